@@ -215,16 +215,16 @@ def delete_dataset(*, dataset: Dataset, actor: User | None) -> None:
 def in_use(dataset: Dataset) -> str:
     """Why a dataset stays as it is."""
     return (
-        _("“%s” was summarized, or summaries of it were imported, so it stays as it is.")
+        _("“%s” has system runs or imported summaries and can no longer be changed.")
         % dataset.name
     )
 
 
 def _require_of_statements(steps: Iterable[str], half: Half | None) -> None:
     if half or HALF in steps:
-        raise RecipeRefused(_("Of the statements of comments no half is drawn."))
+        raise RecipeRefused(_("A half cannot be drawn from the statements of comments."))
     if not {*steps} <= {UNIQUE, SAYS_SOMETHING}:
-        raise RecipeRefused(_("For statements of comments there is only the step says_something."))
+        raise RecipeRefused(_("Only the step says_something applies to statements of comments."))
 
 
 def _held(dataset: Dataset) -> Dataset:

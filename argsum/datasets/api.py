@@ -97,10 +97,13 @@ class RecipeInput(Input):
         child=serializers.ChoiceField(ALL_STEPS), max_length=len(ALL_STEPS)
     )
     half = serializers.ChoiceField(
-        PARTS, required=False, allow_blank=True, help_text="Which part of it; default: test."
+        PARTS, required=False, allow_blank=True, help_text="Part. Default: test."
     )
     seed = serializers.IntegerField(
-        required=False, min_value=0, max_value=LARGEST_SEED, help_text="Of the half; default: 1."
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text="Seed of the half. Default: 1.",
     )
 
 

@@ -29,19 +29,24 @@ class DatasetNameForm(forms.Form):
     """Into which dataset a file goes."""
 
     dataset = forms.CharField(
-        label=_("Name of the dataset"),
+        label=_("Dataset name"),
         max_length=LONGEST_NAME,
         required=False,
-        help_text=_("Found by name and filled up, or made. Empty: the file's name."),
+        help_text=_(
+            "An existing dataset is extended; otherwise a new one is created. Default: "
+            "the file name."
+        ),
     )
 
 
-NOTHING_SAID = _("says something: two words at least, and no “n/a”, “no comment” or “thanks”")
+NOTHING_SAID = _(
+    "says something: at least two words, and not just “n/a”, “no comment” or “thanks”"
+)
 
 HALVES = [
     ("", _("All arguments")),
     (TEST, _("The test half of every key point’s arguments")),
-    (DEV, _("The dev half: the arguments that the test half leaves")),
+    (DEV, _("The dev half: the arguments not in the test half")),
 ]
 
 
@@ -52,14 +57,14 @@ class HalfFields(forms.Form):
         label=_("Half"),
         required=False,
         choices=HALVES,
-        help_text=_("Drawn after the other steps, as the paper did with Debate."),
+        help_text=_("Drawn after the other steps, as in the paper for Debate."),
     )
     seed = forms.IntegerField(
         label=_("Seed of the half"),
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
-        help_text=_("The same seed always draws the same half; empty: 1."),
+        help_text=_("The same seed always draws the same half. Default: 1."),
     )
 
 
@@ -71,10 +76,10 @@ class DatasetForm(DatasetNameForm, HalfFields):
         label=_("Recipe"),
         required=False,
         choices=[
-            ("", _("Usual: unique, exactly one key point, one sentence")),
+            ("", _("Default: unique, exactly one key point, one sentence")),
             ("published", _("As published: unique, in one row of the file, one sentence")),
         ],
-        help_text=_("The dry run says what each step leaves. Only for a new dataset."),
+        help_text=_("For new datasets only. The dry run shows what each step keeps."),
     )
 
 
@@ -85,10 +90,10 @@ class QualitiesForm(forms.Form):
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
     )
     quality = forms.CharField(
-        label=_("Column of the quality"),
+        label=_("Quality column"),
         required=False,
         max_length=80,
-        help_text=_("Only where a file has several. Empty: WA, where it has WA and MACE-P."),
+        help_text=_("Only for files with several. Default: WA if the file has WA and MACE-P."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -104,17 +109,17 @@ class RecipeForm(HalfFields):
     """Which steps of preprocessing apply; that arguments are unique always does."""
 
     steps = forms.MultipleChoiceField(
-        label=_("An argument takes part if it"),
+        label=_("Keep an argument if it"),
         required=False,
         choices=[
             (ONE_KEY_POINT, _("matches exactly one reference key point")),
             (ONE_ROW, _("has a match in exactly one row of its file (as published)")),
             (ONE_SENTENCE, _("is exactly one sentence")),
-            (PUBLISHED_SENTENCE, _("is one sentence by the rules of the publication")),
+            (PUBLISHED_SENTENCE, _("is one sentence by the published rules")),
             (SAYS_SOMETHING, NOTHING_SAID),
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Cells without reference key points are not asked for the first two."),
+        help_text=_("The first two steps do not apply to cells without reference key points."),
     )
     field_order = ("steps", "half", "seed")
 
@@ -133,7 +138,7 @@ class StatementRecipeForm(forms.Form):
     """The same of statements of comments, which the import has split already."""
 
     steps = forms.MultipleChoiceField(
-        label=_("A statement takes part if it"),
+        label=_("Keep a statement if it"),
         required=False,
         choices=[(SAYS_SOMETHING, NOTHING_SAID)],
         widget=forms.CheckboxSelectMultiple,
@@ -150,11 +155,11 @@ class CommentFilterForm(forms.Form):
     show = forms.ChoiceField(
         label=_("Comments"),
         required=False,
-        choices=[("", _("All")), (SAYS_NOTHING, _("Those that say nothing"))],
+        choices=[("", _("All")), (SAYS_NOTHING, _("Comments that say nothing"))],
     )
     q = forms.CharField(label=_("Text contains"), required=False, max_length=200)
     attribute = forms.ChoiceField(label=_("Column"), required=False)
-    value = forms.CharField(label=_("is exactly"), required=False, max_length=200)
+    value = forms.CharField(label=_("equals"), required=False, max_length=200)
 
     def __init__(self, *args, attributes: list[str], **kwargs) -> None:
         super().__init__(*args, **kwargs)

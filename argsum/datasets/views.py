@@ -96,7 +96,7 @@ def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
     found = _found(study, dataset_id)
     form = _recipe_form(found)(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Choose among the steps of the list."))
+        messages.error(request, _("Choose steps from the list."))
         return redirect("dataset", study.public_id, found.public_id)
     try:
         steps, half = form.chosen()
@@ -104,7 +104,7 @@ def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
     except DatasetInUse as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, _("The arguments were gone through again."))
+        messages.success(request, _("The recipe was applied to all arguments."))
     return redirect("dataset", study.public_id, found.public_id)
 
 

@@ -137,7 +137,7 @@ class SystemRunForm(forms.Form):
             names = ", ".join(f"“{Variant(each).label}”" for each in possible)
             self.add_error("variant", _("This system has only %s.") % names)
         if variant == Variant.SEQ2SEQ and not data.get("writer_model"):
-            self.add_error("writer_model", _("Name a model."))
+            self.add_error("writer_model", _("Enter the name of a model."))
         if self.errors:
             return data
         try:

@@ -30,7 +30,7 @@ class KeyPointResults(ResultKind):
     version = RECIPE_VERSION
     what = lazy("Key points")
     page = "key_point_board"
-    unmade_says = lazy("not kept as a snapshot yet: the page shows them as they are now")
+    unmade_says = lazy("not saved as a snapshot yet; the page shows current figures")
     needed = ("study", "dataset")
 
     def place(self, subject: BoardChoice) -> dict[str, Any]:
@@ -101,5 +101,5 @@ def make_board(work: Work) -> None:
         work.study, dict(parse_qsl(work.payload["choice"], keep_blank_values=True))
     )
     if choice.query != work.payload["choice"]:
-        raise JobRefused("The dataset or a source of scores is not there any more.")
+        raise JobRefused("The dataset or a source of scores no longer exists.")
     make(work, KEY_POINTS, choice)

@@ -92,7 +92,7 @@ class KeyPointBoardViews(FreezingViews):
         unknown = [name for name, value in said.items() if given.get(name, value) != value]
         if unknown or choice.dataset is None:
             wrong = unknown or ["dataset"]
-            raise ValidationError({name: ["Nothing of this study."] for name in wrong})
+            raise ValidationError({name: ["Not in this study."] for name in wrong})
         job = request_board(choice=choice, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
@@ -119,7 +119,7 @@ class CellMeanSerializer(serializers.Serializer):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField(source="n_values")
-    reason = serializers.CharField(allow_null=True, help_text="Why something is missing.")
+    reason = serializers.CharField(allow_null=True, help_text="Reason for a missing value.")
 
 
 class BoardCellSerializer(serializers.Serializer):
@@ -131,7 +131,7 @@ class BoardCellSerializer(serializers.Serializer):
     values = serializers.DictField(child=serializers.FloatField(allow_null=True))
     other_settings = serializers.DictField(
         child=serializers.CharField(),
-        help_text="Indices of an oracle that are from another setting than the row, and which.",
+        help_text="Oracle indices from a setting other than the row's, with that setting.",
     )
 
 
@@ -140,13 +140,14 @@ class BoardRowSerializer(serializers.Serializer):
 
     system = serializers.CharField()
     selection = serializers.ChoiceField([*SELECTIONS, "only"])
-    criterion = serializers.CharField(help_text="By which figure the setting was chosen.")
+    criterion = serializers.CharField(help_text="Figure by which the setting was chosen.")
     setting = serializers.CharField(allow_null=True)
     settings = serializers.IntegerField()
     figures = serializers.DictField(child=CellMeanSerializer(), help_text=", ".join(FIGURES))
     excluding_with_zeros = serializers.FloatField(
         allow_null=True,
-        help_text="The index `excluding` over all cells with clusters, 0 where too little is.",
+        help_text="The index `excluding` over all cells with clusters, 0 for cells with too "
+        "little clustered.",
     )
     cells = BoardCellSerializer(many=True)
 
@@ -170,7 +171,7 @@ class SummaryBoardSerializer(serializers.Serializer):
     selection = serializers.ChoiceField(SELECTIONS)
     least_share = serializers.FloatField()
     without = serializers.CharField(
-        allow_blank=True, help_text="Systems with this in their names are left out."
+        allow_blank=True, help_text="Systems with this text in their names are left out."
     )
     is_oracle = serializers.BooleanField()
     cells = serializers.IntegerField()
@@ -194,14 +195,14 @@ class CorrelationSerializer(serializers.Serializer):
         source="found.constant_cells", child=serializers.CharField()
     )
     small_cells = serializers.ListField(source="found.small_cells", child=serializers.CharField())
-    without = serializers.IntegerField(help_text="Sets with a reason instead of a value.")
+    without = serializers.IntegerField(help_text="Sets without a value, with a reason.")
 
 
 class CorrelationsSerializer(serializers.Serializer):
     """Every metric that a judged set has; Pearson."""
 
     without = serializers.CharField(
-        allow_blank=True, help_text="Systems with this in their names are left out."
+        allow_blank=True, help_text="Systems with this text in their names are left out."
     )
     left_out = serializers.IntegerField(help_text="Judged sets of these systems.")
     metrics = CorrelationSerializer(many=True)
@@ -258,7 +259,9 @@ class DimensionSerializer(serializers.Serializer):
     dimension = serializers.CharField()
     mean_pearson = serializers.FloatField(source="pairs.mean", allow_null=True)
     pairs = RaterPairSerializer(source="pairs.pairs", many=True)
-    judges = RaterPairSerializer(many=True, help_text="Language models beside single people.")
+    judges = RaterPairSerializer(
+        many=True, help_text="Language models compared with single people."
+    )
     repeats = RepeatSerializer(many=True)
     alpha = serializers.DictField(source="alpha.as_dict", help_text="Interval level.")
 
@@ -274,30 +277,34 @@ class PeopleAgreementSerializer(serializers.Serializer):
 # Figures about sets of key points: the leaderboard, metrics against people, agreement.
 
 
-DATASET = OpenApiParameter("dataset", OpenApiTypes.UUID, description="Only this one.")
+DATASET = OpenApiParameter("dataset", OpenApiTypes.UUID, description="Only this dataset.")
 WITHOUT = OpenApiParameter(
     "without",
     description=(
-        f"Leaves out systems with this in their names. Default: {LEFT_OUT}, where released counts "
-        "of them are here; empty: none."
+        f"Leaves out systems with this text in their names. Default: {LEFT_OUT}, if their "
+        "released counts are imported; empty: none."
     ),
 )
 WITHOUT_USUAL = OpenApiParameter(
     "without",
-    description=f"Leaves out systems with this in their names. Default: {LEFT_OUT}; empty: none.",
+    description=(
+        f"Leaves out systems with this text in their names. Default: {LEFT_OUT}; empty: none."
+    ),
 )
 POINTS = [
-    OpenApiParameter("metric", required=True, description="As the metrics name it."),
-    OpenApiParameter("setting", description="Default: empty, as of a metric without one."),
+    OpenApiParameter("metric", required=True, description="Name of the metric."),
+    OpenApiParameter("setting", description="Default: empty, for a metric without a setting."),
 ]
 WHICH = [
-    OpenApiParameter("dataset", OpenApiTypes.UUID, description="Default: the newest with sets."),
+    OpenApiParameter(
+        "dataset", OpenApiTypes.UUID, description="Default: the newest dataset with sets."
+    ),
     OpenApiParameter("split", description="train, dev, test, or empty. Default: test."),
     OpenApiParameter("coverage", description="Source: people, or metric|setting."),
     OpenApiParameter("redundancy", description="Source: people, or metric|setting."),
-    OpenApiParameter("weight", OpenApiTypes.FLOAT, description="Of coverage, 0 to 1."),
+    OpenApiParameter("weight", OpenApiTypes.FLOAT, description="Weight of coverage, 0 to 1."),
     OpenApiParameter("selection", enum=list(SELECTIONS), description="How settings are chosen."),
-    OpenApiParameter("share", OpenApiTypes.FLOAT, description="Least share clustered."),
+    OpenApiParameter("share", OpenApiTypes.FLOAT, description="Minimum share clustered."),
     WITHOUT,
 ]
 
@@ -383,7 +390,9 @@ class CorrelationViews(StudyViews):
         refuse_undeclared(request, [*POINTS, DATASET, WITHOUT_USUAL])
         source = known_source(self.study, request.query_params.dict())
         if source is None:
-            raise ValidationError({"metric": ["No set of this study has it with this setting."]})
+            raise ValidationError(
+                {"metric": ["No set of this study has this metric with this setting."]}
+            )
         without = request.query_params.get("without", LEFT_OUT)
         found = metric_points(self.study, source, _dataset(self, request), without)
         return Response(MetricPointsSerializer({"without": without, "points": found}).data)
@@ -412,5 +421,5 @@ def _dataset(views: StudyViews, request: Request) -> str:
         str(each) for each in views.study.argument_datasets.values_list("public_id", flat=True)
     }
     if wanted and wanted not in known:
-        raise ValidationError({"dataset": ["No such dataset in this study."]})
+        raise ValidationError({"dataset": ["This dataset is not in this study."]})
     return wanted

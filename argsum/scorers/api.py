@@ -200,7 +200,7 @@ class ScorerViews(StudyViews):
         """Stop a training; it can go on later."""
         self.read(NothingInput)
         if not training.cancel_training(scorer=self._row(public_id), actor=request.user):
-            raise Conflict("No training is waiting or running.")
+            raise Conflict("No training is in progress.")
         return self._shown(self._row(public_id))
 
     @extend_schema(request=NothingInput, responses={202: TextScorerDetailSerializer})

@@ -22,9 +22,9 @@ USUAL, USUAL_WRITING = Recipe(), WritingRecipe()
 # Task and kind in one choice, so that no pair can be chosen that does not exist.
 WAYS = {
     "match_bi": (_("Match: cosine of two sentence vectors"), "match", "bi_encoder"),
-    "match_cross": (_("Match: a model that reads both texts"), "match", "cross_encoder"),
-    "quality_cross": (_("Quality: a model that reads the argument"), "quality", "cross_encoder"),
-    "quality_column": (_("Quality: the imported column"), "quality", "column"),
+    "match_cross": (_("Match: model that reads both texts together"), "match", "cross_encoder"),
+    "quality_cross": (_("Quality: model that reads the argument"), "quality", "cross_encoder"),
+    "quality_column": (_("Quality: imported column"), "quality", "column"),
 }
 LONGEST_TEXT = 2_000
 # Of the recipe, checked against its bounds.
@@ -46,8 +46,8 @@ class ModelField(forms.CharField):
             "label": _("Model"),
             "max_length": 200,
             "help_text": _(
-                "all-MiniLM-L6-v2 is in the box. A folder in “models” of the data folder goes by "
-                "its name; any other name is fetched from the Hugging Face hub if the server may."
+                "all-MiniLM-L6-v2 is built in. Enter the name of a folder in “models” in the "
+                "data folder, or of a model on the Hugging Face Hub, if the server has access."
             ),
         }
         super().__init__(**usual | changed)
@@ -58,7 +58,7 @@ class ScorerForm(forms.Form):
 
     name = NameField()
     way = forms.ChoiceField(
-        label=_("What it does"), choices=[(key, each[0]) for key, each in WAYS.items()]
+        label=_("Task"), choices=[(key, each[0]) for key, each in WAYS.items()]
     )
     model = ModelField(required=False)
     threshold = forms.FloatField(
@@ -66,19 +66,19 @@ class ScorerForm(forms.Form):
         min_value=-1,
         max_value=1,
         required=False,
-        help_text=_("The score above which two texts match. Leave it open if nobody chose one."),
+        help_text=_("The score above which two texts match. Leave empty for none."),
     )
     uses_topic = forms.BooleanField(
-        label=_("Put the topic before the texts"),
+        label=_("Prepend the topic to the texts"),
         required=False,
-        help_text=_("Only for a model that was trained so."),
+        help_text=_("Only for models trained this way."),
     )
 
     def clean(self) -> dict[str, Any]:
         """Every way but the column needs a model."""
         cleaned = super().clean() or {}
         if cleaned.get("way") not in (None, "quality_column") and not cleaned.get("model"):
-            self.add_error("model", _("Name a model."))
+            self.add_error("model", _("Enter the name of a model."))
         return cleaned
 
     def wanted(self) -> dict[str, Any]:
@@ -101,17 +101,17 @@ class TrainForm(forms.Form):
     advanced = ("seed", "steps", *NUMBERS, "uses_topic")
     name = NameField()
     task = forms.ChoiceField(
-        label=_("What it learns"),
+        label=_("Task"),
         choices=[
-            ("match", _("Match: which key point an argument makes")),
-            ("quality", _("Quality: the imported column, from the text")),
+            ("match", _("Match: key point of an argument")),
+            ("quality", _("Quality: imported column, from the text")),
         ],
     )
     dataset = forms.ModelChoiceField(
         label=_("Dataset"),
         queryset=Dataset.objects.none(),
         to_field_name="public_id",
-        help_text=_("Learns from its train split; dev chooses the weights and the threshold."),
+        help_text=_("Trained on its train split; weights and threshold are chosen on dev."),
     )
     model = ModelField(initial=PACKAGED_MODEL)
     seed = forms.IntegerField(
@@ -120,35 +120,35 @@ class TrainForm(forms.Form):
     steps = forms.IntegerField(
         label=_("Batches"), min_value=1, max_value=5_000, initial=USUAL.steps, required=False
     )
-    batch = forms.IntegerField(
-        label=_("Arguments in a batch"), initial=USUAL.batch, required=False
-    )
+    batch = forms.IntegerField(label=_("Arguments per batch"), initial=USUAL.batch, required=False)
     learning_rate = forms.FloatField(
         label=_("Learning rate"), initial=USUAL.learning_rate, required=False
     )
     contrast = forms.FloatField(
-        label=_("Weight of the contrastive loss"), initial=USUAL.contrast, required=False
+        label=_("Contrastive loss weight"), initial=USUAL.contrast, required=False
     )
     entropy = forms.FloatField(
-        label=_("Weight of the cross-entropy"), initial=USUAL.entropy, required=False
+        label=_("Cross-entropy weight"), initial=USUAL.entropy, required=False
     )
     members = forms.IntegerField(
-        label=_("Trainings to average"),
+        label=_("Models to average"),
         initial=USUAL.members,
         required=False,
-        help_text=_("With following seeds, one after the other; each takes as long as the first."),
+        help_text=_(
+            "Trained one after the other with consecutive seeds; each takes as long as the first."
+        ),
     )
     checks = forms.IntegerField(
-        label=_("Looks at the dev split"), initial=USUAL.checks, required=False
+        label=_("Checks on the dev split"), initial=USUAL.checks, required=False
     )
     patience = forms.IntegerField(
-        label=_("Looks without a better figure"),
+        label=_("Checks without improvement"),
         initial=USUAL.patience,
         required=False,
-        help_text=_("After so many in a row a training ends early."),
+        help_text=_("Training stops early after this many in a row."),
     )
     uses_topic = forms.BooleanField(
-        label=_("Put the topic before the texts"), initial=USUAL.uses_topic, required=False
+        label=_("Prepend the topic to the texts"), initial=USUAL.uses_topic, required=False
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -164,7 +164,7 @@ class TrainForm(forms.Form):
                 text = _("Between %(lowest)s and %(highest)s.")
                 self.add_error(name, text % {"lowest": lowest, "highest": highest})
         if not self.errors and cleaned.get("contrast") == 0 == cleaned.get("entropy"):
-            self.add_error("contrast", _("One of the two losses needs a weight."))
+            self.add_error("contrast", _("Give at least one of the two losses a weight."))
         return cleaned
 
     def recipe(self) -> Recipe:
@@ -184,15 +184,15 @@ class WriterTrainForm(forms.Form):
         queryset=Dataset.objects.none(),
         to_field_name="public_id",
         help_text=_(
-            "Reads the arguments of each reference key point of the train split and learns to "
-            "write it; dev chooses among the epochs."
+            "Learns to write each reference key point of the train split from its arguments; "
+            "the epoch is chosen on dev."
         ),
     )
     model = ModelField(
         initial=WRITER_MODEL,
         help_text=_(
-            "A folder in “models” of the data folder goes by its name; any other name is fetched "
-            "from the Hugging Face hub if the server may."
+            "Enter the name of a folder in “models” in the data folder, or of a model on the "
+            "Hugging Face Hub, if the server has access."
         ),
     )
     seed = forms.IntegerField(
@@ -209,7 +209,7 @@ class WriterTrainForm(forms.Form):
         required=False,
     )
     batch = forms.IntegerField(
-        label=_("Key points in a batch"),
+        label=_("Key points per batch"),
         min_value=1,
         max_value=int(WRITING_BOUNDS["batch"][1]),
         initial=USUAL_WRITING.batch,
@@ -253,6 +253,8 @@ class TryForm(forms.Form):
         if scorer.task == Scorer.Task.QUALITY:
             del self.fields["second"]
         if scorer.uses_topic:
-            self.fields["topic"].help_text = _("It learned from texts behind their topic.")
+            self.fields["topic"].help_text = _(
+                "This scorer was trained on texts with their topic."
+            )
         elif scorer.kind != Scorer.Kind.COLUMN:
             del self.fields["topic"]

@@ -53,7 +53,7 @@ class Scorer(models.Model):
     folder = models.CharField(max_length=64, blank=True)
     # Of the weights; stands in the key of every stored score.
     sha256 = models.CharField(max_length=64, blank=True)
-    uses_topic = models.BooleanField(_("put the topic before the texts"), default=False)
+    uses_topic = models.BooleanField(_("prepend the topic to the texts"), default=False)
     # The score above which two texts match, chosen on the dev split.
     threshold = models.FloatField(null=True)
     state = models.CharField(max_length=9, choices=State, default=State.READY)

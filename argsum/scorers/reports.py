@@ -112,9 +112,9 @@ def curve_table(scorer: Scorer) -> TableData:
         name="training-curve",
         columns=list(columns.values()),
         rows=[tuple(row[name] for name in columns) for row in curve_rows(scorer)],
-        caption=f"{scorer}: looks at the dev split",
+        caption=f"{scorer}: checks on the dev split",
         note=(
-            "Average precision chose the weights. ARI: best threshold of each cell, chosen by "
-            "the index itself."
+            "The weights were chosen by average precision. ARI: best threshold for each cell, "
+            "chosen by the index itself."
         ),
     )

@@ -132,9 +132,9 @@ def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
     """Stop a training; its checkpoint stays."""
     row = _scorer(study, scorer_id)
     if training.cancel_training(scorer=row, actor=request.user):
-        messages.success(request, _("The training was cancelled. It can go on later."))
+        messages.success(request, _("Training was cancelled. You can resume it later."))
     else:
-        messages.error(request, _("No training is waiting or running."))
+        messages.error(request, _("No training is in progress."))
     return _to(row)
 
 
@@ -180,16 +180,15 @@ def _curves(row: Scorer) -> list[Figure]:
     return [
         Figure(
             slug="curve",
-            title=_("How it learned"),
+            title=_("Training"),
             recipe=_(
-                "Average precision: how far pairs of arguments with the same key point come "
-                "before others, mean over cells. It chose the weights. ARI: best threshold of "
-                "each cell (oracle)."
+                "Average precision: how consistently pairs of arguments with the same key point "
+                "rank above others, mean over cells. It was used to choose the weights. ARI: "
+                "best threshold for each cell (oracle)."
             ),
             table=curve_table(row),
             alt=_(
-                "Average precision on the dev split by batches; the numbers stand in the table "
-                "below."
+                "Average precision on the dev split by batches; the table below has the numbers."
             ),
             draw=partial(curve_spec, rows),
             body="argsum/scorers/_curve.html",

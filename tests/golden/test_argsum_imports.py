@@ -68,7 +68,7 @@ def kept(dataset):
 def test_the_dry_run_has_the_counts_of_every_step_in_both_ways():
     said = bring_debate(dry_run=True)
     assert f"Arguments: {USUAL}\n" in said
-    assert "29 arguments come again with the same key point, which counts once." in said
+    assert "29 arguments are repeated with the same key point and count once." in said
     assert f"As published, by rows: {PUBLISHED_FUNNEL}." in said
     assert not Dataset.objects.exists()
 

@@ -96,7 +96,7 @@ def debate(study):
     """The released half of Debate, whose pairs have no labels."""
     half = FOLDER / "debate" / "dataset_scores_processed_test.csv"
     said = _call("import_arguments", half, dataset="Debate")
-    assert "every row is taken as a match" in said
+    assert "Every row counts as a match" in said
     return study.argument_datasets.get(name="Debate")
 
 

@@ -68,7 +68,7 @@ def recipe_of(options: Mapping[str, Any]) -> str:
     """The recipe asked for: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
     asked = str(options.get("recipe") or "").strip()
     if asked not in ("", PUBLISHED_RECIPE):
-        raise ImportRefused(_("There is no recipe called “%s”.") % asked[:40])
+        raise ImportRefused(_("There is no recipe named “%s”.") % asked[:40])
     return asked
 
 
@@ -78,9 +78,9 @@ def asked_half(options: Mapping[str, Any]) -> Half | None:
     if not part:
         return None
     if part not in PARTS:
-        raise ImportRefused(_("A half is test or dev, not “%s”.") % part[:40])
+        raise ImportRefused(_("The half must be test or dev, not “%s”.") % part[:40])
     if not (seed or "1").isdecimal() or int(seed or 1) > LARGEST_SEED:
-        raise ImportRefused(_("The seed “%s” is no whole number from 0.") % seed[:40])
+        raise ImportRefused(_("The seed “%s” is not a whole number of 0 or more.") % seed[:40])
     return Half(part, int(seed or 1))
 
 
@@ -126,13 +126,15 @@ def read_pairs(source: Source) -> Iterator[Line]:
 def _matches_only(found: ArgumentFile) -> Iterator[Note]:
     yield Note(
         _(
-            "The file has no label column: every row is taken as a match, and pairs that are not "
-            "in it as undecided."
+            "The file has no label column. Every row counts as a match; pairs not in the file "
+            "are undecided."
         )
     )
     if found.unread:
         columns = ", ".join(found.unread)
-        yield Note(_("Not read: %s. If one of these is the label, call it label.") % columns)
+        yield Note(
+            _("Columns not read: %s. If one of them is the label, rename it to label.") % columns
+        )
 
 
 def read_list(source: Source) -> Iterator[Line]:
@@ -272,4 +274,4 @@ def fits_list(look: Look) -> str:
         return ""
     if not named & {"stance", "set", "quality"}:
         return ""
-    return _("each row has a topic and an argument, and no key point")
+    return _("each row has a topic and an argument, but no key point")

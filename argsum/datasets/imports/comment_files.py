@@ -103,10 +103,10 @@ def read_comments(source: Source) -> Iterator[Line]:
         has_first = first_is_comment(table, source.options)
         mapping, rows = _mapped(source, table)
         if has_first:
-            yield Note(_("The first row is taken as a comment: the file has no header."))
+            yield Note(_("The file has no header, so the first row was read as a comment."))
             rows = _with_header(table.columns[0], rows)
         if table.kind == "lines":
-            yield Note(_("The file is plain text: every line is a comment."))
+            yield Note(_("The file is plain text. Every line is a comment."))
         reading = _reading(source, table, mapping)
         for row in rows:
             yield from _lines(reading, row)
@@ -130,11 +130,11 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
     """
     asked = str(options.get("first_row") or "").strip()
     if asked not in ("", AS_COMMENT, AS_HEADER):
-        text = _("“%s” is not what a first row is; say comment or header.")
+        text = _("“%s” is not valid for the first row. Use comment or header.")
         raise ImportRefused(text % asked[:40])
     if asked == AS_COMMENT and (len(table.columns) > 1 or table.kind in _RECORDS):
         raise ImportRefused(
-            _("The first row can only be a comment in a file of one column without names.")
+            _("The first row can only be a comment if the file has one column without a name.")
         )
     if asked or len(table.columns) > 1 or table.kind in _RECORDS:
         return asked == AS_COMMENT
@@ -180,7 +180,7 @@ def _reading(source: Source, table: Table, mapping: Mapping[str, str]) -> _Readi
     names = unique_headers([each[:LONGEST_COLUMN] for each in titles])
     repeats = source.text("repeats")
     if repeats not in ("", ARE_NEW, ARE_SAME):
-        text = _("“%s” is not what equal rows are; say new or same.")
+        text = _("“%s” is not valid for equal rows. Use new or same.")
         raise ImportRefused(text % repeats[:40])
     return _Reading(
         source=source,
@@ -197,7 +197,7 @@ def _topic(source: Source) -> str:
     """What was said, else the one topic of a dataset that is there; raises ImportRefused."""
     if said := source.text("topic"):
         if len(said) > LONGEST_TOPIC:
-            raise ImportRefused(_("A topic has at most %s characters.") % LONGEST_TOPIC)
+            raise ImportRefused(_("A topic can have at most %s characters.") % LONGEST_TOPIC)
         return said
     name = dataset_name(source.options, source.name)
     cells = Cell.objects.filter(dataset__study=source.study, dataset__name=name)
@@ -205,7 +205,7 @@ def _topic(source: Source) -> str:
     if len(topics) == 1:
         return topics[0]
     raise ImportRefused(
-        _("Say the topic: what were people asked, or what are the comments about?")
+        _("Enter the topic: the question that people answered, or what the comments are about.")
     )
 
 
@@ -213,7 +213,7 @@ def _order(source: Source, column: str | None) -> Order:
     """What was said, else what the whole column shows; raises ImportRefused for another word."""
     asked = source.text("date_order")
     if asked not in Order.__members__.values():
-        text = _("“%s” is no order of dates; say day or month for what comes first.")
+        text = _("“%s” is not a date order. Use day or month for the part that comes first.")
         raise ImportRefused(text % asked[:40])
     if asked or column is None:
         return Order(asked)
@@ -236,7 +236,7 @@ def _lines(reading: _Reading, row: Row) -> Iterator[Line]:
         reading.rich += 1
     if not text or text.lower() in _NOT_WRITTEN:
         reading.empty += 1
-        yield Flag(row.number, columns["comment"], _("No comment in this row: left out."))
+        yield Flag(row.number, columns["comment"], _("This row has no comment and is left out."))
         return
     name = "" if is_missing(texts.get("id", "")) else trimmed(texts["id"])
     topic = texts["topic"].strip() if "topic" in columns else reading.topic
@@ -247,7 +247,7 @@ def _lines(reading: _Reading, row: Row) -> Iterator[Line]:
     written_on = as_date(said, reading.order)
     reading.unclear += reading.order == Order.UNKNOWN and is_parted(said)
     if said and written_on is None:
-        reason = _("“%s” is no date that can be read: the comment is kept without.") % said[:40]
+        reason = _("“%s” is not a readable date. The comment is imported without it.") % said[:40]
         yield Flag(row.number, columns["date"], reason)
     yield CommentEntry(
         row=row.number,
@@ -307,8 +307,8 @@ def _remarks(reading: _Reading) -> Iterator[Note]:
     """What was left out or cut, with counts."""
     if left := reading.left_out:
         text = ngettext(
-            "%(left)s further column is left out: a comment keeps the first %(most)s.",
-            "%(left)s further columns are left out: a comment keeps the first %(most)s.",
+            "%(left)s more column is left out; only the first %(most)s are kept.",
+            "%(left)s more columns are left out; only the first %(most)s are kept.",
             left,
         )
         yield Note(text % {"left": left, "most": MOST_ATTRIBUTES})
@@ -321,24 +321,24 @@ def _remarks(reading: _Reading) -> Iterator[Note]:
         yield Note(text % f"{reading.empty:,}")
     if reading.rich:
         text = ngettext(
-            "%s comment had tags or entities of HTML: it is kept as plain text.",
-            "%s comments had tags or entities of HTML: they are kept as plain text.",
+            "%s comment had HTML tags or entities and is stored as plain text.",
+            "%s comments had HTML tags or entities and are stored as plain text.",
             reading.rich,
         )
         yield Note(text % f"{reading.rich:,}")
     if reading.cut:
         text = ngettext(
-            "%(cut)s value of a further column is cut to %(most)s characters.",
-            "%(cut)s values of further columns are cut to %(most)s characters.",
+            "%(cut)s value in other columns is cut to %(most)s characters.",
+            "%(cut)s values in other columns are cut to %(most)s characters.",
             reading.cut,
         )
         yield Note(text % {"cut": f"{reading.cut:,}", "most": LONGEST_VALUE})
     if reading.unclear:
         text = ngettext(
-            "%s date could be read in two ways and no other one shows which: the month is taken "
-            "to come first.",
-            "%s dates could be read in two ways and no other one shows which: the month is taken "
-            "to come first.",
+            "%s date is ambiguous, and no other date shows the order. It is read with the month "
+            "first.",
+            "%s dates are ambiguous, and no other date shows the order. They are read with the "
+            "month first.",
             reading.unclear,
         )
         yield Note(text % f"{reading.unclear:,}")
@@ -399,10 +399,10 @@ def fits_comments(look: Look) -> str:
     if {"topic", "argument"} <= named and named & _OF_ARGUMENTS:
         return ""
     if look.kind == "lines":
-        return _("it is plain text, which may have a comment in every line")
+        return _("it is plain text, possibly with one comment per line")
     found = comment_columns(look.columns)
     if found and proposed(look.columns, look.rows, look.titles)["comment"] in found:
-        return _("its column %s holds what people wrote") % found[0]
+        return _("its column %s holds comments") % found[0]
     if column := column_of_sentences(look.columns, look.rows, look.titles):
         return _("its column %s has sentences") % column
     if len(look.columns) == 1 and isinstance(look.first.get(look.columns[0]), str):

@@ -86,7 +86,7 @@ class CommentReconciliation(Reconciliation):
         if self._dataset is None:
             return
         if self._replaced and self._is_frozen:
-            more = _("Comments can be added, but none can be replaced.")
+            more = _("Comments can be added but not replaced.")
             raise ImportRefused(f"{in_use(self._dataset)} {more}")
         self.outcome.notes.extend(self._notes())
         if self.write:
@@ -111,7 +111,7 @@ class CommentReconciliation(Reconciliation):
             if self.write:
                 dataset.save()
         elif not is_of_comments(dataset):
-            text = _("“%s” holds arguments that came without comments: choose another name.")
+            text = _("“%s” holds arguments without comments. Choose another name.")
             raise ImportRefused(text % dataset.name)
         else:
             self._is_frozen = is_frozen(dataset)
@@ -166,7 +166,7 @@ class CommentReconciliation(Reconciliation):
         if before == text:
             self.result(COMMENTS, "same")
         else:
-            reason = _("The id “%s” came before in this file with another text.")
+            reason = _("The id “%s” appears earlier in this file with another text.")
             self.leave_out(entry.row, "id", reason % entry.name[:40], of=COMMENTS)
         return False
 
@@ -203,27 +203,26 @@ class CommentReconciliation(Reconciliation):
             yield (
                 _(
                     "New on “%(topic)s”: comments: %(comments)s → statements: %(statements)s → "
-                    "different and not here before: %(different)s → that say something: "
-                    "%(saying)s"
+                    "new and different: %(different)s → that say something: %(saying)s"
                 )
                 % about
             )
         if (more := len(books) - MOST_TOPICS) > 0:
-            text = ngettext("And so on for %s more topic.", "And so on for %s more topics.", more)
+            text = ngettext("And %s more topic.", "And %s more topics.", more)
             yield text % more
         if self._otherwise:
             text = ngettext(
-                "%s comment has other further columns or another date than the stored one.",
-                "%s comments have other further columns or another date than the stored ones.",
+                "%s comment differs from the stored one in its date or other columns.",
+                "%s comments differ from the stored ones in their dates or other columns.",
                 self._otherwise,
             )
             yield text % f"{self._otherwise:,}"
         if self._from_elsewhere:
             text = ngettext(
-                "%s row equals a comment of another file and is taken for the same. If it is a "
-                "new comment, say so where the columns are chosen.",
-                "%s rows equal comments of another file and are taken for the same. If they are "
-                "new comments, say so where the columns are chosen.",
+                "%s row equals a comment from another file and is treated as the same. If it is "
+                "a new comment, change this under Columns.",
+                "%s rows equal comments from another file and are treated as the same. If they "
+                "are new comments, change this under Columns.",
                 self._from_elsewhere,
             )
             yield text % f"{self._from_elsewhere:,}"
@@ -249,7 +248,7 @@ def _raw(entry: CommentEntry) -> RawComment:
 NAMED = 3
 LABELS = {
     "comment": gettext_lazy("Comment"),
-    "topic": gettext_lazy("Topic, where it differs from row to row"),
+    "topic": gettext_lazy("Topic (if it differs by row)"),
     "id": gettext_lazy("Id"),
     "date": gettext_lazy("Date"),
     "group": gettext_lazy("Group"),
@@ -263,45 +262,48 @@ class CommentsForm(ColumnsForm):
     advanced = ("first_row", "date_order", "repeats", *ColumnsForm.advanced)
     rater_kind = None  # type: ignore[assignment]  # nobody rates
     dataset = forms.CharField(
-        label=gettext_lazy("Name of the dataset"),
+        label=gettext_lazy("Dataset name"),
         max_length=LONGEST_NAME,
         required=False,
-        help_text=gettext_lazy("Found by name and filled up, or made. Empty: the file's name."),
+        help_text=gettext_lazy(
+            "An existing dataset is extended; otherwise a new one is "
+            "created. Default: the file name."
+        ),
     )
     topic = forms.CharField(
-        label=gettext_lazy("What were people asked, or what is it about?"),
+        label=gettext_lazy("Topic or question"),
         max_length=LONGEST_TOPIC,
         required=False,
         help_text=gettext_lazy(
-            "Needed, unless a column says it or the dataset is here with one topic."
+            "Required unless a column has it or the existing dataset has one topic."
         ),
     )
     first_row = forms.ChoiceField(
-        label=gettext_lazy("The first row"),
+        label=gettext_lazy("First row"),
         required=False,
         choices=[
             (AS_COMMENT, gettext_lazy("is a comment")),
-            (AS_HEADER, gettext_lazy("names the columns")),
+            (AS_HEADER, gettext_lazy("is a header")),
         ],
-        help_text=gettext_lazy("Only a file of one column can do without names."),
+        help_text=gettext_lazy("Only files with a single column may lack a header."),
     )
     date_order = forms.ChoiceField(
-        label=gettext_lazy("Dates such as 3/4/2024 begin with"),
+        label=gettext_lazy("Order in dates such as 3/4/2024"),
         required=False,
         choices=[
-            (Order.UNKNOWN.value, gettext_lazy("what the column shows")),
-            (Order.DAY.value, gettext_lazy("the day")),
-            (Order.MONTH.value, gettext_lazy("the month")),
+            (Order.UNKNOWN.value, gettext_lazy("detect automatically")),
+            (Order.DAY.value, gettext_lazy("day first")),
+            (Order.MONTH.value, gettext_lazy("month first")),
         ],
     )
     repeats = forms.ChoiceField(
-        label=gettext_lazy("Rows without id that are here already"),
+        label=gettext_lazy("Rows without an id that already exist"),
         required=False,
         choices=[
             (ARE_SAME, gettext_lazy("are the same comments")),
-            (ARE_NEW, gettext_lazy("are new comments that say the same")),
+            (ARE_NEW, gettext_lazy("are new comments with the same text")),
         ],
-        help_text=gettext_lazy("This very file adds nothing when it comes again, either way."),
+        help_text=gettext_lazy("Importing this same file again adds nothing, either way."),
     )
 
     def __init__(
@@ -313,7 +315,7 @@ class CommentsForm(ColumnsForm):
         if names:
             self.fields["dataset"].widget.attrs["list"] = "dataset-names"
             self.fields["dataset"].help_text = gettext_lazy(
-                "A new one, or for a further file the name of one that is here: %s."
+                "A new name, or to extend an existing dataset, its name: %s."
             ) % ", ".join(f"“{each}”" for each in names[:NAMED])
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
@@ -326,7 +328,7 @@ class CommentsForm(ColumnsForm):
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """What nobody can know from the file comes first."""
         about = [self["topic"], self["dataset"]]
-        return [(str(gettext_lazy("What it is about")), about), *super().groups()]
+        return [(str(gettext_lazy("Topic")), about), *super().groups()]
 
     def how(self) -> list[forms.BoundField]:
         """None: what is neither that nor a column is folded."""
@@ -337,7 +339,9 @@ class CommentsForm(ColumnsForm):
         problems = wrong_columns(mapping)
         data = self.cleaned_data
         if not (mapping.get("topic") or data.get("topic") or self.has_topic):
-            missing = gettext_lazy("Say what people were asked, or choose a column of topics.")
+            missing = gettext_lazy(
+                "Enter the question that people answered, or choose a topic column."
+            )
             self.add_error("topic", str(missing))
         return problems
 
@@ -349,7 +353,7 @@ class AskingComments(AskingColumns):
     """Dataset, topic, and which column is what."""
 
     title = gettext_lazy("Comments")
-    heading = gettext_lazy("What are these comments about?")
+    heading = gettext_lazy("Topic and columns")
     beside = "argsum/datasets/_comment_names.html"
 
     @cached_property
@@ -363,7 +367,7 @@ class AskingComments(AskingColumns):
         """That the first row was taken as a comment, or what the file does not name."""
         if not first_is_comment(self.preview, self.file.options):
             return ""
-        return _("The first row looks like a comment, so it is taken as one.")
+        return _("The first row looks like a comment and is read as one.")
 
     def form(self, data: Any) -> CommentsForm:
         """With what was said, or the file shows."""

@@ -272,7 +272,7 @@ class DatasetReconciliation(Reconciliation):
                 dataset.save()
         else:
             if is_of_comments(dataset):
-                text = _("“%s” holds comments and their statements: choose another name.")
+                text = _("“%s” holds comments. Choose another name.")
                 raise ImportRefused(text % dataset.name)
             self._is_frozen = is_frozen(dataset)
             last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
@@ -299,7 +299,7 @@ class DatasetReconciliation(Reconciliation):
         is_same = set(steps) == set(self._asked_steps()) or (half and not recipe)
         if is_same and (half is None or half == stored_half(dataset)):
             return []
-        return [_("The dataset keeps its own recipe; it can be changed on its page.")]
+        return [_("The dataset keeps its own recipe. You can change it on the dataset page.")]
 
     def _as_published(self, steps: Sequence[str]) -> list[str]:
         """What the recipe of the publication would leave, where rows and key points differ."""
@@ -307,9 +307,9 @@ class DatasetReconciliation(Reconciliation):
             return []
         again = sum(len(cell.again) for cell in self._cells)
         text = ngettext(
-            "%(n)s argument comes again with the same key point, which counts once. As published, "
+            "%(n)s argument is repeated with the same key point and counts once. As published, "
             "by rows: %(funnel)s.",
-            "%(n)s arguments come again with the same key point, which counts once. As published, "
+            "%(n)s arguments are repeated with the same key point and count once. As published, "
             "by rows: %(funnel)s.",
             again,
         )
@@ -360,10 +360,10 @@ class DatasetReconciliation(Reconciliation):
         if not self._unrated:
             return []
         text = ngettext(
-            "The file knows the quality of %s argument that has none yet; replacing what differs "
-            "takes it over.",
-            "The file knows the quality of %s arguments that have none yet; replacing what "
-            "differs takes it over.",
+            "The file has the quality of %s argument that has none yet. Choose to replace "
+            "differences to import it.",
+            "The file has the quality of %s arguments that have none yet. Choose to replace "
+            "differences to import them.",
             self._unrated,
         )
         return [text % f"{self._unrated:,}"]
@@ -427,7 +427,7 @@ class AskingDataset(Asking):
     """The name of the dataset."""
 
     title = lazy("Arguments")
-    heading = lazy("Which dataset is it for?")
+    heading = lazy("Dataset")
     beside = "argsum/datasets/_names.html"
 
     @cached_property

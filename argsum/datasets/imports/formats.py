@@ -117,8 +117,8 @@ class QualityReconciliation(Reconciliation):
         """Say what the dataset lacks, and refuse a change of what was used."""
         if self._missing:
             text = ngettext(
-                "%s row is about an argument that the dataset does not have, and is left out.",
-                "%s rows are about arguments that the dataset does not have, and are left out.",
+                "%s row has an argument that is not in the dataset and is left out.",
+                "%s rows have arguments that are not in the dataset and are left out.",
                 self._missing,
             )
             self.outcome.notes.append(text % f"{self._missing:,}")
@@ -129,7 +129,7 @@ class QualityReconciliation(Reconciliation):
         rows = Dataset.objects.filter(study=self.study, name=name)
         self._dataset = (rows.select_for_update() if self.write else rows).first()
         if self._dataset is None:
-            raise ImportRefused(_("The study has no dataset called “%s”.") % name)
+            raise ImportRefused(_("The study has no dataset named “%s”.") % name)
         arguments = CellArgument.objects.filter(cell__dataset=self._dataset)
         for row in arguments.select_related("cell").order_by("cell", "position"):
             self._exact[row.cell.topic, row.text].append(row)
@@ -167,14 +167,16 @@ class QualityReconciliation(Reconciliation):
 class AskingQualities(Asking):
     """Which dataset they are for, and which column they are in."""
 
-    title = lazy("Qualities of arguments")
-    heading = lazy("Which dataset are they for?")
+    title = lazy("Argument qualities")
+    heading = lazy("Dataset")
 
     def missing(self) -> tuple[Any, Any] | None:
         """That there is nothing yet that could have a quality."""
         if self.study.argument_datasets.exists():
             return None
-        return _("No dataset yet"), _("Import the arguments first, such as this file as a list.")
+        return _("No datasets yet"), _(
+            "Import the arguments first, for example this file as a list."
+        )
 
     def form(self, data: Any) -> forms.Form:
         """With what was said."""
@@ -203,11 +205,9 @@ def fits_qualities(look: Look) -> str:
 
 
 DATASETS_PAGE = ("datasets", lazy("Datasets"))
-TO_SUM_UP = lazy("What they say can be summed up in key points, topic by topic.")
+TO_SUM_UP = lazy("They can be summarized as key points, topic by topic.")
 DONE = "done"
-TO_PLACE = lazy(
-    "Key points were found in this dataset before; the new comments can be placed there."
-)
+TO_PLACE = lazy("This dataset already has key points. You can place the new comments with them.")
 NEW_COMMENTS = ngettext_lazy("%(shown)s comment", "%(shown)s comments", "number")
 TO_SUMMARIZE = lazy("Systems can summarize its arguments, topic by topic.")
 
@@ -258,7 +258,7 @@ class CommentFormat(Format):
         page = Link(lazy("Dataset"), reverse("dataset", args=own))
         if analysis := _analysis_of(dataset):
             there = reverse("analysis", args=[study.public_id, analysis.public_id])
-            return [Link(lazy("Place them at its key points"), there), page]
+            return [Link(lazy("Place new comments"), there), page]
         cells = list(dataset.cells.all()[:2])
         if len(cells) != 1:
             return [Link(lazy("Find key points"), page.address)]
@@ -280,56 +280,54 @@ def _analysis_of(dataset: "Dataset") -> Any:
 def register_argument_imports() -> None:
     """Make files with arguments known to the platform."""
     register_counted(
-        Counted(BOOK, lazy("Topics, each stance by itself")),
+        Counted(BOOK, lazy("Topics by stance")),
         Counted("key_points", lazy("Reference key points")),
         Counted("matches", lazy("Labels of pairs")),
         Counted(COMMENTS, lazy("Comments"), NEW_COMMENTS),
         Counted(STATEMENTS, lazy("Different statements")),
     )
     register_options(
-        Option("dataset", longest=120, hint="By name; by default the file's."),
+        Option("dataset", longest=120, hint="Dataset name. Default: the file name."),
         Option(
             "topic",
             longest=500,
             hint=(
-                "What people were asked, or what comments or key points are about; needed unless "
-                "the file says it, or the dataset is here with one topic."
+                "Topic or question. Required unless the file has it or the existing dataset has "
+                "one topic."
             ),
         ),
         Option(
             "first_row",
             longest=7,
-            hint="Of one column: comment or header. Blank: what the row itself looks like.",
+            hint="For one column: comment or header. Default: detected from the row.",
             flag="first-row",
         ),
         Option(
             "date_order",
             longest=5,
-            hint="What 3/4/2024 begins with: day or month. Blank: what the column shows.",
+            hint="What comes first in 3/4/2024: day or month. Default: detected from the column.",
             flag="date-order",
         ),
         Option(
             "repeats",
             longest=4,
-            hint="Comments without id that are here already: same (also if blank), or new.",
+            hint="Existing comments without an id: same (default) or new.",
         ),
-        Option("recipe", longest=20, hint="Of a new dataset of arguments: blank, or published."),
-        Option("half", longest=4, hint="Only the test or the dev half takes part: test or dev."),
-        Option("seed", longest=10, hint="Draws the half. Blank: 1."),
-        Option("quality", longest=80, hint="Column of the quality, where a file has several."),
+        Option("recipe", longest=20, hint="For a new dataset of arguments: blank or published."),
+        Option("half", longest=4, hint="Keep only one half: test or dev."),
+        Option("seed", longest=10, hint="Seed of the half. Default: 1."),
+        Option("quality", longest=80, hint="Quality column, if the file has several."),
     )
     register_format(
         CommentFormat(
             "comments",
-            lazy(
-                "Comments, one a row (CSV, TSV, XLSX, JSONL, plain text with one comment a line)"
-            ),
+            lazy("Comments, one per row (CSV, TSV, XLSX, JSONL, or plain text with one per line)"),
             read_comments,
             fits=comment_samples.fits_comments,
             sample=comment_samples.SAMPLE,
             holds=lazy(
-                "One row per comment. One column is enough; a date, a group and whatever else "
-                "stands beside it are kept."
+                "One row per comment. One column is enough; a date, a group and any other "
+                "columns are kept."
             ),
         ),
         DatasetFormat(
@@ -364,7 +362,7 @@ def register_argument_imports() -> None:
         ),
         DatasetFormat(
             "rated_arguments",
-            lazy("Qualities of arguments that are here (CSV)"),
+            lazy("Qualities of imported arguments (CSV)"),
             read_qualities,
             QualityReconciliation,
             heading=JUDGED,
@@ -373,11 +371,11 @@ def register_argument_imports() -> None:
             asks="qualities",
             asking=AskingQualities,
             next_step=lazy(
-                "Systems can take the imported quality, and a scorer can learn from it."
+                "Systems can use the imported quality, and a scorer can be trained on it."
             ),
             holds=lazy(
-                "One row per argument: topic, argument and a quality from 0 to 1, such as the WA "
-                "or MACE-P of ArgQ-30k. Arguments of the dataset are found by topic and text."
+                "One row per argument: topic, argument and a quality from 0 to 1, such as WA or "
+                "MACE-P of ArgQ-30k. Arguments are matched by topic and text."
             ),
         ),
     )

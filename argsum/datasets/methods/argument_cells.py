@@ -150,7 +150,7 @@ class CellBuilder:
         """Keep a label; raises Misfit if the same pair was labelled otherwise."""
         known = cell.matches.get((argument, key_point))
         if known not in (None, is_match):
-            raise Misfit("label", "the same pair was labelled otherwise before")
+            raise Misfit("label", "the same pair has another label earlier in the file")
         if known and is_match:
             cell.again.add(argument)
         cell.matches[argument, key_point] = is_match
@@ -301,7 +301,7 @@ def _columns(
         if column == "quality" and quality and header != quality:
             continue
         if column in found:
-            reason = f"two columns say the same: {found[column]!a} and {header!a}"
+            reason = f"two columns have the same meaning: {found[column]!a} and {header!a}"
             raise UnreadableFile(file, reason, column=header[:80])
         if column is not None:
             found[column] = header
@@ -321,7 +321,7 @@ def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
     given = as_text(values, "stance")
     stance = _one_of(_STANCES, "stance", given, "1, -1, pro, con")
     if is_needed and stance == 0:
-        raise Misfit("stance", f"{given[:40]!a} is none of 1, -1, pro, con")
+        raise Misfit("stance", f"{given[:40]!a} is not one of 1, -1, pro, con")
     return stance
 
 
@@ -340,7 +340,7 @@ def as_label(values: Mapping[str, Value]) -> bool | None:
     try:
         return as_flag(value)
     except ValueError:
-        raise Misfit("label", f"{str(value)[:40]!a} is none of 1, 0") from None
+        raise Misfit("label", f"{str(value)[:40]!a} is not one of 1, 0") from None
 
 
 def as_quality(values: Mapping[str, Value]) -> float | None:
@@ -355,14 +355,14 @@ def as_quality(values: Mapping[str, Value]) -> float | None:
     except ValueError:
         number = None
     if number is None or not -QUALITY_SLACK <= number <= 1 + QUALITY_SLACK:
-        raise Misfit("quality", f"{str(value)[:40]!a} is no number from 0 to 1")
+        raise Misfit("quality", f"{str(value)[:40]!a} is not a number from 0 to 1")
     return number
 
 
 def _one_of(offered: Mapping[str, T], column: str, given: str, shown: str) -> T:
     plain = given.strip().lower().removesuffix(".0")
     if plain not in offered:
-        raise Misfit(column, f"{given[:40]!a} is none of {shown}")
+        raise Misfit(column, f"{given[:40]!a} is not one of {shown}")
     return offered[plain]
 
 

@@ -274,7 +274,7 @@ def _new_id(row: Row, column: str, known: Mapping[str, _Place]) -> str:
     if not key.strip():
         raise Misfit(column, "is empty")
     if key in known:
-        raise Misfit(column, f"{key[:40]!a} stands in this file already")
+        raise Misfit(column, f"{key[:40]!a} appears twice in this file")
     return key
 
 

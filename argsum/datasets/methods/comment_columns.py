@@ -233,7 +233,7 @@ def wrong_columns(mapping: Mapping[str, str]) -> list[str]:
     ["'Text' is chosen twice: comment and id"]
     """
     if unknown := sorted(set(mapping) - set(FIELDS)):
-        return [f"{unknown[0][:40]!a} is no field; there are {', '.join(FIELDS)}"]
+        return [f"{unknown[0][:40]!a} is not a field; fields are {', '.join(FIELDS)}"]
     if "comment" not in mapping:
         return ["no column is chosen for the comments"]
     first: dict[str, str] = {}

@@ -56,7 +56,7 @@ def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     (3, 1, [0, 1, 2, 3])
     """
     if half.part not in PARTS:
-        raise ValueError(f"{half.part!a} is none of {', '.join(PARTS)}")
+        raise ValueError(f"{half.part!a} is not one of {', '.join(PARTS)}")
     groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for place, (group, text) in enumerate(arguments):
         groups[group].append((text, place))
@@ -210,7 +210,7 @@ def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
     asked = {UNIQUE, *steps}
     unknown = sorted(asked.difference(ALL_STEPS))
     if unknown:
-        raise ValueError(f"{unknown[0]!a} is no step; there are {', '.join(ALL_STEPS)}")
+        raise ValueError(f"{unknown[0]!a} is not a step; steps are {', '.join(ALL_STEPS)}")
     return tuple(step for step in ALL_STEPS if step in asked)
 
 

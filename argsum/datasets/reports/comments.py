@@ -212,13 +212,13 @@ def not_english(code: str, *, is_known: bool = True) -> str:
         return ""
     if not code:
         return _(
-            "The packaged model was made for English, and these texts do not look like it: texts "
-            "that say the same may not be found together. A multilingual model by name does "
-            "better."
+            "The built-in model is for English, and these texts do not look English. Texts with "
+            "the same meaning may not be grouped together. A multilingual model added by name "
+            "does better."
         )
     text = _(
-        "The packaged model was made for English: these texts look %s, and texts that say the "
-        "same may not be found together. A multilingual model by name does better."
+        "The built-in model is for English, and these texts look %s. Texts with the same "
+        "meaning may not be grouped together. A multilingual model added by name does better."
     )
     return text % NAMES[code]
 

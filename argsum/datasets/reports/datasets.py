@@ -39,7 +39,7 @@ from cqa_site.people.models import Study
 
 
 STEP_NAMES = {
-    READ: _("Read"),
+    READ: _("Imported"),
     UNIQUE: _("Unique"),
     ONE_KEY_POINT: _("Exactly one key point"),
     ONE_ROW: _("In one row"),

@@ -146,7 +146,7 @@ class SystemReconciliation(Reconciliation):
             self._asked_scorer = first.scorer
             if self._dataset is None:
                 self._is_refused = True
-                text = _("The study has no dataset called “%s”.") % first.dataset
+                text = _("The study has no dataset named “%s”.") % first.dataset
                 self.leave_out(None, "", text, of=BOOK)
         if self._is_refused:
             return

@@ -190,7 +190,7 @@ class StoredScoreReconciliation(Reconciliation):
         rows = Dataset.objects.filter(study=self.study, name=entry.dataset)
         self._dataset = rows.first()
         if self._dataset is None:
-            self._refuse(_("The study has no dataset called “%s”.") % entry.dataset)
+            self._refuse(_("The study has no dataset named “%s”.") % entry.dataset)
             return
         found = self._dataset.cells.values_list("topic", "stance", "pk")
         self._cells = {(topic, stance): pk for topic, stance, pk in found}

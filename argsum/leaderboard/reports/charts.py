@@ -205,7 +205,7 @@ def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
     """One dot a set: the metric and the people's mean."""
     rows = [{"metric": one.metric, "people": one.people} for one in points]
     return point_charts.scatter(
-        rows, x="metric", y="people", titles=(str(source), _("People, mean")), size=size
+        rows, x="metric", y="people", titles=(str(source), _("People (mean)")), size=size
     )
 
 
@@ -280,13 +280,13 @@ def board_finding(board: SummaryBoard) -> Finding | None:
     without = _without_interval(rows[:2], name)
     if board.is_oracle:
         sure = _(
-            "An upper bound: every setting was chosen by the very score that is shown, which no "
-            "system can know beforehand."
+            "An upper bound: each setting was chosen by the same score that is shown, which no "
+            "system can know in advance."
         )
         return Finding(_("At best: %s") % most, sure, "warn")
     if len(rows) == 1:
         says = _("%(name)s has %(figure)s.") % {"name": rows[0].system, "figure": mean}
-        return Finding(says, " ".join([_("It is the only system here."), *without]))
+        return Finding(says, " ".join([_("It is the only system."), *without]))
     pairs = topic_differences(rows, name, board.topics)
     level = not_below(rows, pairs, name)
     sure = " ".join([*_apart(rows, pairs, level, name), *without])
@@ -353,7 +353,7 @@ def _apart(
 def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
     """Which systems have no interval of a figure, by the reason why."""
     why = {row.system: why_no_interval(row.figures[name]) for row in rows}
-    text = _("There is no interval for %(names)s: %(reason)s.")
+    text = _("No interval for %(names)s: %(reason)s.")
     return [
         text % {"names": listed([each for each in why if why[each] == reason]), "reason": reason}
         for reason in dict.fromkeys(why.values())
@@ -380,7 +380,7 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
     if not best:
         if not rows:
             return None
-        needed = _("It needs sets with both, and values that are not all alike.")
+        needed = _("This needs sets with both, and values that vary.")
         return Finding(_("No metric correlates with people yet."), needed, "warn")
     says = "; ".join(
         ngettext(
@@ -432,8 +432,8 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
     if not known:
         if not found.sets:
             return None
-        needed = _("Two people have to judge the same sets.")
-        return Finding(_("How far people agree cannot be said yet."), needed, "warn")
+        needed = _("At least two people must judge the same sets.")
+        return Finding(_("Agreement cannot be computed yet."), needed, "warn")
     # Of both dimensions the one that allows less is said: first one without an interval.
     lowest = min(known.values(), key=lambda each: (each.low is not None, each.low or 0.0))
     words = {each: str(DIMENSION_NAMES[each]).lower() for each in known}

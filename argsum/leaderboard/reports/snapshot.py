@@ -331,8 +331,8 @@ def _counts(board: SnapshotBoard) -> TableData:
         [row.system, *(row.figures[name].n_values for name in FIGURES)] for row in board.rows
     ]
     columns = [_("System"), *(str(FIGURE_NAMES[name]) for name in FIGURES)]
-    note = _("Each mean is over these cells; there are %d.") % len(board.cells)
-    return TableData(columns, rows, _("Cells behind each mean"), note, "key-points-cells")
+    note = _("Each mean is over these cells, out of %d.") % len(board.cells)
+    return TableData(columns, rows, _("Cells per mean"), note, "key-points-cells")
 
 
 def _pairs(found: SnapshotDimension) -> TableData:
@@ -368,7 +368,7 @@ def _note(recipe: dict[str, Any], board: SnapshotBoard) -> str:
         % len(board.cells),
     ]
     if board.is_oracle:
-        said.append(_("Oracle: of every cell the setting that the score itself would choose."))
+        said.append(_("Oracle: for each cell, the setting that the score itself would choose."))
     said += [
         _("Run #%d of the judge was not complete when this was computed.") % number
         for number in recipe["unfinished_runs"]

@@ -40,10 +40,10 @@ DIMENSION_NAMES: dict[str, Any] = {
     "redundancy": lazy("Redundancy"),
 }
 CORRELATIONS = lazy(
-    "Pearson with the mean of people, each rater's judgements of a set averaged first; unsure "
-    "counts are in no mean. Across: over all sets with both values. Within: mean and standard "
-    "deviation (population) over cells; a cell in which the metric or the people do not vary has "
-    "no correlation and is named, as is one with fewer than 3 sets."
+    "Pearson with the mean of people, after averaging each rater's judgements of a set; unsure "
+    "counts are left out. Across: over all sets with both values. Within: mean and standard "
+    "deviation (population) over cells. Cells in which the metric or the people do not vary "
+    "have no correlation and are listed, as are cells with fewer than 3 sets."
 )
 
 
@@ -63,18 +63,17 @@ def board_method(found: SummaryBoard) -> str:
     """The same in paragraphs, each with its name."""
     choice = found.choice
     note = _(
-        "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\n"
-        "Ranked by: weighted score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\n"
-        "Means: over %(n)d cells of “%(dataset)s”; 95 %% intervals by t over topics, corrected "
-        "for skewness, from %(least)d topics on.\n\n"
-        "Leader: paired t over the topics of both systems, corrected for skewness; Holm over all "
-        "pairs with %(paired)d topics or more. Both sides of a topic are one unit.\n\n"
-        "Left out: a cell in which fewer than %(share)d %% of the arguments are clustered has no "
-        "ARI without unclustered arguments. The mean is over the others and says over how many; "
-        "beside it stands the mean over all cells with clusters, 0 for such a one.\n\n"
-        "Share clustered: of the arguments that match exactly one reference, those that were in "
-        "a cluster. How many belong to a key point in the end is another share, which the match "
-        "with key points decides, not the clusters."
+        "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\nRanked by: weighted "
+        "score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\nMeans: over %(n)d "
+        "cells of “%(dataset)s”; 95 %% intervals by t over topics, corrected for skewness, from "
+        "%(least)d topics on.\n\nLeader: paired t over the topics of both systems, corrected "
+        "for skewness; Holm over all pairs with %(paired)d topics or more. Both stances of a "
+        "topic are one unit.\n\nLeft out: a cell in which fewer than %(share)d %% of the "
+        "arguments are clustered has no ARI without unclustered arguments. The mean is over the "
+        "other cells, with their number; next to it is the mean over all cells with clusters, "
+        "counting such cells as 0.\n\nShare clustered: arguments in a cluster, out of the "
+        "arguments that match exactly one reference. The share that finally belongs to a key "
+        "point is different: it depends on the match with key points, not on the clusters."
     ) % {
         "coverage": source_name(choice.coverage),
         "redundancy": source_name(choice.redundancy),
@@ -97,8 +96,8 @@ def oracle_notes(found: SummaryBoard) -> list[str]:
         return []
     return [
         _(
-            "Oracle: of every cell the setting is the one that the very score shown would choose, "
-            "and each adjusted Rand index is from the clustering that is best by it."
+            "Oracle: for each cell, the setting is the one that the score shown would choose, "
+            "and each adjusted Rand index is from the clustering that is best by that index."
         )
     ]
 
@@ -107,8 +106,8 @@ def unfinished_notes(found: SummaryBoard) -> list[str]:
     """That a judge did not answer everything it was to be asked."""
     return [
         _(
-            "Run #%(number)d of the judge is not complete (%(state)s): its means may rest on "
-            "fewer replies or sets than were planned."
+            "Run #%(number)d of the judge is not complete (%(state)s). Its means may be based "
+            "on fewer replies or sets than planned."
         )
         % {"number": run.number, "state": run.get_state_display().lower()}
         for run in found.unfinished
@@ -191,7 +190,7 @@ def correlation_table(rows: Sequence[MetricRow]) -> TableData:
         for row in rows
     ]
     note, name = str(CORRELATIONS), "metric-correlations"
-    return TableData(columns, table, _("Metrics against people"), note, name)
+    return TableData(columns, table, _("Metrics compared with people"), note, name)
 
 
 def points_table(points: Sequence[SetPoint], source: Source) -> TableData:
@@ -213,7 +212,7 @@ def pairs_table(found: DimensionAgreement) -> TableData:
         _("%s: agreement by pair") % DIMENSION_NAMES[found.dimension],
         _(
             "Pairwise Pearson over the sets that both judged; unsure counts are left out. The "
-            "mean is over pairs of people; pairs with a language model stand below."
+            "mean is over pairs of people; pairs with a language model are listed below."
         ),
         f"people-{found.dimension}",
     )
@@ -236,17 +235,17 @@ def raters_table(found: PeopleAgreement) -> TableData:
         ]
         for each in found.raters
     ]
-    return TableData(columns, rows, _("What each of them judged"), "", "people-raters")
+    return TableData(columns, rows, _("Sets judged by rater"), "", "people-raters")
 
 
 def repeats_table(found: DimensionAgreement) -> TableData:
     """Everybody against their own first judgement."""
     rows = [[each.name, each.n, each.same, each.value] for each in found.repeats]
     return TableData(
-        [_("Rater"), _("n sets"), _("The same"), _("Pearson")],
+        [_("Rater"), _("n sets"), _("Identical"), _("Pearson")],
         rows,
-        _("%s: the same set again") % DIMENSION_NAMES[found.dimension],
-        _("Blind repeats inside one round; first judgement against second."),
+        _("%s: repeated sets") % DIMENSION_NAMES[found.dimension],
+        _("Blind repeats within a round: first judgement compared with second."),
         f"repeats-{found.dimension}",
     )
 
@@ -338,7 +337,9 @@ def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
     note = _(
         "Pearson with the mean of people. Within: mean ± population standard deviation over cells."
     )
-    return _table("metric-correlations", _("Metrics against people"), heads, lines, cells, [note])
+    return _table(
+        "metric-correlations", _("Metrics compared with people"), heads, lines, cells, [note]
+    )
 
 
 def _table(
@@ -390,4 +391,4 @@ def _setting(row: SystemRow, key: str) -> str:
 def _fewer(cells: Iterable[Sequence[Filled]]) -> list[str]:
     if not any(each.mark for row in cells for each in row):
         return []
-    return [_("%s Mean over fewer cells, as the others have no value.") % FEWER_MARK]
+    return [_("%s Mean over fewer cells, because the others have no value.") % FEWER_MARK]

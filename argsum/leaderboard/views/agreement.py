@@ -158,7 +158,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
     )
     every = Figure(
         slug="correlations",
-        title=_("Metrics against people"),
+        title=_("Metrics compared with people"),
         table=correlation_table(rows),
         printed=partial(printed_correlations, rows),
         files=files,
@@ -172,7 +172,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
                 every,
                 slug=dimension,
                 anchor=f"metrics-{dimension}",
-                title=_("Against people's %s") % str(name).lower(),
+                title=_("Compared with people's %s") % str(name).lower(),
                 recipe=_("Pearson with the mean of people."),
                 table=table,
                 printed=partial(printed_correlations, own),
@@ -198,7 +198,7 @@ def _points(
         title=_("Each set: the metric and people's %s") % people,
         recipe=CORRELATIONS,
         table=points_table(points, source),
-        alt=_("%(n)d sets, Pearson %(r)s; the numbers stand in the table below.") % said,
+        alt=_("%(n)d sets, Pearson %(r)s; the table below has the numbers.") % said,
         draw=partial(points_spec, points, source),
         body="argsum/leaderboard/_metric_points.html",
         data=points,
@@ -271,11 +271,9 @@ def _figures(study: Study, dataset: ChosenDataset, found: PeopleAgreement) -> li
     )
     raters = Figure(
         slug="raters",
-        title=_("People who judge"),
+        title=_("Judging people"),
         about=ngettext("%d set", "%d sets", found.sets) % found.sets,
-        recipe=_(
-            "Unsure is an answer of its own and enters no figure; missing counts were left empty."
-        ),
+        recipe=_("Unsure counts are left out of all figures. Missing counts were left empty."),
         table=raters_table(found),
         files=files,
     )

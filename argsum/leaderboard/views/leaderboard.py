@@ -259,7 +259,7 @@ def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
     if choice.dataset is None:
         raise Http404
     request_board(choice=choice, actor=request.user)
-    messages.success(request, _("The snapshot is being computed; it will stand in the list."))
+    messages.success(request, _("The snapshot is being computed. It will appear in the list."))
     return redirect("key_point_boards", study.public_id)
 
 

@@ -32,7 +32,7 @@ from .tables import (
 SHARES = (LEAST_SHARE, 0.70)
 DIGITS = 3
 _STEPS = {
-    READ: "Arguments read",
+    READ: "Arguments imported",
     UNIQUE: "Unique arguments",
     ONE_KEY_POINT: "… with one summary",
     ONE_SENTENCE: "… of one sentence",

@@ -135,7 +135,7 @@ def trainable(model: Any, frozen: int) -> list[Any]:
 
     network = getattr(model[0], "auto_model", None)
     if network is None:
-        raise EmbeddingsUnavailable("This model is no transformer; it cannot be trained here.")
+        raise EmbeddingsUnavailable("This model is not a transformer and cannot be trained here.")
     if frozen:
         words = getattr(network, "embeddings", None) or network.get_input_embeddings()
         words.requires_grad_(False)
@@ -324,7 +324,7 @@ class MatchTraining:
             load(self.weights, self.average)
             self._judge("average", self.average)
             load(self.weights, kept)
-        say(self.progress.step, self.recipe.steps, "looked at dev")
+        say(self.progress.step, self.recipe.steps, "checked on dev")
 
     def _judge(self, kind: str, weights: Sequence[Any]) -> None:
         figures, value = self.check(self.encode)

@@ -207,8 +207,7 @@ def resolve(model: str) -> str:
     """
     if not NAME.fullmatch(model) or ".." in model:
         raise ScorerRefused(
-            _("“%s” is no name of a model, nor of a folder in “models” of the data folder.")
-            % model
+            _("“%s” is neither a model name nor a folder in “models” in the data folder.") % model
         )
     if model in SHIPPED:
         return str(SHIPPED[model])

@@ -121,7 +121,7 @@ def add_scorer(
         If the name is taken, the task cannot be done this way, or the model has no valid name.
     """
     if kind not in KINDS.get(task, ()) or kind == Kind.REGRESSOR:
-        raise ScorerRefused(_("This task cannot be done this way without a training."))
+        raise ScorerRefused(_("This task and method need training."))
     scorer = Scorer(
         study=study,
         name=name,
@@ -147,7 +147,7 @@ def keep_new(scorer: Scorer) -> None:
         with transaction.atomic():
             scorer.save(force_insert=True)
     except IntegrityError:
-        raise ScorerRefused(_("The study has a scorer of this name.")) from None
+        raise ScorerRefused(_("The study already has a scorer with this name.")) from None
 
 
 def match_scorer_of(scorer: Scorer) -> MatchScorer:
@@ -250,7 +250,7 @@ def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: U
     if scorer.state != Scorer.State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
     if scorer.task == Scorer.Task.WRITE:
-        raise ScorerRefused(_("“%s” writes; it scores nothing.") % scorer.name)
+        raise ScorerRefused(_("“%s” is a writer and cannot score.") % scorer.name)
     return enqueue(
         study=scorer.study,
         kind=JOB,
@@ -277,7 +277,7 @@ def try_scorer(work: Work) -> None:
 def in_words(scorer: Scorer, score: float) -> str:
     """The score, and on which side of the threshold it is."""
     if np.isnan(score):
-        return _("No argument of the study has this text and a quality.")
+        return _("No argument in the study has this text and a quality.")
     shown = f"{score:.3f}"
     if scorer.task == Scorer.Task.QUALITY:
         return _("Quality %s") % shown

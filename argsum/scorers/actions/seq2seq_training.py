@@ -268,7 +268,7 @@ def require_examples(examples: Examples) -> None:
     for split in (TRAIN, DEV):
         if not examples.get(split):
             raise ScorerRefused(
-                _("The %s split has no key point with an argument that matches it.") % split
+                _("The %s split has no key point with a matching argument.") % split
             )
 
 

@@ -246,7 +246,7 @@ WAITING = 2.0
 def alone(say: Say, total: int) -> Iterator[None]:
     """Wait for another training of this process, and tell ``say`` so."""
     while not ONE_AT_A_TIME.acquire(timeout=WAITING):
-        say(0, total, "waiting for another training")
+        say(0, total, "waiting for other training to finish")
     try:
         yield
     finally:

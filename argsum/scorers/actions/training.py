@@ -128,7 +128,7 @@ def resume_training(*, scorer: Scorer, actor: User | None) -> Scorer:
         Scorer.State.FAILED,
         Scorer.State.CANCELLED,
     ):
-        raise ScorerRefused(_("Only a training that failed or was cancelled can go on."))
+        raise ScorerRefused(_("Only failed or cancelled training can be resumed."))
     held.state, held.error = Scorer.State.TRAINING, ""
     held.save(update_fields=["state", "error"])
     _enqueue(held, actor)
@@ -158,15 +158,15 @@ def delete_scorer(*, scorer: Scorer, actor: User) -> None:
     folder, name, study = trained_folder(scorer), scorer.name, scorer.study
     checkpoint = checkpoint_of(scorer)
     if scorer.metric_scores.exists():
-        raise ScorerRefused(_("A metric used this scorer, so it stays."))
+        raise ScorerRefused(_("This scorer is used by a metric and cannot be deleted."))
     # Runs name their writer, as it may be a model that nobody trained here.
     if scorer.task == Scorer.Task.WRITE and study.system_runs.filter(writer_model=name).exists():
-        raise ScorerRefused(_("A run used this writer, so it stays."))
+        raise ScorerRefused(_("This writer is used by a run and cannot be deleted."))
     try:
         with transaction.atomic():
             scorer.delete()
     except ProtectedError:
-        raise ScorerRefused(_("A run used this scorer, so it stays.")) from None
+        raise ScorerRefused(_("This scorer is used by a run and cannot be deleted.")) from None
     record(study=study, actor=actor, verb="scorer_deleted", subject=name)
     transaction.on_commit(lambda: shutil.rmtree(folder, ignore_errors=True))
     transaction.on_commit(lambda: shutil.rmtree(checkpoint, ignore_errors=True))
@@ -187,7 +187,7 @@ def make_scorer(work: Work) -> None:
     except StaleWorker:
         raise
     except Exception:
-        _fail(scorer, _("An unexpected error; the server's log has the details."))
+        _fail(scorer, _("Unexpected error. See the server log for details."))
         raise
     with transaction.atomic():
         # Whoever cancels locks the scorer before its job, too.
@@ -209,7 +209,7 @@ def store(scorer: Scorer, made: dict[str, Any]) -> None:
 def _train(scorer: Scorer, say: Say) -> dict[str, Any]:
     dataset = scorer.trained_on
     if dataset is None:
-        raise ScorerRefused(_("The dataset is gone."))
+        raise ScorerRefused(_("The dataset no longer exists."))
     if scorer.task == Scorer.Task.MATCH:
         from .trainers import train_match
 

@@ -164,7 +164,10 @@ def require_match_data(cells: Splits) -> None:
         raise ScorerRefused(_("The train split has no argument that matches a key point."))
     if not any(len(cell.judged) > 1 for cell in cells.get(DEV, ())):
         raise ScorerRefused(
-            _("The dev split has no cell with two arguments of one key point each to judge by.")
+            _(
+                "The dev split needs a cell with at least two arguments that match exactly one "
+                "key point."
+            )
         )
 
 

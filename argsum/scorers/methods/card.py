@@ -6,7 +6,7 @@ from typing import Any
 from .figures import LEAST_SHARE
 
 SPLITS = ("dev", "test")
-BEHIND_TOPIC = "Both texts are read behind the topic of the debate, as `topic: text`."
+BEHIND_TOPIC = "Both texts are read with the topic of the debate prepended, as `topic: text`."
 
 
 def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:

@@ -83,7 +83,7 @@ def test_an_import_leads_to_the_key_points_that_are_here(lab):
     about = {"kind": "comments", "state": "applied", "size": 1}
     file = lab.study.import_files.create(options={"dataset": lab.cell.dataset.name}, **about)
     found = format_of("comments")
-    assert "can be placed there" in str(found.follow(file))
+    assert "You can place the new comments" in str(found.follow(file))
     first, second = found.links(lab.study, file)
     assert first.address == lab.url("analysis")
     assert second.address == lab.url("dataset", dataset_id=lab.cell.dataset.public_id)
@@ -357,7 +357,7 @@ def test_a_new_analysis_takes_one_click(lab, settings):
     # The newest comments are chosen; what has a usual value is folded away, and named.
     assert form["cell"].value() == lab.cell.pk
     match, quality = form.usual
-    assert f"Default: {match.name}, {quality.name}, and the setting" in flat(page)
+    assert f"Default: {match.name}, {quality.name}, and an automatic setting" in flat(page)
     lab.post("analysis_new", {field.name: field.value() or "" for field in form})
     made = lab.study.analyses.first()
     assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)

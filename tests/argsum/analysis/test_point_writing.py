@@ -336,7 +336,7 @@ def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
     with pytest.raises(AnalysisRefused, match=f"Stop run #{run.number} first"):
         delete_analysis(analysis=lab.analysis, actor=lab.boss)
     cancel_run(run=run, actor=lab.boss)
-    with pytest.raises(RunRefused, match="One reply"):
+    with pytest.raises(RunRefused, match="Only one reply"):
         lab.start(replicates=2, params={"temperature": 1, "max_tokens": 90})
     type(lab.analysis).objects.update(state="running")
     with pytest.raises(RunRefused, match="not finished yet"):

@@ -112,7 +112,7 @@ def test_pairs_without_a_label_column_come_in_as_matches(bring):
     content = pairs(*rows, columns=MATCHES)
     asked = {"kind": "argument_pairs", "name": "debate.csv"}
     looked = bring(content, write=False, **asked)
-    assert looked.notes[0].startswith("The file has no label column: every row is taken")
+    assert looked.notes[0].startswith("The file has no label column. Every row counts")
     assert looked.notes[1] == (
         "Arguments: 4 read → 2 unique → 1 with exactly one key point → 1 of one sentence"
     )
@@ -129,7 +129,7 @@ def test_the_published_recipe_counts_rows_and_a_half_is_drawn(bring):
     asked = {"kind": "argument_pairs", "name": "debate.csv"}
     usual = bring(content, write=False, **asked).notes
     assert "6 read → 5 unique → 5 with exactly one key point → 5 of one sentence" in usual[1]
-    assert usual[2].startswith("1 argument comes again with the same key point")
+    assert usual[2].startswith("1 argument is repeated with the same key point")
     half = {"recipe": "published", "half": "test", "seed": "3"}
     made = bring(content, options=half, **asked)
     assert made.notes[1] == (
@@ -144,15 +144,15 @@ def test_the_published_recipe_counts_rows_and_a_half_is_drawn(bring):
     # The only argument of its key point is kept.
     assert reasons[4] == ""
     other = bring(content, options={"half": "test"}, **asked)
-    assert (other.added, other.notes[-1][:35]) == (0, "The dataset keeps its own recipe; i")
+    assert (other.added, other.notes[-1][:35]) == (0, "The dataset keeps its own recipe. Y")
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"half": "third"}, "A half is test or dev"),
-        ({"half": "dev", "seed": "-1"}, "no whole number"),
-        ({"recipe": "mine"}, "no recipe called “mine”"),
+        ({"half": "third"}, "half must be test or dev"),
+        ({"half": "dev", "seed": "-1"}, "not a whole number"),
+        ({"recipe": "mine"}, "no recipe named “mine”"),
     ],
 )
 def test_unknown_recipes_halves_and_seeds_are_refused(bring, options, reason):
@@ -165,7 +165,10 @@ def test_a_column_that_may_be_the_label_is_pointed_out(bring):
     columns = ("topic", "argument", "key_point", "stance", "relevant")
     content = pairs((TOPIC, "One.", "First", 1, 0), columns=columns)
     looked = bring(content, kind="argument_pairs", name="pairs.csv", write=False)
-    assert "Not read: relevant. If one of these is the label, call it label." in looked.notes
+    assert (
+        "Columns not read: relevant. If one of them is the label, rename it to label."
+        in looked.notes
+    )
 
 
 def test_a_topic_cannot_move_to_another_split(bring, bring_pairs):

@@ -25,9 +25,9 @@ def cell(study):
 def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_max_num_queries):
     with django_assert_max_num_queries(19):
         shown = flat(page(client, "dataset", cell.dataset))
-    assert "3 comments · 2 different ones of 4 statements kept · 1 topic" in shown
+    assert "3 comments · 2 of 4 statements kept after removing duplicates · 1 topic" in shown
     assert "That say something" in shown
-    assert "A statement takes part if it" in shown
+    assert "Keep a statement if it" in shown
     assert "is exactly one sentence" not in shown
     make_system_run(cell.dataset)
     shown = flat(page(client, "dataset", cell.dataset))
@@ -55,9 +55,9 @@ def test_the_list_counts_what_counts_of_comments(
 @pytest.mark.parametrize(
     ("given", "field", "said"),
     [
-        ({"steps": ["says_something"], "half": "test"}, "half", "no half is drawn"),
-        ({"steps": ["half"]}, "half", "no half is drawn"),
-        ({"steps": ["one_sentence"]}, "steps", "only the step says_something"),
+        ({"steps": ["says_something"], "half": "test"}, "half", "half cannot be drawn"),
+        ({"steps": ["half"]}, "half", "half cannot be drawn"),
+        ({"steps": ["one_sentence"]}, "steps", "Only the step says_something"),
     ],
 )
 def test_a_program_chooses_the_steps_that_the_page_offers(
@@ -161,4 +161,4 @@ def test_a_column_without_its_value_is_refused(program, cell):
     kwargs = {"study_id": cell.dataset.study.public_id, "cell_id": cell.public_id}
     found = program.get(reverse("api_cell_comments", kwargs=kwargs) + "?attribute=site")
     assert found.status_code == 400
-    assert "come together" in found.text
+    assert "together with its value" in found.text

@@ -76,16 +76,16 @@ def test_another_recipe_goes_through_the_arguments_again(client, dataset):
     post(client, "dataset_recipe", dataset)
     assert not CellArgument.objects.exclude(left_out="").exists()
     answer = post(client, "dataset_recipe", dataset, steps=["nonsense"])
-    assert "Choose among the steps" in answer.text
+    assert "Choose steps" in answer.text
 
 
 def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
     make_system_run(dataset)
     shown = page(client, "dataset", dataset).text
-    assert "1 run of a system" in shown
+    assert "1 system run" in shown
     assert "Change the recipe" not in shown
     answer = post(client, "dataset_recipe", dataset, steps=[])
-    assert "stays as it is" in answer.text
+    assert "can no longer be changed" in answer.text
     post(client, "dataset_delete", dataset)
     assert Dataset.objects.filter(pk=dataset.pk).exists()
     for act in (delete_dataset, lambda **row: change_recipe(steps=[], **row)):

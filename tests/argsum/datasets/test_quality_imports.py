@@ -51,7 +51,7 @@ def test_qualities_go_to_arguments_by_topic_and_text(bring):
     )
     said = bring(content, dry_run=True)
     assert "The quality is read from WA, not from MACE-P." in said
-    assert "1 row is about an argument that the dataset does not have" in said
+    assert "1 row has an argument that is not in the dataset" in said
     bring(content)
     assert qualities() == {BUS: 0.75, NURSES: 0.5}
 
@@ -70,9 +70,9 @@ def test_the_other_quality_is_read_if_it_is_named(bring):
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is no number from 0 to 1"),
+        ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is not a number from 0 to 1"),
         ([("", "", 0.5, 0.5)], "row 2, argument: is no text"),
-        ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is none of"),
+        ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is not one of"),
         ([(BUS, "", 0.5, 0.5), (BUS, "", 0.6, 0.5)], "row 3, quality: The same argument had 0.5"),
     ],
 )
@@ -83,8 +83,8 @@ def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, rows, reason
 
 def test_a_dataset_that_was_summarized_keeps_its_qualities(bring, study):
     make_system_run(study.argument_datasets.get())
-    assert "so it stays as it is" in bring(rated((BUS, "", 0.5, 0.5)))
-    assert "no dataset called “Trams”" in bring(rated((BUS, "", 0.5, 0.5)), dataset="Trams")
+    assert "can no longer be changed" in bring(rated((BUS, "", 0.5, 0.5)))
+    assert "no dataset named “Trams”" in bring(rated((BUS, "", 0.5, 0.5)), dataset="Trams")
     assert qualities() == {}
 
 
@@ -95,7 +95,7 @@ def test_the_same_file_is_a_list_of_arguments_with_a_quality(tmp_path):
     assert (cell.split, cell.stance, cell.arguments[0].quality) == ("dev", 1, 0.75)
     doubled = csv_of(("topic", "argument", "quality", "WA"), [("T", "A", 0.5, 0.5)])
     path.write_bytes(doubled)
-    with pytest.raises(UnreadableFile, match="two columns say the same"):
+    with pytest.raises(UnreadableFile, match="two columns have the same meaning"):
         read_argument_list(path, name="rated.csv")
 
 
@@ -108,5 +108,5 @@ def test_a_scorer_can_learn_from_it(tmp_path):
         assert found["dev"].values == (0.25,)
     assert rated_in(path, column="MACE-P")["dev"].values == (0.5,)
     path.write_bytes(rated((BUS, "train", "x", 0.5)))
-    with pytest.raises(ScorerRefused, match="'x' is no number"):
+    with pytest.raises(ScorerRefused, match="'x' is not a number"):
         rated_in(path)

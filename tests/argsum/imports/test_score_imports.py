@@ -41,7 +41,7 @@ def run(tmp_path, study, command):
 def test_a_file_of_the_same_name_with_other_sets_is_refused(run, changed, other, dry_run):
     run()
     said = run(value=0.75, update_changed=True, dry_run=dry_run, **changed)
-    assert f"A set of {other} came from place 1 of a file of this name" in said
+    assert f"A set of {other} came from place 1 of a file with this name" in said
     assert list(MetricScore.objects.values_list("value", flat=True)) == [0.25]
 
 

@@ -122,7 +122,7 @@ def test_what_is_gone_meanwhile_is_not_kept(lab, django_capture_on_commit_callba
         job = request_board(choice=choice)
     job.refresh_from_db()
     assert (job.state, KeyPointSnapshot.objects.count()) == ("failed", 0)
-    assert "not there any more" in job.error
+    assert "no longer exists" in job.error
 
 
 def test_frozen_on_its_page_published_and_withdrawn(lab):
@@ -153,9 +153,9 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
 def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
     live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     client, page = sign_in(lab.boss), url(lab.study, "key_point_board", 1)
-    assert "Compute again" not in client.get(page).text
+    assert "Recompute" not in client.get(page).text
     CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
-    assert "Compute again" in client.get(page).text
+    assert "Recompute" in client.get(page).text
     live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     other = board_choice(lab.study, {"weight": "0.25"})
     snapshots.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
@@ -171,7 +171,7 @@ def test_the_overview_names_key_points_that_nobody_kept(lab):
     assert list(KEY_POINTS.unmade(lab.study)) == [(str(dataset), page)]
     text = sign_in(lab.boss).get(url(lab.study, "study")).text
     assert f'href="{page}"' in text
-    assert "not kept as a snapshot yet" in text
+    assert "not saved as a snapshot yet" in text
     snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     assert list(KEY_POINTS.unmade(lab.study)) == []
 
@@ -214,7 +214,7 @@ def test_the_board_leaves_them_out_until_somebody_counts_them(left_out, client):
     page = reverse("key_points", args=[left_out.public_id])
     shown = client.get(page).text
     assert 'name="without"\n        value="summetix"' in shown
-    assert "Systems called summetix are left out" in shown
+    assert "Systems named summetix are left out" in shown
     assert SUMMETIX not in shown
     all_of_them = client.get(f"{page}?without=").text
     assert SUMMETIX in all_of_them
@@ -239,7 +239,7 @@ def test_a_study_without_released_counts_leaves_out_nothing(client):
     assert systems(other) == {SUMMETIX}
     member = make_member(other, "researcher")
     shown = sign_in(member).get(reverse("key_points", args=[other.public_id])).text
-    assert "Leave out systems called" not in shown
+    assert "Leave out systems named" not in shown
 
 
 def test_a_snapshot_keeps_what_was_chosen(left_out):

@@ -119,9 +119,9 @@ def test_the_best_per_cell_is_called_an_oracle(study, client):
     assert fixed.rows[0].figures["coverage"].value == 0.5
     url = reverse("key_points", args=[study.public_id])
     page = client.get(f"{url}?selection=oracle").text
-    assert "An upper bound: every setting" in page
+    assert "An upper bound: each setting" in page
     assert '<span class="badge warn">Oracle</span>' in page
-    assert "An upper bound: every setting" not in client.get(url).text
+    assert "An upper bound: each setting" not in client.get(url).text
 
 
 def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
@@ -210,7 +210,7 @@ def test_figures_without_an_interval_say_why(study, client):
     page = client.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})
     sure = page.context["finding"].sure
     assert "A test needs 8 topics on which both have a value; there are 1." in sure
-    assert "There is no interval for Alpha and Beta: an interval needs" in sure
+    assert "No interval for Alpha and Beta: an interval needs" in sure
     row = page.context["card"].data.rows[0]
     assert "Seconds per cell: an interval needs 10 or more topics" in row.about
     noted = [list(cell.notes) for cell in row.cells if cell.text != "–"]

@@ -70,7 +70,7 @@ def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
     assert lines[2].split(",")[:3] == ["8", "their average", "0.75"]
     bare = make_scorer(study, name="Bare").public_id
     assert client.get(url("scorer_figure", study, bare, "curve", "svg")).status_code == 404
-    assert "Nothing was measured" in client.get(url("scorer", study, bare)).text
+    assert "No figures: this scorer" in client.get(url("scorer", study, bare)).text
 
 
 def test_a_scorer_is_added_by_name(client, study):
@@ -81,8 +81,8 @@ def test_a_scorer_is_added_by_name(client, study):
     made = study.scorers.get(name="Own")
     assert (made.task, made.kind, made.base_model) == ("match", "cross_encoder", "org/reader")
     for change, said in (
-        ({}, "of this name"),
-        ({"name": "B", "model": "/etc/passwd"}, "no name of a model"),
+        ({}, "with this name"),
+        ({"name": "B", "model": "/etc/passwd"}, "neither a model name"),
         ({"name": "B", "model": ""}, "Name a model"),
         ({"name": "B", "threshold": "nan"}, "threshold"),
     ):
@@ -94,7 +94,7 @@ def test_a_scorer_is_added_by_name(client, study):
 
 def test_a_training_is_asked_for_watched_and_cancelled(client, study):
     form = url("scorer_train", study)
-    assert "No dataset yet" in client.get(form).text
+    assert "No datasets yet" in client.get(form).text
     dataset = make_learning_dataset(study)
     given = {"name": "Taught", "task": "match", "dataset": dataset.public_id, "seed": 7}
     given |= {"model": "all-MiniLM-L6-v2", "steps": 10, "learning_rate": 0.001, "contrast": 0}
@@ -105,17 +105,17 @@ def test_a_training_is_asked_for_watched_and_cancelled(client, study):
     assert made.recipe | {"seed": 7, "steps": 10, "contrast": 0} == made.recipe
     assert made.state == "training"
     page = client.get(sent.url).text
-    assert "It is being trained" in page
+    assert ">Training" in page
     assert url("job_progress", study, made.job.public_id) in page
     client.post(url("scorer_cancel", study, made.public_id))
-    assert "Go on" in client.get(sent.url).text
+    assert "Resume" in client.get(sent.url).text
     client.post(url("scorer_resume", study, made.public_id))
     made.refresh_from_db()
     assert made.state == "training"
     # A worker that died three times ends the job without a word to the scorer.
     Job.objects.filter(pk=made.job_id).update(state="failed", error="The worker died.")
     page = client.get(sent.url).text
-    assert "The training did not end" in page
+    assert "Training not completed" in page
     assert "The worker died." in page
     assert client.post(url("scorer_delete", study, made.public_id)).url == url("scorers", study)
     assert not study.scorers.filter(pk=made.pk).exists()
@@ -133,7 +133,7 @@ def test_what_cannot_be_trained_is_said_at_its_field(client, study):
         ({"learning_rate": 7}, "Between"),
         ({"learning_rate": "nan"}, "number"),
         ({"batch": 1}, "Between"),
-        ({"contrast": 0, "entropy": 0}, "One of the two losses"),
+        ({"contrast": 0, "entropy": 0}, "at least one of the two losses"),
     ):
         refused = client.post(url("scorer_train", study), given | change)
         assert refused.status_code == 422, change
@@ -168,7 +168,7 @@ def test_two_texts_are_scored_in_a_worker(client, study, tuned, monkeypatch):
     [
         (None, 0.7, "Score 0.700; the scorer has no threshold"),
         (0.7, 0.7, "Score 0.700: no match, not above 0.700"),
-        (0.6, float("nan"), "No argument of the study has this text and a quality."),
+        (0.6, float("nan"), "No argument in the study has this text and a quality."),
     ],
 )
 def test_a_score_in_words(threshold, score, said):

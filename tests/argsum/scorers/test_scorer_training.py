@@ -131,7 +131,7 @@ def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monk
 
     with trainers.ONE_AT_A_TIME, pytest.raises(StaleWorker):
         trainers.train_match(ask(study, dataset), cells_of(dataset), RECIPE, cancelled)
-    assert said == ["waiting for another training"]
+    assert said == ["waiting for other training to finish"]
     assert not trainers.ONE_AT_A_TIME.locked()
 
 
@@ -211,8 +211,8 @@ def test_a_model_that_is_not_there_is_said(data, study, dataset):
 
 def test_what_cannot_be_learned_is_refused(data, study, dataset):
     for change, said in (
-        ({"base_model": "/etc"}, "no name of a model"),
-        ({"base_model": "../models/tiny"}, "no name of a model"),
+        ({"base_model": "/etc"}, "neither a model name"),
+        ({"base_model": "../models/tiny"}, "neither a model name"),
         ({"base_model": "argsum/systems"}, "folder of the server"),
         ({"dataset": make_dataset(make_study("Other"))}, "another study"),
         ({"dataset": make_dataset(study, name="Test only")}, "train split"),
@@ -220,7 +220,7 @@ def test_what_cannot_be_learned_is_refused(data, study, dataset):
         with pytest.raises(ScorerRefused, match=said):
             ask(study, **{"dataset": dataset} | change)
     ask(study, dataset)
-    with pytest.raises(ScorerRefused, match="of this name"):
+    with pytest.raises(ScorerRefused, match="with this name"):
         ask(study, dataset)
     assert study.scorers.count() == 1
 

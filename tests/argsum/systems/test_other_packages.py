@@ -107,7 +107,7 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
     assert (most["kind"], most["low"], most["high"], most["published"]) == ("int", 1, 20, [1, 4])
     body = {"dataset": str(lab.dataset.public_id), "system": "longest"}
     refused = api("system-runs/", body | {"grid": {"most": [2.5]}})
-    assert (refused.status_code, "no whole number" in refused.text) == (400, True)
+    assert (refused.status_code, "not a whole number" in refused.text) == (400, True)
     assert api("system-runs/", body | {"system": "shortest"}).status_code == 400
     started = api("system-runs/", body | {"settings": "published"})
     assert started.status_code == 201

@@ -201,7 +201,7 @@ def test_a_bad_pair_is_named_by_row_and_column(tmp_path, row, column):
 @pytest.mark.parametrize("other", ["argument", "text"])
 def test_two_columns_of_one_meaning_are_refused(tmp_path, other):
     columns = ("topic", "argument", other, "key_point", "stance", "label")
-    with pytest.raises(UnreadableFile, match="two columns say the same"):
+    with pytest.raises(UnreadableFile, match="two columns have the same meaning"):
         table(tmp_path, (TOPIC, "One.", "Two.", "First", "1", "1"), columns=columns)
 
 

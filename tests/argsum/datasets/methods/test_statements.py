@@ -243,7 +243,7 @@ def test_without_key_points_nobody_has_to_match_one():
 def test_steps_are_taken_in_one_order():
     assert checked_steps([ONE_SENTENCE, ONE_KEY_POINT]) == PAPER_STEPS
     assert checked_steps([]) == (UNIQUE,)
-    with pytest.raises(ValueError, match="'shuffled' is no step"):
+    with pytest.raises(ValueError, match="'shuffled' is not a step"):
         checked_steps(["shuffled"])
 
 

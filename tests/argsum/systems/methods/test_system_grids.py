@@ -43,7 +43,7 @@ def test_values_as_they_are_typed(typed, values):
         ("0.5-0.1 step 0.1", SHARE, "upwards"),
         ("0-1 step 0", SHARE, "upwards"),
         ("0-1 step 0.0001", SHARE, "10,001 values"),
-        ("2.5", COUNT, "no whole number"),
+        ("2.5", COUNT, "not a whole number"),
         ("1", COUNT, "between 2 and 100"),
         ("perhaps", Parameter("iterative", (), kind="switch"), "neither on nor off"),
     ],
