@@ -74,7 +74,7 @@ def fits_key_points(look: Look) -> str:
     if {"reference", "argument", "keypointid", "label"} & look.bare:
         return ""
     if {"topic", "key_point"} <= columns_of(look.columns).keys():
-        return _("each row has a topic and a key point, and no argument")
+        return _("each row has a topic and a key point, but no argument")
     if set(INSIDE) & set(look.keys):
         return _("it holds summaries by topic and stance")
     return ""
@@ -97,13 +97,13 @@ class AskingScores(Asking):
     """Which dataset the scores are about, and what the system is called."""
 
     title = lazy("Stored scores")
-    heading = lazy("Which dataset are the scores about?")
+    heading = lazy("Dataset")
 
     def missing(self) -> tuple[Any, Any] | None:
         """That there is nothing yet that scores could be about."""
         if self.study.argument_datasets.exists():
             return None
-        return lazy("No dataset yet"), lazy("Import the arguments, or people's counts, first.")
+        return lazy("No datasets yet"), lazy("Import the arguments or people's counts first.")
 
     def form(self, data: Any) -> forms.Form:
         """With what was said, or the file's name says."""
@@ -116,7 +116,7 @@ class AskingKeyPoints(AskingScores):
     """Which dataset the key points sum up, and what the file does not say."""
 
     title = lazy("Key points of a system")
-    heading = lazy("Which dataset do they sum up?")
+    heading = lazy("Dataset")
 
     def form(self, data: Any) -> forms.Form:
         """With what was said, or the file's name says."""
@@ -138,17 +138,17 @@ def register_summary_score_imports() -> None:
             "order",
             longest=20,
             hint=(
-                "Of the arguments that stored ids stand for: key_points, rows or texts. Blank: "
-                "whichever the ids show. none: ids of key points are left aside."
+                "Order of the arguments behind stored ids: key_points, rows or texts. Default: "
+                "detected from the ids. none: ignore ids of key points."
             ),
         ),
-        Option("stance", longest=10, hint="Of key points whose file names no stance: 1 or -1."),
+        Option("stance", longest=10, hint="Stance, if the file has none: 1 or -1."),
         Option(
             "scorer",
             longest=120,
             hint=(
-                "Match scorer, by name, that finds the arguments of key points whose file names "
-                "none. Blank: the usual one; none: nobody."
+                "Name of the match scorer that finds arguments if the file has none. Default: "
+                "the default scorer. none: do not match."
             ),
         ),
     )
@@ -169,7 +169,7 @@ def register_summary_score_imports() -> None:
                 "object: topic → stance → list of key points; or a list with one key point a line."
             ),
             next_step=lazy(
-                "It stands on the leaderboard once metrics were computed or people count."
+                "It appears on the leaderboard once metrics are computed or people have counted."
             ),
             home=("key_points", lazy("Key points")),
         )
@@ -186,11 +186,11 @@ def register_summary_score_imports() -> None:
             asks="summary-scores",
             asking=AskingScores,
             holds=lazy(
-                "Scores of runs bring sets without texts; clusterings hold ids of arguments in "
-                "one order or another; soft scores belong to the sets that people counted, in "
-                "the order of topic, stance and system."
+                "Scores of runs create sets without texts. Clusterings have argument ids in one "
+                "of several orders. Soft scores belong to the sets that people counted, in the "
+                "order of topic, stance and system."
             ),
-            next_step=lazy("Its scores stand beside those that are computed here."),
+            next_step=lazy("Its scores are shown next to scores computed here."),
             home=("datasets", lazy("Datasets")),
         )
     )

@@ -21,23 +21,23 @@ class StoredScoresForm(forms.Form):
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
     )
     system = forms.CharField(
-        label=_("Name of the system"),
+        label=_("System name"),
         max_length=LONGEST_NAME,
-        help_text=_("Of a file with runs of one system. Files with soft scores need none."),
+        help_text=_("For files with runs of one system. Not needed for soft scores."),
     )
 
     order = forms.ChoiceField(
         label=_("Order of cluster ids"),
         required=False,
         choices=[
-            ("", _("Sorted by key point, then text, if the ids show it")),
+            ("", _("By key point, then text, if the ids confirm it")),
             # With the word that refusals, the API and the command use.
             *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
         ],
         help_text=_(
-            "Only of clusterings, whose ids stand for arguments that the file does not name. They "
-            "are compared with the reference key points, and refused where they follow another "
-            "order or do not show which."
+            "Only for clusterings, whose ids refer to arguments that the file does not name. "
+            "The ids are checked against the reference key points, and refused if they follow "
+            "another order or the order is unclear."
         ),
     )
 
@@ -57,38 +57,40 @@ class SystemKeyPointsForm(forms.Form):
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
     )
     system = forms.CharField(
-        label=_("Name of the system"),
+        label=_("System name"),
         max_length=LONGEST_NAME,
-        help_text=_("Of rows without one; a column “system” goes first."),
+        help_text=_("For rows without one. A “system” column takes precedence."),
     )
     topic = forms.CharField(
         label=_("Topic"),
         required=False,
         max_length=500,
-        help_text=_("Only of a file without topics, such as a bare list."),
+        help_text=_("Only for files without topics, such as a plain list."),
     )
     stance = forms.ChoiceField(
         label=_("Stance"),
         required=False,
         choices=[
-            ("", _("As the file says")),
+            ("", _("As in the file")),
             *((str(key), name) for key, name in Cell.Stance.choices),
         ],
     )
     scorer = forms.ChoiceField(
         label=_("Match arguments by"),
         required=False,
-        help_text=_("In the background, for key points whose arguments the file does not name."),
+        help_text=_("In the background, for key points without arguments in the file."),
     )
     order = forms.ChoiceField(
         label=_("Order of ids"),
         required=False,
         choices=[
-            ("", _("Recognised")),
+            ("", _("Detect automatically")),
             *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
-            (NO_ORDER, _("Leave them aside, and match the arguments")),
+            (NO_ORDER, _("Ignore them and match the arguments")),
         ],
-        help_text=_("Only of released summary files, whose “sum_ids” stand for bare arguments."),
+        help_text=_(
+            "Only for released summary files, whose “sum_ids” refer to arguments by number."
+        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -96,7 +98,7 @@ class SystemKeyPointsForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
         ready = study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
         names = [(name, name) for name in ready.values_list("name", flat=True)]
-        choices = [("", _("The usual match scorer")), *names, ("none", _("Nothing: not now"))]
+        choices = [("", _("Default match scorer")), *names, ("none", _("Do not match now"))]
         self.fields["scorer"].choices = choices  # type: ignore[attr-defined]
 
     def clean_dataset(self) -> str:

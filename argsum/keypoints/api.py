@@ -129,7 +129,7 @@ class RunSetSerializer(serializers.Serializer):
     clusters = serializers.IntegerField(allow_null=True)
     share = serializers.FloatField(source="figure.share", allow_null=True, default=None)
     excluding = serializers.FloatField(
-        allow_null=True, help_text="Null where fewer than 75 % of the arguments are clustered."
+        allow_null=True, help_text="Null if fewer than 75 % of the arguments are clustered."
     )
     including = serializers.FloatField(source="figure.including", allow_null=True, default=None)
     is_best_excluding = serializers.BooleanField()
@@ -188,7 +188,7 @@ class SystemRunFilter(filters.FilterSet):
         """Those of a system that is installed or ran here; anything else is a 400."""
         found = rows.filter(system=value)
         if value not in {each.name for each in systems()} and not found.exists():
-            raise ValidationError({name: ["There is no system of that name."]})
+            raise ValidationError({name: ["There is no system with that name."]})
         return found
 
 
@@ -264,7 +264,7 @@ class SystemRunViews(StudyViews):
     def _named(self, field: str, rows: Any, wanted: uuid.UUID) -> Any:
         found = rows.filter(public_id=wanted).first()
         if found is None:
-            raise ValidationError({field: ["None of this study that is ready."]})
+            raise ValidationError({field: ["Not ready, or not in this study."]})
         return found
 
 

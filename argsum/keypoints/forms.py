@@ -42,7 +42,7 @@ class SystemRunForm(forms.Form):
         required=False,
     )
     is_unfiltered = forms.BooleanField(
-        label=lazy("Use the arguments that preprocessing left out, too"), required=False
+        label=lazy("Include arguments left out by preprocessing"), required=False
     )
     system = forms.ChoiceField(
         label=lazy("System"),
@@ -51,7 +51,7 @@ class SystemRunForm(forms.Form):
         widget=forms.RadioSelect,
     )
     variant = forms.ChoiceField(
-        label=lazy("Who writes"),
+        label=lazy("Writer"),
         choices=SystemRun.Variant,
         initial=SystemRun.Variant.PLAIN,
         widget=forms.RadioSelect,
@@ -61,8 +61,8 @@ class SystemRunForm(forms.Form):
         required=False,
         max_length=200,
         help_text=lazy(
-            "A writer that was trained here, a folder below “models” of the data folder, or a "
-            "name on the hub."
+            "A writer trained here, a folder in “models” in the data folder, or a name on the "
+            "Hugging Face Hub."
         ),
         widget=forms.TextInput(attrs={"list": "trained-writers", "autocomplete": "off"}),
     )
@@ -75,10 +75,10 @@ class SystemRunForm(forms.Form):
     settings = forms.ChoiceField(
         label=lazy("Settings"),
         choices=[
-            (PUBLISHED, lazy("All of the published grid")),
-            (USUAL, lazy("One: what the system's authors recommend")),
-            (CHOSEN, lazy("One: what the dev split chose when the match scorer was trained")),
-            (TYPED, lazy("As typed below")),
+            (PUBLISHED, lazy("Published grid")),
+            (USUAL, lazy("One: recommended by the system's authors")),
+            (CHOSEN, lazy("One: chosen on dev when the match scorer was trained")),
+            (TYPED, lazy("Custom, as entered below")),
         ],
         initial=USUAL,
         widget=forms.RadioSelect,
@@ -88,13 +88,13 @@ class SystemRunForm(forms.Form):
         initial=1,
         min_value=0,
         max_value=2**31 - 1,
-        help_text=lazy("Equal input and seed give equal sets."),
+        help_text=lazy("The same input and seed give the same sets."),
     )
     label = forms.CharField(
         label=lazy("Name"),
         required=False,
         max_length=120,
-        help_text=lazy("In tables; empty names the system, the scorer and the writer."),
+        help_text=lazy("Shown in tables. Default: system, scorer and writer."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -183,7 +183,7 @@ class SystemRunForm(forms.Form):
             except GridNotValid as problem:
                 self.add_error(name, str(problem))
         if self.errors:
-            raise SystemRunRefused(_("The grid cannot be used as it stands."))
+            raise SystemRunRefused(_("The grid is not valid."))
         return grid
 
 

@@ -31,7 +31,7 @@ class SystemRun(models.Model):
 
         WAITING = "waiting", _("Waiting")
         RUNNING = "running", _("Running")
-        WRITING = "writing", _("A language model writes")
+        WRITING = "writing", _("Language model writing")
         DONE = "done", _("Done")
         CANCELLED = "cancelled", _("Cancelled")
         FAILED = "failed", _("Failed")

@@ -112,7 +112,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
         except SystemRunRefused as reason:
             form.add_error(None, str(reason))
         else:
-            messages.success(request, _("Run %d is under way.") % run.number)
+            messages.success(request, _("Run %d is in progress.") % run.number)
             if run.variant in WRITES_CELLS:
                 return redirect("writing_new", study.public_id, run.public_id)
             return redirect("system_run", study.public_id, run.public_id)
@@ -178,8 +178,8 @@ def _curves(run: SystemRun) -> list[Figure]:
         "CSV below has the numbers."
     )
     recipe = _(
-        "Means over cells; without noise a cell with less than %d %% clustered counts 0. The best "
-        "value of a curve is an oracle."
+        "Means over cells. Without noise, a cell with less than %d %% clustered counts as 0. "
+        "The best value of a curve is an oracle."
     )
     return [
         Figure(
@@ -393,7 +393,7 @@ def _figures(made: SummarySet, sides: list[Side], least: float) -> list[Figure]:
         Figure(
             slug="prevalence",
             title=_("Chart and table"),
-            recipe=_("Arguments of each key point; the table has its words."),
+            recipe=_("Arguments per key point. The table has the texts."),
             table=points_table(sides),
             alt=_("Bars: arguments of each key point, by rank, for each stance"),
             draw=partial(prevalence_chart, sides),
@@ -424,9 +424,9 @@ def _least(request: StudyRequest) -> float:
     try:
         least = float(request.GET.get("least") or 0)
     except ValueError:
-        raise BadRequest("The least score is a number from 0 to 1.") from None
+        raise BadRequest("The minimum match score must be a number from 0 to 1.") from None
     if not 0 <= least <= 1:
-        raise BadRequest("The least score is a number from 0 to 1.")
+        raise BadRequest("The minimum match score must be a number from 0 to 1.")
     return least
 
 

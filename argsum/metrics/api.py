@@ -62,7 +62,7 @@ class MetricsInput(Input):
     dataset = serializers.UUIDField(required=False)
     split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
     scorer = serializers.UUIDField(
-        required=False, help_text="A match scorer; by default MiniLM as it comes."
+        required=False, help_text="Match scorer. Default: MiniLM, not tuned."
     )
     threshold = serializers.FloatField(min_value=-1, max_value=1, required=False, allow_null=True)
     model = serializers.CharField(max_length=150, required=False, default=PACKAGED_MODEL)

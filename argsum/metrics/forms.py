@@ -23,7 +23,7 @@ class MetricsForm(forms.Form):
         choices=[(name, title_of(name)) for name in CHOICES],
         initial=[*ROUGE],
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("Of each similarity the soft precision, recall and F1 are stored."),
+        help_text=lazy("Soft precision, recall and F1 are stored for each similarity."),
     )
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Dataset"), queryset=None, required=False, empty_label=lazy("all")
@@ -41,18 +41,21 @@ class MetricsForm(forms.Form):
         help_text=lazy("For embedding cosine and Coverage Score."),
     )
     threshold = forms.FloatField(
-        label=lazy("Threshold of the Coverage Score"),
+        label=lazy("Coverage Score threshold"),
         required=False,
         min_value=-1,
         max_value=1,
-        help_text=lazy("Empty takes the scorer's own. A match scores above it."),
+        help_text=lazy("A match scores above it. Default: the scorer's own threshold."),
     )
     model = forms.CharField(
-        label=lazy("Model of BERTScore"),
+        label=lazy("BERTScore model"),
         required=False,
         max_length=150,
         initial=PACKAGED_MODEL,
-        help_text=lazy("The packaged model, a folder in “models” of the data folder, or a name."),
+        help_text=lazy(
+            "Name of the built-in model, of a folder in “models” in the data folder, "
+            "or of another model."
+        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

@@ -63,10 +63,10 @@ def soft_name(function: str, part: str) -> str:
     'rouge_1:recall'
     """
     if part not in PARTS:
-        raise ValueError(f"{part!r} is no soft score.")
+        raise ValueError(f"{part!r} is not a soft score.")
     name = f"{function}:{part}"
     if len(name) > LONGEST:
-        raise ValueError(f"{function[:40]!r} is longer than a name may be.")
+        raise ValueError(f"{function[:40]!r} is too long for a name.")
     return name
 
 
@@ -122,7 +122,7 @@ def rouge_matrix(function: str, references: Sequence[str], summaries: Sequence[s
         For any other function.
     """
     if function not in _KINDS:
-        raise ValueError(f"{function!r} is no variant of ROUGE here.")
+        raise ValueError(f"{function!r} is not a supported ROUGE variant.")
     kind = _KINDS[function]
     scorer = _scorer(kind)
     return np.array(

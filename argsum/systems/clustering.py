@@ -255,7 +255,7 @@ USKPM = SummarizationSystem(
             0.0,
             0.99,
             usual=0.0,
-            title=gettext_noop("UMAP least distance"),
+            title=gettext_noop("UMAP minimum distance"),
         ),
         Parameter(
             "iterative",
@@ -271,7 +271,7 @@ USKPM = SummarizationSystem(
             50,
             "int",
             MIN_SIZE,
-            title=gettext_noop("Fewest arguments in a cluster"),
+            title=gettext_noop("Minimum arguments per cluster"),
         ),
     ),
     variants=CLUSTERING,
@@ -323,7 +323,7 @@ MCARGSUM = SummarizationSystem(
     name="mcargsum",
     title="MCArgSum",
     about=gettext_noop(
-        "Arguments are merged while their match scores are high; each cluster gets a key point."
+        "Arguments with high match scores are merged into clusters; each cluster gets a key point."
     ),
     citation=(
         "Argument Summarization and its Evaluation in the Era of Large Language Models, "
@@ -340,7 +340,7 @@ MCARGSUM = SummarizationSystem(
             50,
             "int",
             MIN_SIZE,
-            title=gettext_noop("Fewest arguments in a cluster"),
+            title=gettext_noop("Minimum arguments per cluster"),
         ),
         # How to go beyond average linkage; see docs/papers/argsum.md.
         Parameter(
@@ -348,15 +348,16 @@ MCARGSUM = SummarizationSystem(
             (),
             title=gettext_noop("Weight of match profiles"),
             help=gettext_noop(
-                "0 to 1: arguments are alike that match the same others. Empty as published."
+                "0 to 1. Treats arguments as similar if they match the same others. Empty: as "
+                "published."
             ),
         ),
         Parameter(
             "refines",
             (),
             kind="switch",
-            title=gettext_noop("Move arguments to the cluster they match best"),
-            help=gettext_noop("on, off, or both. Empty as published, without."),
+            title=gettext_noop("Move arguments to the best-matching cluster"),
+            help=gettext_noop("on, off, or both. Empty: off, as published."),
         ),
     ),
     variants=CLUSTERING,

@@ -107,13 +107,13 @@ class Summary:
             raise SystemNotValid(f"more than {MOST_KEY_POINTS:,} key points")
         for each in self.key_points:
             if not isinstance(each, KeyPoint) or not _is_text(each.text):
-                raise SystemNotValid("a key point is no KeyPoint with a text")
+                raise SystemNotValid("a key point is not a KeyPoint with a text")
         if self.clusters is not None:
             _check_clusters(list(self.clusters), self.key_points, n)
         if self.match is not None and self.match.shape != (n, len(self.key_points)):
             raise SystemNotValid(f"match scores of shape {self.match.shape}")
         if self.match is not None and not np.isfinite(self.match).all():
-            raise SystemNotValid("a match score is no number")
+            raise SystemNotValid("a match score is not a number")
 
 
 class Tools(Protocol):
@@ -201,12 +201,14 @@ class SummarizationSystem:
     def __post_init__(self) -> None:
         said = (self.title, self.about, self.citation)
         if not callable(self.summarize) or any(not isinstance(each, str) for each in said):
-            raise SystemNotValid("it has a title, a sentence about it, a citation and a function")
+            raise SystemNotValid("it needs a title, a description, a citation and a function")
         names = [self.name, *(each.name for each in self.parameters)]
         if wrong := [name for name in names if not _NAME.fullmatch(name)]:
-            raise SystemNotValid(f"“{wrong[0]}” is no name: a to z, 0 to 9, _, at most 40")
+            raise SystemNotValid(
+                f"“{wrong[0]}” is not a valid name: a to z, 0 to 9, _, at most 40"
+            )
         if len(set(names[1:])) < len(self.parameters):
-            raise SystemNotValid("two parameters have one name")
+            raise SystemNotValid("two parameters have the same name")
         if self.variants not in ((PLAIN,), PICKING, CLUSTERING):
             raise SystemNotValid("variants are those of PLAIN, PICKING or CLUSTERING")
         if set(self.needs) - {MATCH, QUALITY, VECTORS}:
@@ -253,11 +255,11 @@ def _check_clusters(ids: Sequence[int], key_points: Sequence[KeyPoint], n: int) 
     if len(ids) != n:
         raise SystemNotValid(f"{len(ids)} cluster ids for {n} arguments")
     if any(not isinstance(each, int | np.integer) or each < -1 for each in ids):
-        raise SystemNotValid("a cluster id is a whole number from -1")
+        raise SystemNotValid("a cluster id must be a whole number from -1")
     known = {None, *ids}
     for each in key_points:
         if each.cluster not in known:
-            raise SystemNotValid(f"a key point of cluster {each.cluster}, which there is not")
+            raise SystemNotValid(f"a key point of cluster {each.cluster}, which does not exist")
 
 
 def _is_text(value: object) -> bool:
@@ -274,7 +276,11 @@ def _is_text(value: object) -> bool:
 
 FILL_UPS = (0.1, 0.3)
 FILL_UP = Parameter(
-    "fill_up", FILL_UPS, usual=0.1, title=gettext_noop("Least share of candidates"), only=(PLAIN,)
+    "fill_up",
+    FILL_UPS,
+    usual=0.1,
+    title=gettext_noop("Minimum share of candidates"),
+    only=(PLAIN,),
 )
 NO_CANDIDATES = "No argument qualifies as a candidate."
 NO_MATCHES = "No argument matches a candidate above the threshold."

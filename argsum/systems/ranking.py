@@ -113,8 +113,8 @@ BARH = SummarizationSystem(
     name="barh",
     title="BarH",
     about=gettext_noop(
-        "Short good arguments are candidates; the others vote for the one they match, and "
-        "near-repeats fall away."
+        "Short, good arguments are candidates. The others vote for the one they match; "
+        "near-duplicates are removed."
     ),
     citation="Bar-Haim et al. (2020), Quantitative argument summarization and beyond",
     summarize=summarize_barh,
@@ -292,8 +292,8 @@ SMATCHTOPR = SummarizationSystem(
     name="smatchtopr",
     title="SMatchToPr",
     about=gettext_noop(
-        "Good arguments are ranked by PageRank over their match scores, and near-repeats fall "
-        "away."
+        "Good arguments are ranked by PageRank over their match scores; near-duplicates are "
+        "removed."
     ),
     citation=(
         "Alshomary et al. (2021), Key point analysis via contrastive learning and extractive "
@@ -302,14 +302,14 @@ SMATCHTOPR = SummarizationSystem(
     summarize=summarize_smatchtopr,
     needs=(MATCH, QUALITY),
     parameters=(
-        Parameter("edge", (EDGE,), -1.0, usual=EDGE, title=gettext_noop("Least score of an edge")),
+        Parameter("edge", (EDGE,), -1.0, usual=EDGE, title=gettext_noop("Minimum edge score")),
         Parameter("damping", (DAMPING,), 0.0, 0.99, usual=DAMPING, title=gettext_noop("Damping")),
         Parameter(
             "redundancy",
             REDUNDANCIES,
             -1.0,
             usual=REDUNDANCY,
-            title=gettext_noop("Score from which two repeat each other"),
+            title=gettext_noop("Minimum score of duplicates"),
         ),
         FILL_UP,
     ),

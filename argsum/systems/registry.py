@@ -52,7 +52,7 @@ def find_system(name: str) -> SummarizationSystem:
     if name in found:
         return found[name]
     known = next((str(each) for each in faults() if each.name == name), "")
-    raise UnknownSystem(known or f"There is no system of the name “{name}”.")
+    raise UnknownSystem(known or f"There is no system named “{name}”.")
 
 
 def title_of(name: str) -> str:
@@ -100,7 +100,7 @@ def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:
         points = list(dist.entry_points.select(group=GROUP))
     except Exception:
         logger.exception("The entry points of the package %s", dist.name)
-        return {GROUP: "its entry points cannot be read; the server's log has more."}
+        return {GROUP: "its entry points cannot be read. See the server log."}
     return {point.name: _loaded(point, dist.name) for point in points}
 
 
@@ -112,9 +112,9 @@ def _loaded(point: EntryPoint, package: str) -> SummarizationSystem | str:
         return f"{problem}."
     except (Exception, SystemExit) as problem:
         logger.exception("The system “%s” of the package %s", point.name, package)
-        return f"{type(problem).__name__} while it was loaded; the server's log has more."
+        return f"{type(problem).__name__} while it was loaded. See the server log."
     if not isinstance(system, SummarizationSystem):
-        return f"{point.value} is no SummarizationSystem."
+        return f"{point.value} is not a SummarizationSystem."
     if system.name != point.name:
-        return f"it calls itself “{system.name}”."
+        return f"its name is “{system.name}”."
     return system

@@ -28,36 +28,36 @@ class WritingForm(PlanForm):
     prompt_kinds = tuple(PROMPTS)
 
     system_run: forms.ModelChoiceField = forms.ModelChoiceField(
-        label=lazy("Run of a system"), queryset=None, empty_label=None, widget=forms.HiddenInput
+        label=lazy("System run"), queryset=None, empty_label=None, widget=forms.HiddenInput
     )
     settings = forms.MultipleChoiceField(
         label=lazy("Settings"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all. The others go on waiting."),
+        help_text=lazy("Default: all. The others remain waiting."),
     )
     fewest = forms.IntegerField(
-        label=lazy("Fewest key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
+        label=lazy("Minimum key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
     )
     most = forms.IntegerField(
-        label=lazy("Most key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
+        label=lazy("Maximum key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
     )
     words = forms.IntegerField(
         label=lazy("Maximum words per key point"), initial=WORDS, min_value=3, max_value=60
     )
     most_arguments = forms.IntegerField(
-        label=lazy("Most arguments shown"),
+        label=lazy("Maximum arguments shown"),
         initial=ARGUMENTS,
         min_value=3,
         max_value=10_000,
-        help_text=lazy("Of a cell or a cluster, those with the best quality first."),
+        help_text=lazy("Per cell or cluster, best quality first."),
     )
 
     max_tokens = differing(
         "max_tokens",
         initial=1_500,
         help_text=lazy(
-            "About 40 for each key point. A cut reply is asked for once more with twice as many."
+            "About 40 per key point. A truncated reply is requested once more with twice as many."
         ),
     )
 
@@ -105,9 +105,9 @@ class WritingForm(PlanForm):
                 "prompt", _("This run needs a prompt of the kind “%s”.") % PROMPTS[wanted].name
             )
         if (data.get("fewest") or 0) > (data.get("most") or MOST_KEY_POINTS):
-            self.complain("fewest", _("Fewest is more than most."))
+            self.complain("fewest", _("The minimum is larger than the maximum."))
         if data.get("replicates") != 1:
-            self.complain("replicates", _("One reply is asked for."))
+            self.complain("replicates", _("Only one reply per request is possible."))
         return data
 
     @property

@@ -81,4 +81,4 @@ def about(run: Run) -> str:
     return rows.values_list("label", flat=True).first() or ""
 
 
-WRITING = CallSubjects(Titles(lazy("Cell"), lazy("Key points"), lazy("What was written")), _items)
+WRITING = CallSubjects(Titles(lazy("Cell"), lazy("Key points"), lazy("Text written")), _items)

@@ -22,7 +22,7 @@ def test_the_way_leads_over_the_key_points_to_the_report(
         return [(each.button, each.is_done) for each in found]
 
     first = client.get(steps(study)[0].url).text
-    assert '<option value="comments" selected>Comments, one a row' in first
+    assert '<option value="comments" selected>Comments, one per row' in first
     names = ("Import comments", "Find key points", "Key point analysis")
     assert pages() == [(name, False) for name in names]
     cell = make_cell(study)

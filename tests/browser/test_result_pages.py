@@ -145,7 +145,7 @@ def test_a_least_match_score_changes_everything_that_depends_on_it(boss, visit):
     page = visit(boss).go("summary_set", study.public_id, made.public_id)
     expect(page.locator(".finding")).to_contain_text("stand for 100 % of 12 arguments")
     with page.expect_response(re.compile("least=0.9")):
-        page.get_by_label("Least match score").fill("0.9")
+        page.get_by_label("Minimum match score").fill("0.9")
     # All of them match with .8.
     expect(page.locator(".finding")).to_contain_text("stand for 0 % of 12 arguments")
     expect(page.locator(".sides")).to_contain_text("0 of 6 arguments belong to one")
@@ -155,6 +155,6 @@ def test_a_least_match_score_changes_everything_that_depends_on_it(boss, visit):
     assert "least=0.9" in page.locator(".figure-card img").first.get_attribute("src")
     expect(page.locator("#least-shown")).to_have_text("0.9")
     # What is shown beside the slider still follows it.
-    page.get_by_label("Least match score").focus()
+    page.get_by_label("Minimum match score").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#least-shown")).to_have_text("0.85")

@@ -121,19 +121,21 @@ def test_clusterings_of_another_half_of_as_many_arguments_are_refused(seed):
     for name in OF_DEBATE:
         assert "The cluster ids" in cluster(name, leave_out_rejected=True)
         said = cluster(name, order="rows", leave_out_rejected=True)
-        assert "they seem to stand for other texts" in said
+        assert "They seem to refer to other texts" in said
     assert not SummarySet.objects.exists()
 
 
 @pytest.mark.long
 def test_clusterings_of_other_parts_of_the_data_are_refused(tmp_path):
     bring_debate()
-    assert "150 cluster ids, and the dataset keeps" in cluster(MCARGSUM, order="rows")
+    assert "150 cluster ids, but the dataset keeps" in cluster(MCARGSUM, order="rows")
     bring_debate("Dev", recipe="published", half="dev")
-    assert "cluster ids, and the dataset keeps" in cluster(MCARGSUM, "Dev", order="rows")
+    assert "cluster ids, but the dataset keeps" in cluster(MCARGSUM, "Dev", order="rows")
     bring_argkp(tmp_path, "dev")
-    assert "no such topic and stance" in cluster("ArgKP21_USKPM", "ArgKP", order="key_points")
-    assert "no such topic and stance" in cluster(MCARGSUM, "ArgKP", order="rows")
+    assert "does not have this topic and stance" in cluster(
+        "ArgKP21_USKPM", "ArgKP", order="key_points"
+    )
+    assert "does not have this topic and stance" in cluster(MCARGSUM, "ArgKP", order="rows")
     assert not SummarySet.objects.exists()
 
 

@@ -72,14 +72,14 @@ def read_system_points(source: Source) -> Iterator[Line]:
     empty = sum(not each.points for each in sets)
     if empty:
         text = ngettext(
-            "%s setting has no key points in the file: that is kept as its outcome.",
-            "%s settings have no key points in the file: that is kept as their outcome.",
+            "%s setting has no key points in the file. It is stored without a result.",
+            "%s settings have no key points in the file. They are stored without a result.",
             empty,
         )
         yield Note(text % f"{empty:,}")
     together = [each for each in sets if each.places]
     if together:
-        yield Note(_("The file says which argument belongs to which key point, by position."))
+        yield Note(_("The file assigns arguments to key points by position."))
     for each in sets:
         yield SystemEntry(
             row=each.row,
@@ -163,8 +163,10 @@ class SystemReconciliation(Reconciliation):
         if self._asked_scorer == "none":
             return
         text = ngettext(
-            "%s set names no arguments: they are matched to its key points in the background.",
-            "%s sets name no arguments: they are matched to their key points in the background.",
+            "%s set has no arguments in the file. They will be matched to its key points in the "
+            "background.",
+            "%s sets have no arguments in the file. They will be matched to their key points in "
+            "the background.",
             self._bare,
         )
         self.outcome.notes.append(text % f"{self._bare:,}")
@@ -175,16 +177,13 @@ class SystemReconciliation(Reconciliation):
         cell = self._cell(entry.found, entry.about)
         found = entry.found
         if not found.system:
-            raise NotThisCell(_("The file does not say which system it is; name it."))
+            raise NotThisCell(_("The file does not name its system. Enter the name."))
         key = cell.pk, found.system, found.setting
         stored = self._stored.get(key)
         if stored is not None:
             if stored != sorted(point.text for point in found.points):
                 raise NotThisCell(
-                    _(
-                        "Other key points of this system and setting are there already; give "
-                        "them another setting."
-                    )
+                    _("This system and setting already has other key points. Use another setting.")
                 )
             self.result(BOOK, "same")
             self.outcome.counts[POINTS]["same"] += len(found.points)
@@ -248,16 +247,13 @@ class SystemReconciliation(Reconciliation):
             ]
             if len(fitting) == 1 and found.topic not in self._told:
                 self._told.add(found.topic)
-                self.mention(found.row, about, _("Taken for “%s”.") % fitting[0].topic)
+                self.mention(found.row, about, _("Matched with “%s”.") % fitting[0].topic)
         if len(fitting) == 1:
             return fitting[0]
         if not fitting:
-            raise NotThisCell(_("The dataset has no such topic and stance."))
+            raise NotThisCell(_("The dataset does not have this topic and stance."))
         raise NotThisCell(
-            _(
-                "The dataset has %d topics and stances that this may be about; name topic and "
-                "stance."
-            )
+            _("%d topics and stances in the dataset may be meant. Give the topic and stance.")
             % len(fitting)
         )
 
@@ -290,9 +286,11 @@ class SystemReconciliation(Reconciliation):
             for named in point.arguments or ():
                 pk = by_name.get(named, by_text.get(named))
                 if pk is None:
-                    raise NotThisCell(_("The dataset has no such argument: “%s”.") % named[:80])
+                    raise NotThisCell(
+                        _("The dataset does not have the argument “%s”.") % named[:80]
+                    )
                 if belongs.setdefault(pk, position) != position:
-                    reason = _("The argument “%s” stands under two key points.")
+                    reason = _("The argument “%s” is listed under two key points.")
                     raise NotThisCell(reason % named[:80])
         keys = [each.pk for each in arguments if not each.left_out or each.pk in belongs]
         return keys, [belongs.get(key, UNASSIGNED) for key in keys]

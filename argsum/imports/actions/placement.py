@@ -39,7 +39,7 @@ _PREFIXES = ("ArgKP21_", "Debate_test_")
 # What cluster ids may follow, as `argsum.imports.methods.clustering_order` has it.
 ORDER_NAMES = {
     "key_points": lazy("sorted by key point, then text (released clusterings of ArgKP)"),
-    "rows": lazy("as the rows of the imported file stand (released clusterings of Debate)"),
+    "rows": lazy("in the order of the imported file's rows (released clusterings of Debate)"),
     "texts": lazy("sorted by text"),
 }
 
@@ -130,7 +130,7 @@ class Placing:
 
     def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
         if order not in ("", *ORDERS):
-            raise ImportRefused(_("There is no order called “%s”.") % order[:40])
+            raise ImportRefused(_("There is no order named “%s”.") % order[:40])
         self._dataset = dataset
         self._asked = order
         self._runs = runs
@@ -150,7 +150,7 @@ class Placing:
             return self._named(run, self._stored.get(key, []))
         found = self._taking_part.get(key, [])
         if len(found) != len(run.cluster_ids):
-            reason = _("%(ids)d cluster ids, and the dataset keeps %(here)d of %(all)d arguments.")
+            reason = _("%(ids)d cluster ids, but the dataset keeps %(here)d of %(all)d arguments.")
             here, there = len(found), len(self._stored.get(key, []))
             raise Misplaced(reason % {"ids": len(run.cluster_ids), "here": here, "all": there})
         return self._ordered[key]
@@ -178,7 +178,7 @@ class Placing:
         kept = {key: [each for each in cell if each.is_kept] for key, cell in self._stored.items()}
         if self._are_as_many(self._stored) and not self._are_as_many(kept):
             self.notes.append(
-                _("The ids stand for all arguments, also those that preprocessing leaves out.")
+                _("The ids refer to all arguments, including those left out by preprocessing.")
             )
             return self._stored
         return kept
@@ -207,14 +207,18 @@ class Placing:
             names = "; ".join(f"{each}: {ORDER_NAMES[each]}" for each in ORDERS)
             raise ImportRefused(
                 _(
-                    "The file does not name the arguments of its cluster ids, and they do not "
-                    "show which order they follow. Say which (%s), or name them under “arguments”."
+                    "The file does not name the arguments of its cluster ids, and the order "
+                    "cannot be detected. Choose the order (%s), or name the arguments under "
+                    "“arguments”."
                 )
                 % names
             )
         if cells and fits[order].strength < CLEAR:
             self.notes.append(
-                _("The clusters agree with the key points by chance only: is this their order?")
+                _(
+                    "The clusters agree with the key points only by chance. Check that this is "
+                    "their order."
+                )
             )
         elif fits[order].ari < NEARLY_ALL:
             self._check_words(order, cells)
@@ -249,15 +253,15 @@ class Placing:
             return
         if self._asked and sum(len(each.arguments) for each in cells) < FEWEST_TOLD:
             self.notes.append(
-                _("The words of the clusters do not show that the ids stand for these texts.")
+                _("The words in the clusters do not show that the ids refer to these texts.")
             )
             return
         raise ImportRefused(
             _(
                 "The cluster ids fit the key points of these arguments, but clusters share no "
-                "more words than other arguments of the same key point: they seem to stand for "
-                "other texts, such as another half. Import the file that was clustered as a "
-                "dataset, or name the arguments under “arguments”."
+                "more words than other arguments of the same key point. They seem to refer to "
+                "other texts, such as another half. Import the clustered file as a dataset, or "
+                "name the arguments under “arguments”."
             )
         )
 
@@ -276,19 +280,19 @@ class Placing:
     def _named(self, run: StoredRun, cell: Sequence[_Argument]) -> list[int]:
         known = {each.text: each.pk for each in cell}
         if len(run.texts) != len(run.cluster_ids):
-            reason = _("%(ids)d cluster ids, and the file names %(texts)d arguments.")
+            reason = _("%(ids)d cluster ids, but the file names %(texts)d arguments.")
             raise Misplaced(reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)})
         for text in run.texts:
             if text not in known:
-                raise Misplaced(_("The dataset has no such argument: “%s”.") % text[:80])
+                raise Misplaced(_("The dataset does not have the argument “%s”.") % text[:80])
         return [known[text] for text in run.texts]
 
 
 def _other_order(order: str, other: str, fits: Mapping[str, OrderFit]) -> str:
     reason = _(
         "The cluster ids do not follow the arguments %(order)s: their agreement with the key "
-        "points (adjusted Rand index) is %(here).3f there, and %(there).3f for arguments "
-        "%(other)s. If that is their order, choose “%(key)s”; or name the arguments under "
+        "points (adjusted Rand index) is %(here).3f there, but %(there).3f for arguments "
+        "%(other)s. If that is their order, choose “%(key)s”, or name the arguments under "
         "“arguments”."
     )
     return reason % {

@@ -46,15 +46,15 @@ def read_stored(source: Source) -> Iterator[Line]:
             suffix = "" if is_first else " (iterative)"
             yield from _runs(source, runs, suffix=suffix, has_clusters=True)
     elif "scores" in content:
-        yield Note(_("The file holds scores without texts: its sets have no key points."))
+        yield Note(_("The file has scores but no texts, so its sets have no key points."))
         yield from _runs(source, read_evaluations(source.path, name=source.name))
     elif any(name in content for name in LLM):
-        yield Note(_("Only the scores of the sets that people counted are read from this file."))
+        yield Note(_("Only scores of sets that people counted are read from this file."))
         yield from _llm_scores(source)
     elif holds_key_points(content):
         raise ImportRefused(
             _(
-                "The file holds key points by topic and stance and no scores: import it as “Key "
+                "The file has key points by topic and stance but no scores. Import it as “Key "
                 "points of a system”."
             )
         )
@@ -68,7 +68,7 @@ def _content(source: Source) -> dict[str, Any]:
     except StrictJsonError as error:
         raise UnreadableFile(source.name, str(error)) from None
     if not isinstance(found, dict):
-        raise UnreadableFile(source.name, "is no JSON object")
+        raise UnreadableFile(source.name, "is not a JSON object")
     return found
 
 
@@ -114,7 +114,7 @@ def _llm_scores(source: Source) -> Iterator[StoredEntry]:
 def _named(source: Source, run: StoredRun) -> dict[str, float]:
     for name in run.scores:
         if len(name) > LONGEST:
-            raise UnreadableFile(source.name, f"{name[:40]!r} is longer than a name may be")
+            raise UnreadableFile(source.name, f"{name[:40]!r} is too long for a name")
     return run.scores
 
 
@@ -198,7 +198,10 @@ class StoredScoreReconciliation(Reconciliation):
             self._counted = self._counted_sets()
             if len(self._counted) != entry.of:
                 self._refuse(
-                    _("The file is about %(file)d sets, people counted %(here)d of the dataset.")
+                    _(
+                        "The file has %(file)d sets, but people counted %(here)d sets of the "
+                        "dataset."
+                    )
                     % {"file": entry.of, "here": len(self._counted)}
                 )
 
@@ -252,8 +255,8 @@ class StoredScoreReconciliation(Reconciliation):
         else:
             return ""
         reason = _(
-            "A set of %(other)s came from place %(place)d of a file of this name; "
-            "give the file another name."
+            "A set of %(other)s came from place %(place)d of a file with this name. Rename the "
+            "file."
         )
         return reason % {"other": what, "place": entry.position}
 
@@ -272,7 +275,7 @@ class StoredScoreReconciliation(Reconciliation):
         """A set that the file brings; None if it belongs to nothing here."""
         cell = self._cells.get((entry.topic, entry.stance))
         if cell is None:
-            reason = _("The dataset has no such topic and stance: %(topic)s (%(stance)d).")
+            reason = _("The dataset does not have this topic and stance: %(topic)s (%(stance)d).")
             self._reject(entry, reason % {"topic": entry.topic, "stance": entry.stance})
             return None
         run = entry.clusters

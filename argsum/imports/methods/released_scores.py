@@ -31,14 +31,14 @@ def read_json(path: str | os.PathLike[str], name: str) -> Any:
 def an_object(value: Any, file: str, column: str | None = None) -> dict[str, Any]:
     if not isinstance(value, dict):
         place = None if column is None else printable_name(column)
-        raise UnreadableFile(file, "is no JSON object with what it should hold", column=place)
+        raise UnreadableFile(file, "is not a JSON object with the expected content", column=place)
     return value
 
 
 def parameter_names(content: dict[str, Any], file: str) -> list[str]:
     names = content.get("parameter_names")
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise UnreadableFile(file, "is no list of names", column="parameter_names")
+        raise UnreadableFile(file, "is not a list of names", column="parameter_names")
     return names
 
 
@@ -48,7 +48,7 @@ def parameters_of(setting: str, names: list[str], file: str) -> dict[str, float]
     try:
         return dict(zip(names, map(float, values), strict=True))
     except ValueError:
-        reason = f"{printable_name(setting, 60)} does not give {', '.join(names)}"
+        reason = f"{printable_name(setting, 60)} lacks {', '.join(names)}"
         raise UnreadableFile(file, reason) from None
 
 
@@ -62,7 +62,7 @@ def scores_of(given: Any, file: str, place: str) -> dict[str, float]:
     scores = an_object(given, file, place)
     for key, value in scores.items():
         if not is_number(value):
-            raise UnreadableFile(file, f"{printable_name(key, 60)} is no number", column=place)
+            raise UnreadableFile(file, f"{printable_name(key, 60)} is not a number", column=place)
     return scores
 
 
@@ -76,7 +76,9 @@ def cluster_ids_of(given: Any, file: str, place: str) -> tuple[int, ...]:
     if not isinstance(ids, list) or not all(
         isinstance(each, int) and not isinstance(each, bool) and each >= -1 for each in ids
     ):
-        raise UnreadableFile(file, "cluster_ids is no list of whole numbers from -1", column=place)
+        raise UnreadableFile(
+            file, "cluster_ids is not a list of whole numbers from -1", column=place
+        )
     return tuple(ids)
 
 
@@ -87,7 +89,7 @@ def texts_of(named: dict[str, Any], topic: str, stance: str, file: str) -> tuple
     place = f"arguments, {topic} ({stance})"
     texts = an_object(named.get(topic, {}), file, place).get(stance)
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        raise UnreadableFile(file, "is no list of texts", column=printable_name(place))
+        raise UnreadableFile(file, "is not a list of texts", column=printable_name(place))
     if len(set(texts)) != len(texts):
         raise UnreadableFile(file, "names an argument twice", column=printable_name(place))
     return tuple(texts)
@@ -171,7 +173,7 @@ def read_soft_scores(
         for part in SOFT_PARTS:
             values = an_object(parts, shown, function).get(part)
             if not isinstance(values, list) or not all(map(is_number, values)):
-                raise UnreadableFile(shown, f"{part} is no list of numbers", column=function)
+                raise UnreadableFile(shown, f"{part} is not a list of numbers", column=function)
             found[function][part] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:
@@ -210,7 +212,7 @@ def read_llm_scores(
         for temperature, values in an_object(content.get(metric, {}), shown, metric).items():
             if not isinstance(values, list) or not all(map(is_number, values)):
                 place = f"{metric}, temperature {temperature}"
-                raise UnreadableFile(shown, "is no list of numbers", column=place)
+                raise UnreadableFile(shown, "is not a list of numbers", column=place)
             found.setdefault(temperature, {})[metric] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:

@@ -131,7 +131,7 @@ def _read_list(path: Path, name: str) -> SystemFile:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (UnicodeDecodeError, OSError) as error:
-        raise UnreadableFile(name, f"is no text in UTF-8 ({error})") from None
+        raise UnreadableFile(name, f"is not UTF-8 text ({error})") from None
     texts = [_BULLET.sub("", line).strip() for line in lines if line.strip()]
     if not texts or len(texts) > MOST_POINTS:
         raise UnreadableFile(name, f"holds {len(texts)} key points, not 1 to {MOST_POINTS}")
@@ -205,7 +205,7 @@ def _prevalence(values: dict[str, Any]) -> int | None:
         number = -1
     if number is not None and number < 0:
         given = str(values["prevalence"])[:40]
-        raise Misfit("prevalence", f"{given!a} is no whole number from 0")
+        raise Misfit("prevalence", f"{given!a} is not a whole number of 0 or more")
     return number
 
 
@@ -218,7 +218,7 @@ def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
             return None
         listed = _BETWEEN.split(given) if given[0] != "[" else _json_list(given)
     if not isinstance(listed, list) or not all(isinstance(each, str | int) for each in listed):
-        raise Misfit("arguments", "is no list of ids or texts")
+        raise Misfit("arguments", "is not a list of ids or texts")
     return tuple(str(each).strip() for each in listed if str(each).strip())
 
 
@@ -257,7 +257,7 @@ def _of_object(content: dict[str, Any], name: str) -> Iterator[SystemSet]:
     ]
     found = list(_walk(inside, [], names, name))
     if not found:
-        raise UnreadableFile(name, "holds no key points by topic and stance")
+        raise UnreadableFile(name, "has no key points by topic and stance")
     for each in found:
         yield SystemSet(**{**each.__dict__, "system": system if isinstance(system, str) else ""})
 
@@ -272,7 +272,7 @@ def _walk(value: Any, keys: list[str], names: Sequence[str], file: str) -> Itera
     if isinstance(value, list):
         value = {"sums": value}
     if not isinstance(value, dict | None):
-        raise UnreadableFile(file, "is no list of key points", column=place)
+        raise UnreadableFile(file, "is not a list of key points", column=place)
     leaf = value or {}
     sums = leaf.get("sums", leaf.get("key_points"))
     about: dict[str, Any] = {"row": None, "topic": topic, "stance": stance}
@@ -323,7 +323,7 @@ def _attempts(sums: Any, file: str, place: str) -> list[tuple[Point, ...]]:
     if isinstance(sums, list):
         return [tuple(_any_point(each, file, place) for each in sums)]
     if not isinstance(sums, dict):
-        raise UnreadableFile(file, "is no list of key points", column=place)
+        raise UnreadableFile(file, "is not a list of key points", column=place)
     times = max((len(each) for each in sums.values() if isinstance(each, list)), default=1)
     return [
         tuple(
@@ -355,7 +355,9 @@ def _any_point(given: Any, file: str, place: str) -> Point:
 
 def _point(text: Any, file: str, place: str, *, cluster: int | None = None) -> Point:
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_TEXT:
-        reason = f"{printable_name(str(text), 40)} is no text of 1 to {LONGEST_TEXT:,} characters"
+        reason = (
+            f"{printable_name(str(text), 40)} is not a text of 1 to {LONGEST_TEXT:,} characters"
+        )
         raise UnreadableFile(file, reason, column=place)
     return Point(text.strip(), cluster=cluster)
 
@@ -370,5 +372,7 @@ def _places(given: Any, sums: Any, file: str, place: str) -> tuple[int, ...]:
     if not isinstance(given, list) or not all(
         is_number(each) and str(int(each)) in at for each in given
     ):
-        raise UnreadableFile(file, "sum_ids names key points that sums lacks", column=place)
+        raise UnreadableFile(
+            file, "sum_ids refers to key points that are not in sums", column=place
+        )
     return tuple(at[str(int(each))] for each in given)

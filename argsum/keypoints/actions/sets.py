@@ -64,7 +64,7 @@ def place(solved: Summary) -> ArgumentPlacement:
     the key point that it matches best, if that score is above 0.
     """
     if solved.match is None:
-        raise ValueError("Key points without scores cannot be given arguments.")
+        raise ValueError("Arguments cannot be matched to key points without scores.")
     best = assign(solved.match)
     positions, scores = list(best.positions), list(best.scores)
     own = {

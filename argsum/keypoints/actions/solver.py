@@ -224,7 +224,7 @@ def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
 
 def _required(scorer: Scorer | None) -> Scorer:
     if scorer is None:
-        raise ValueError("The run names no scorer.")
+        raise ValueError("The run has no scorer.")
     return scorer
 
 
@@ -236,7 +236,7 @@ def _required(scorer: Scorer | None) -> Scorer:
 NO_ARGUMENTS = "The cell has no arguments."
 FEW_CLUSTERS = "Fewer than two clusters."
 FEW_CLUSTERED = "Not more than half of the arguments are in a cluster."
-NOTHING_WRITTEN = "The language model wrote nothing usable"
+NOTHING_WRITTEN = "The language model gave no usable reply"
 # What a system's tools may raise: it is about the scorer or the machine, not about the system.
 OURS = (ScorerRefused, EmbeddingsUnavailable, StaleWorker, MemoryError)
 WRITES = CLUSTERING[1:]
@@ -356,7 +356,7 @@ def _asked(
             raise SystemNotValid("it returned no Summary")
         made.check(len(inputs.texts))
         if made.key_points and inputs.run.variant in WRITES:
-            raise SystemNotValid("it returned key points that somebody else is to write")
+            raise SystemNotValid("it returned key points that a writer should have written")
     except OURS:
         raise
     except (Exception, SystemExit) as problem:

@@ -177,13 +177,13 @@ def make_sets(work: Work) -> None:
     except RunStopped:
         return
     except REFUSED as problem:
-        message = str(problem) or "The cell is too large for the memory of this machine."
+        message = str(problem) or "The cell is too large for this machine's memory."
         _fail(run, message)
         raise JobRefused(message) from None
     except StaleWorker:
         raise
     except Exception:
-        _fail(run, "An unexpected error; the server's log has the details.")
+        _fail(run, "Unexpected error. See the server log for details.")
         raise
 
 

@@ -115,7 +115,7 @@ def system_of(run: SystemRun) -> SummarizationSystem:
     system = system_named(run.system)
     if system.package != run.package:
         raise SystemRunRefused(
-            _("The run was begun with %(was)s; now there is %(now)s. Start a new run.")
+            _("The run was started with %(was)s, but now %(now)s is installed. Start a new run.")
             % {"was": run.package or "Counterpoint", "now": system.package or "Counterpoint"}
         )
     return system
@@ -298,7 +298,10 @@ def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
     chosen = found.chosen(figures) if found.chosen else None
     if chosen is None:
         raise SystemRunRefused(
-            _("Dev chose settings only for MCArgSum, with a match scorer that was trained here.")
+            _(
+                "Settings chosen on dev are available only for MCArgSum with a match scorer that "
+                "was trained here."
+            )
         )
     return chosen
 
@@ -309,7 +312,7 @@ def _checked(plan: SystemPlan) -> Grid:
         raise SystemRunRefused(_("This system has no such variant."))
     parameters = {each.name: each for each in system.parameters_for(plan.variant)}
     if unknown := sorted(set(plan.grid) - set(parameters)):
-        raise SystemRunRefused(_("“%s” is no parameter of this system.") % unknown[0])
+        raise SystemRunRefused(_("“%s” is not a parameter of this system.") % unknown[0])
     checked: Grid = {}
     for name, parameter in parameters.items():
         if name not in plan.grid:
@@ -327,29 +330,29 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
     if plan.dataset.study_id != study.pk or plan.match_scorer.study_id != study.pk:
         raise SystemRunRefused(_("The dataset and the scorers belong to the study."))
     if plan.variant == Variant.SEQ2SEQ and not plan.writer_model:
-        raise SystemRunRefused(_("Name a sequence-to-sequence model."))
+        raise SystemRunRefused(_("Enter the name of a sequence-to-sequence model."))
     _refuse_unready_writer(study, plan)
     _refuse_no_qualities(study, plan)
     found = estimate_system(plan)
     if not found.cells:
-        raise SystemRunRefused(_("The dataset has no cell of this split."))
+        raise SystemRunRefused(_("The dataset has no cells in this split."))
     if plan.variant in WRITES_CELLS and not found.arguments:
         raise SystemRunRefused(_("The cells have no arguments to write about."))
     if found.largest > MOST_ARGUMENTS:
         raise SystemRunRefused(
-            _("%(n)s arguments of one topic and stance: at most %(most)s are possible.")
+            _("A topic and stance has %(n)s arguments; at most %(most)s are possible.")
             % {"n": f"{found.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
         )
     if found.settings > MOST_SETTINGS:
         raise SystemRunRefused(
-            _("%(n)s settings are too many: at most %(most)s are possible. Take fewer values.")
+            _("%(n)s settings are too many; at most %(most)s are possible. Use fewer values.")
             % {"n": f"{found.settings:,}", "most": f"{MOST_SETTINGS:,}"}
         )
     if any(len(setting_of(each)) > LONGEST_SETTING for each in combinations(plan.checked)):
         raise SystemRunRefused(_("The values of one setting are too long to be stored."))
     if found.sets > MOST_SETS:
         raise SystemRunRefused(
-            _("%(n)s cells and settings are too many for one run: at most %(most)s are possible.")
+            _("%(n)s cells and settings are too many for one run; at most %(most)s are possible.")
             % {"n": f"{found.sets:,}", "most": f"{MOST_SETS:,}"}
         )
 
@@ -369,7 +372,10 @@ def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
         return
     if QUALITY in system_named(plan.system).needs and not has_qualities(study, plan.dataset):
         raise SystemRunRefused(
-            _("No argument of “%(dataset)s” came with a quality, so “%(scorer)s” scores nothing.")
+            _(
+                "No argument in “%(dataset)s” has an imported quality, so “%(scorer)s” cannot "
+                "score it."
+            )
             % {"dataset": plan.dataset.name, "scorer": scorer.name}
         )
 
@@ -395,7 +401,8 @@ def _require(run: SystemRun, changed: int) -> None:
     if changed != 1:
         run.refresh_from_db(fields=["state"])
         raise SystemRunRefused(
-            _("The run is in the state “%s”.") % run.get_state_display().lower()
+            _("This is not possible while the run is in the state “%s”.")
+            % run.get_state_display().lower()
         )
 
 

@@ -346,8 +346,8 @@ def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
     n = sum(len(side.points) for side in known)
     matched, total = sum(side.matched for side in known), sum(side.total for side in known)
     says = ngettext(
-        "%(n)s key point stands for %(share)s of %(total)s arguments",
-        "%(n)s key points stand for %(share)s of %(total)s arguments",
+        "%(n)s key point represents %(share)s of %(total)s arguments",
+        "%(n)s key points represent %(share)s of %(total)s arguments",
         n,
     ) % {"n": f"{n:,}", "share": percent(matched / total if total else 0.0), "total": f"{total:,}"}
     return Finding(f"{says}; {_most(known, total)}", _checked(sheets), "" if sheets else "warn")
@@ -374,14 +374,14 @@ def _most(known: Sequence[Side], total: int) -> str:
 def _checked(sheets: int) -> str:
     if not sheets:
         return _(
-            "A system decided which argument says what; no person or judge has compared these key "
-            "points with reference ones."
+            "A system matched the arguments to key points. No person or judge has compared "
+            "these key points with references."
         )
     text = ngettext(
-        "A system decided which argument says what; %(n)s sheet compares these key points with "
-        "reference ones.",
-        "A system decided which argument says what; %(n)s sheets compare these key points with "
-        "reference ones.",
+        "A system matched the arguments to key points. %(n)s sheet compares these key points "
+        "with references.",
+        "A system matched the arguments to key points. %(n)s sheets compare these key points "
+        "with references.",
         sheets,
     )
     return text % {"n": f"{sheets:,}"}

@@ -130,10 +130,10 @@ class CellLine:
             return ""
         setting = {"setting": self.shown.row.setting}
         if self.wanted.away(self.shown.row.parameters):
-            return _("%(setting)s, the nearest to the usual setting") % setting
+            return _("%(setting)s, the closest to the default setting") % setting
         if self.wanted.is_chosen:
-            return _("%(setting)s, which dev chose for the match scorer") % setting
-        return _("%(setting)s, the usual setting") % setting
+            return _("%(setting)s, chosen on dev for the match scorer") % setting
+        return _("%(setting)s, the default setting") % setting
 
 
 def runs_of(study: Study) -> QuerySet[SystemRun]:
@@ -402,9 +402,9 @@ def curve_table(run: SystemRun, rows: Sequence[dict[str, Any]]) -> TableData:
         rows=[[row[each] for each in columns] for row in rows],
         caption=f"{run.label}, run {run.number} over {run.dataset}: means over cells",
         note=(
-            f"Excluding noise a cell with less than {LEAST_SHARE:.0%} clustered has no index; the "
-            "curve counts it as 0. The best value of a curve is an oracle: the references that "
-            "judge it also chose it."
+            f"Excluding noise, a cell with less than {LEAST_SHARE:.0%} clustered has no index and "
+            "counts as 0 in the curve. The best value of a curve is an oracle: it was chosen by "
+            "the same references that score it."
         ),
         name=f"system-run-{run.number}-curve",
     )  # fmt: skip

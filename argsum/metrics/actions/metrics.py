@@ -77,7 +77,7 @@ class MetricPlan:
         if needs and (self.scorer is None or self.scorer.task != Scorer.Task.MATCH):
             raise MetricsRefused(_("Embedding cosine and Coverage Score need a match scorer."))
         if self.threshold is not None and not -1 <= self.threshold <= 1:
-            raise MetricsRefused(_("A threshold lies between -1 and 1."))
+            raise MetricsRefused(_("A threshold must be between -1 and 1."))
 
     @property
     def cut(self) -> float:
@@ -113,7 +113,7 @@ def plan_of(study: Study, payload: Mapping[str, Any]) -> MetricPlan:
     if payload["scorer"]:
         scorer = study.scorers.filter(public_id=payload["scorer"]).first()
         if scorer is None:
-            raise MetricsRefused(_("The scorer is gone."))
+            raise MetricsRefused(_("The scorer no longer exists."))
     return MetricPlan(tuple(payload["functions"]), scorer, payload["threshold"], payload["model"])
 
 
@@ -200,7 +200,9 @@ def request_metrics(*, study: Study, plan: MetricPlan, choice: Choice, actor: Us
     payload = {"plan": plan.as_payload(), "choice": choice.as_payload()}
     job = enqueue(study=study, kind=JOB, key=str(study.pk), actor=actor, **payload)
     if job.payload != payload:
-        raise MetricsRefused(_("Other metrics are being computed; ask again when they are done."))
+        raise MetricsRefused(
+            _("Other metrics are being computed. Try again when they are finished.")
+        )
     return job
 
 

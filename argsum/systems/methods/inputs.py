@@ -150,7 +150,7 @@ def _values_of(part: str, parameter: Parameter) -> list[Value]:
         raise GridNotValid(f"“{part[:40]} …” is longer than {LONGEST_PART} characters.")
     if parameter.kind == "switch":
         if part.lower() not in _WORDS:
-            raise GridNotValid(f"“{part[:40]}” is neither on nor off.")
+            raise GridNotValid(f"“{part[:40]}” must be on or off.")
         return [_WORDS[part.lower()]]
     if found := _RANGE.fullmatch(part):
         first, last, step = (float(text) for text in found.groups())
@@ -159,14 +159,14 @@ def _values_of(part: str, parameter: Parameter) -> list[Value]:
         value = float(part)
     except ValueError:
         raise GridNotValid(
-            f"“{part[:40]}” is neither a number nor a range such as 0.05–0.95 step 0.025."
+            f"“{part[:40]}” is not a number or a range such as 0.05–0.95 step 0.025."
         ) from None
     return [_checked(value, parameter)]
 
 
 def _range(first: float, last: float, step: float, parameter: Parameter) -> list[Value]:
     if not all(map(math.isfinite, (first, last, step))) or step <= 0 or last < first:
-        raise GridNotValid("A range goes upwards, in steps above 0.")
+        raise GridNotValid("A range must go upwards in steps above 0.")
     steps = (last - first) / step
     # A quotient of finite numbers may be infinite.
     count = math.floor(min(steps, 1e9) + 1e-6) + 1
@@ -177,13 +177,11 @@ def _range(first: float, last: float, step: float, parameter: Parameter) -> list
 
 def _checked(value: float, parameter: Parameter) -> Value:
     if not math.isfinite(value) or not parameter.low <= value <= parameter.high:
-        raise GridNotValid(
-            f"{value:g} does not lie between {parameter.low:g} and {parameter.high:g}."
-        )
+        raise GridNotValid(f"{value:g} is not between {parameter.low:g} and {parameter.high:g}.")
     if parameter.kind != "int":
         return value
     if value != int(value):
-        raise GridNotValid(f"{value:g} is no whole number.")
+        raise GridNotValid(f"{value:g} is not a whole number.")
     return int(value)
 
 

@@ -176,11 +176,13 @@ def system_run_of(run: Run) -> SystemRun:
 def refuse_unfit(system_run: SystemRun, run: Run) -> None:
     """Raise `RunRefused` where nothing can be written for the run of a system now."""
     if system_run.state != State.WRITING:
-        raise RunRefused(_("This run does not wait for a language model."))
+        raise RunRefused(_("This run is not waiting for a language model."))
     if run.prompt.kind != OF_VARIANT[system_run.variant]:
-        raise RunRefused(_("The prompt is of another kind than the run of the system asks for."))
+        raise RunRefused(_("The prompt is not of the kind that the system run needs."))
     if run.spec["replicates"] != 1:
-        raise RunRefused(_("One reply is asked for; run the system again for another one."))
+        raise RunRefused(
+            _("Only one reply per request is possible. For another one, run the system again.")
+        )
     earlier = system_run.writing
     if earlier and (earlier.is_active or earlier.state == Run.State.DRAFT):
         raise RunRefused(_("Run #%d is still writing for this analysis.") % earlier.number)
@@ -206,7 +208,9 @@ def _clusters_to_write(system_run: SystemRun, target: dict[str, Any]) -> list[As
         if system_run.variant == SystemRun.Variant.LOCAL:
             asked += [Asked(system_run.pk, cell, pk, (each,)) for each in missing]
         elif len(missing) > MOST_CODES:
-            raise RunRefused(_("A set has too many clusters for one request; ask one by one."))
+            raise RunRefused(
+                _("A set has too many clusters for one request. Use one request per cluster.")
+            )
         else:
             asked.append(Asked(system_run.pk, cell, pk, tuple(missing)) if missing else None)
     return asked

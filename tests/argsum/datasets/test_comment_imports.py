@@ -296,7 +296,7 @@ def test_bad_input_is_refused_with_the_reason(bring, study):
         bring(with_ids(("x" * 121, "Late.", "")))
     assert not Dataset.objects.exists()
     Dataset.objects.create(study=study, name="Bus")
-    with pytest.raises(ImportRefused, match="choose another name"):
+    with pytest.raises(ImportRefused, match="Choose another name"):
         bring(column("Late."))
 
 

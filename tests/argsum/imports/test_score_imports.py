@@ -130,9 +130,9 @@ def test_ids_in_the_order_of_the_rows_come_in_when_that_is_said(cluster, rows):
 def test_ids_that_show_no_order_are_refused_until_one_is_named(cluster, rows):
     ids = [at % 2 for at in range(60)]
     said = cluster(ids)
-    assert "they do not show which order they follow" in said
+    assert "the order cannot be detected" in said
     assert not SummarySet.objects.exists()
-    assert "by chance only: is this their order?" in cluster(ids, order="rows")
+    assert "only by chance. Check that this is their order." in cluster(ids, order="rows")
     assert placed() == dict(zip(texts_of(rows), ids, strict=True))
     assert "clusters of arguments in another order" in cluster(ids, order="texts")
 
@@ -140,7 +140,7 @@ def test_ids_that_show_no_order_are_refused_until_one_is_named(cluster, rows):
 def test_named_arguments_need_no_order(cluster, rows):
     mixed = random.Random(7).sample(rows, 60)
     said = cluster(ids_of(mixed), texts=[*texts_of(mixed)[:-1], "Nobody said this."])
-    assert "The dataset has no such argument: “Nobody said this.”" in said
+    assert "The dataset does not have the argument “Nobody said this.”" in said
     assert "59 arguments" in cluster(ids_of(mixed), texts=texts_of(mixed)[:-1])
     assert not SummarySet.objects.exists()
     cluster(ids_of(mixed), texts=texts_of(mixed))
@@ -152,5 +152,5 @@ def test_ids_for_all_arguments_stand_for_those_that_are_left_out_too(cluster, ro
     first.left_out = CellArgument.LeftOut.SENTENCES
     first.save()
     assert "59 of 60 arguments" in cluster(ids_of(rows)[:58], order="rows")
-    assert "also those that preprocessing leaves out" in cluster(ids_of(rows), order="rows")
+    assert "including those left out by preprocessing" in cluster(ids_of(rows), order="rows")
     assert len(placed()) == 60

@@ -85,7 +85,7 @@ def test_the_same_file_again_adds_nothing_whatever_its_name(bring):
     again = bring(table(*rows), name="other.csv", system="Mine")
     assert re.findall(r"sets of key points +(\d) +(\d)", again) == [("0", "2")]
     changed = bring(table((TOPIC, "pro", "Something else")), system="Mine")
-    assert "give them another setting" in changed
+    assert "Use another setting" in changed
     assert SummarySet.objects.count() == 2
     assert "1           0" in bring(table((TOPIC, "pro", "New")), system="Other")
 
@@ -94,11 +94,11 @@ def test_the_same_file_again_adds_nothing_whatever_its_name(bring):
     ("row", "reason"),
     [
         ((TOPIC, 1, ""), r"row 2, key_point: is empty"),
-        ((TOPIC, 2, SAFE), r"row 2, stance: '2' is none of"),
-        (("Trams", 1, SAFE), r"no such topic and stance"),
-        ((TOPIC, "", SAFE), r"2 topics and stances that this may be about"),
-        ((TOPIC, 1, SAFE, "A", "", "many"), r"row 2, prevalence: 'many' is no whole number"),
-        ((TOPIC, 1, SAFE, "A", "", "", "arg_9"), r"no such argument: “arg_9”"),
+        ((TOPIC, 2, SAFE), r"row 2, stance: '2' is not one of"),
+        (("Trams", 1, SAFE), r"does not have this topic and stance"),
+        ((TOPIC, "", SAFE), r"2 topics and stances in the dataset may be meant"),
+        ((TOPIC, 1, SAFE, "A", "", "many"), r"row 2, prevalence: 'many' is not a whole number"),
+        ((TOPIC, 1, SAFE, "A", "", "", "arg_9"), r"does not have the argument “arg_9”"),
         ((TOPIC, 1, SAFE, "A" * 121), r"row 2, system: longer than 120"),
     ],
 )
@@ -109,7 +109,7 @@ def test_rows_that_do_not_fit_are_named(bring, row, reason):
 
 def test_an_argument_cannot_stand_under_two_key_points(bring):
     rows = [(TOPIC, 1, text, "A", "", "", "arg_1") for text in (SAFE, WORK)]
-    assert "stands under two key points" in bring(table(*rows))
+    assert "is listed under two key points" in bring(table(*rows))
 
 
 def test_prevalence_alone_is_taken_as_it_is(bring):
@@ -120,7 +120,7 @@ def test_prevalence_alone_is_taken_as_it_is(bring):
 
 def test_a_topic_written_otherwise_is_taken_for_the_one_that_it_is(bring):
     said = bring(table((TOPIC.upper() + ".", 1, SAFE, "Theirs")))
-    assert f"Taken for “{TOPIC}”." in said
+    assert f"Matched with “{TOPIC}”." in said
     assert told() == [(SAFE, None)]
 
 
@@ -177,14 +177,14 @@ def released(ids, name="sum_ids"):
 
 def test_the_layout_of_released_classification_summaries(bring):
     said = bring(released([0, 0, 0, 1, 1, 1]), order="rows")
-    assert "The file says which argument belongs to which key point" in said
+    assert "The file assigns arguments to key points" in said
     assert told() == [(SAFE, 3), (WORK, 3)]
     assert SummarySet.objects.get().clusters == [0, 0, 0, 1, 1, 1]
 
 
 def test_bare_ids_in_no_known_order_are_refused_or_left_aside(bring):
     said = bring(released([1, 0, 1, 0, 1, 0]))
-    assert "they do not show which order they follow" in said
+    assert "the order cannot be detected" in said
     assert "5 cluster ids" in bring(released([0, 0, 0, 1, 1]), order="rows")
     assert not SummarySet.objects.exists()
     bring(released([1, 0, 1, 0, 1, 0]), order="none")
@@ -194,11 +194,14 @@ def test_bare_ids_in_no_known_order_are_refused_or_left_aside(bring):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ({"summaries": {}}, "holds no key points"),
+        ({"summaries": {}}, "has no key points"),
         ({"summaries": {"A": {"B": {"1": ["x"]}}}}, "is not by topic and stance"),
-        ({"summaries": {"A": {"1": [3]}}}, "is no text"),
-        ({"summaries": {"A": {"1": "x"}}}, "is no list of key points"),
-        ({"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}}, "that sums lacks"),
+        ({"summaries": {"A": {"1": [3]}}}, "is not a text"),
+        ({"summaries": {"A": {"1": "x"}}}, "is not a list of key points"),
+        (
+            {"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}},
+            "not in sums",
+        ),
     ],
 )
 def test_other_objects_are_refused_with_their_place(tmp_path, content, reason):
@@ -214,7 +217,7 @@ def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study
     for content in (released([0]), {TOPIC: {"1": [SAFE]}}):
         path.write_text(json.dumps(content))
         said = command("import_summary_scores", path, dataset="Night buses")
-        assert "holds key points by topic and stance" in said
+        assert "has key points by topic and stance" in said
 
 
 # -- arguments in the background ------------------------------------------------------------------

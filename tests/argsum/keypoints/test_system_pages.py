@@ -89,7 +89,7 @@ def test_a_run_is_started_from_the_form(lab):
     assert run.state == SystemRun.State.DONE
     page = lab.text("system_run", system_run_id=run.public_id)
     assert "4 of 4 sets" in page
-    assert "Best, oracle" in page
+    assert "Best (oracle)" in page
 
 
 def test_the_setting_that_dev_chose_is_one_choice(lab):
@@ -111,9 +111,9 @@ def test_the_setting_that_dev_chose_is_one_choice(lab):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range goes upwards"),
+        ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range must go upwards"),
         ({"variant": "candidates"}, "This system has only"),
-        ({"variant": "seq2seq"}, "Name a model"),
+        ({"variant": "seq2seq"}, "Enter the name of a model"),
         ({"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}, "between 2 and 100"),
         ({"dataset": 0}, "Select a valid choice"),
     ],
@@ -162,7 +162,7 @@ def test_without_references_a_run_says_what_was_clustered_and_leaves_the_rest_ou
     page = lab.text("system_run", {"cell": made.cell.public_id}, system_run_id=run.public_id)
     assert "ARI" not in page
     assert '<td class="number">67 %</td>' in page
-    assert "Without reference key points there is nothing to compare" in page
+    assert "Without reference key points, the clusters cannot be compared" in page
 
 
 def test_newest_results_lead_to_the_key_points_where_there_are_no_references(lab):
@@ -193,7 +193,7 @@ def test_the_curve_of_the_parameter_that_varies(lab):
     run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
     page = lab.text("system_run", system_run_id=run.public_id)
     assert "Clusters by threshold" in page
-    assert "clusters fewer than 75 % of the arguments of a cell has no index" in page
+    assert "clusters fewer than 75 % of a cell's arguments has no index" in page
     here = {"system_run_id": run.public_id}
     table = lab.get("system_run_figure", **here, figure="curve", format="csv").content.decode(
         "utf-8-sig"
@@ -223,13 +223,13 @@ def test_stop_and_go_on_from_the_page(lab):
     run.refresh_from_db()
     assert run.state == SystemRun.State.CANCELLED
     page = lab.text("system_run", system_run_id=run.public_id)
-    assert "Go on" in page
+    assert "Resume" in page
     lab.post("system_run_resume", system_run_id=run.public_id)
     work(run)
     assert run.state == SystemRun.State.WRITING
     state = lab.get("system_run_state", system_run_id=run.public_id)
     assert state["HX-Refresh"] == "true"
-    assert "Choose the language model" in state.text
+    assert "Choose language model" in state.text
     lab.study.jobs.create(kind="system_run", key=f"system_run:{run.public_id}")
     state = lab.get("system_run_state", system_run_id=run.public_id)
     assert "every 2s" in state.text
@@ -284,14 +284,14 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     assert "Night buses cost too much" in text
     assert 'class="fill" width="50.00"' in text
     finding = page.context["finding"]
-    assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; ")
+    assert finding.says.startswith("4 key points represent 100 % of 12 arguments; ")
     assert finding.says.endswith("4 share first place with 3 each (25 %).")
-    assert "no person or judge has compared" in finding.sure
+    assert "No person or judge has compared" in finding.sure
     assert text.index(finding.says[:40]) < text.index("Supporting")
     # Key points come from clusters; arguments from outside belong to one all the same.
     SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
     text = ran.text("summary_set", set_id=made.public_id)
-    assert "6 of 6 arguments belong to one (100 %). The clusters" in text
+    assert "6 of 6 arguments belong to one (100 %). The underlying clusters" in text
     assert "from which they were made held 67 % of the arguments" in text
     empty = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
     text = ran.text("summary_set", set_id=empty.public_id)
@@ -302,7 +302,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     ("counts", "said"),
     [((6, 6, 6), "; 3 share first place with 6 each (33 %)."),
      ((4, 11, 5), "; the most frequent, with 11 (55 %): “text 1”"),
-     ((3,), "1 key point stands for 100 % of 3 arguments; it says: “text 0”")],
+     ((3,), "1 key point represents 100 % of 3 arguments; it says: “text 0”")],
 )  # fmt: skip
 def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
     total = sum(counts)
@@ -324,7 +324,7 @@ def test_the_slider_moves_weak_matches_out(ran):
     assert len(side.unassigned) == 4
     text = ran.text("summary_set", {"least": "0.95"}, set_id=made.public_id)
     assert "4 arguments belong to no key point" in text
-    label = 'Least match score to belong to a key point: <output id="least-shown">0.95'
+    label = 'Minimum match score: <output id="least-shown">0.95'
     assert label in text
     assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
@@ -392,7 +392,7 @@ def test_without_references_a_run_opens_the_usual_setting_or_that_of_dev(lab):
     page = lab.text("system_run", system_run_id=run.public_id)
     line = cell_lines(run, list(lab.dataset.cells.all()))[0]
     assert line.shown.row.setting != "threshold=0.1 min_size=3"
-    assert "the nearest to the usual setting" in page or "the usual setting" in page
+    assert "the closest to the default setting" in page or "the default setting" in page
     scorer = run.match_scorer
     scorer.figures = {"chosen": {"beyond_threshold": 0.3, "profile": 0.0, "refines": False}}
     scorer.save()

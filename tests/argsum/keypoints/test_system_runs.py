@@ -269,7 +269,7 @@ def test_cells_too_large_for_the_memory_are_refused_before_anything_is_written(l
     assert (found.cells, found.settings, found.sets) == (2, 3, 6)
     assert (found.arguments, found.largest) == (12, 6)
     monkeypatch.setattr(system_runs, "MOST_ARGUMENTS", 5)
-    with pytest.raises(SystemRunRefused, match="6 arguments of one topic and stance: at most 5"):
+    with pytest.raises(SystemRunRefused, match="has 6 arguments; at most 5"):
         lab.start()
 
 
@@ -292,13 +292,13 @@ MANY = {"threshold": [n / 200 for n in range(200)], "min_size": [2, 3, 4]}
     ("chosen", "message"),
     [
         ({"grid": {"threshold": [0.5]}}, "no values for “min_size”"),
-        ({"grid": {"threshold": [2], "min_size": [3]}}, "does not lie between"),
-        ({"grid": {"threshold": [0.5], "min_size": [3], "x": [1]}}, "“x” is no parameter"),
+        ({"grid": {"threshold": [2], "min_size": [3]}}, "is not between"),
+        ({"grid": {"threshold": [0.5], "min_size": [3], "x": [1]}}, "“x” is not a parameter"),
         ({"variant": "candidates"}, "no such variant"),
         ({"system": "another"}, "no system"),
         ({"match_scorer": "theirs"}, "belong to the study"),
         ({"split": "train"}, "no cell"),
-        ({"variant": "seq2seq"}, "Name a sequence-to-sequence model"),
+        ({"variant": "seq2seq"}, "Enter the name of a sequence-to-sequence model"),
         ({"grid": MANY}, "600 settings are too many"),
     ],
 )

@@ -113,7 +113,7 @@ def test_asking_twice_asks_once_and_other_metrics_wait(study, settings):
     make_set(make_dataset(study).cells.first())
     settings.JOBS_INLINE = False
     assert request_metrics(plan=plan, **ask) == request_metrics(plan=plan, **ask)
-    with pytest.raises(MetricsRefused, match="when they are done"):
+    with pytest.raises(MetricsRefused, match="when they are finished"):
         request_metrics(plan=MetricPlan(("rouge_2",)), **ask)
 
 

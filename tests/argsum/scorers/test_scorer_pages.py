@@ -83,7 +83,7 @@ def test_a_scorer_is_added_by_name(client, study):
     for change, said in (
         ({}, "with this name"),
         ({"name": "B", "model": "/etc/passwd"}, "neither a model name"),
-        ({"name": "B", "model": ""}, "Name a model"),
+        ({"name": "B", "model": ""}, "Enter the name of a model"),
         ({"name": "B", "threshold": "nan"}, "threshold"),
     ):
         refused = client.post(form, given | change)

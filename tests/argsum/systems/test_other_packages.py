@@ -72,7 +72,7 @@ def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api)
     given |= {"dataset": lab.dataset.pk, "split": "test", "system": "longest"}
     given |= {"settings": "typed", "longest-most": "1, 2"}
     wrong = lab.post("system_run_new", given | {"longest-most": "21"})
-    assert "21 does not lie between 1 and 20" in wrong.text
+    assert "21 is not between 1 and 20" in wrong.text
     assert lab.post("system_run_new", given).status_code == 302
     run = work(lab.study.system_runs.get())
     assert (run.state, run.error) == (State.DONE, "")
@@ -126,9 +126,9 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
         ("odd = odd_one:SYSTEM", "raise SystemExit(3)", "SystemExit while it was loaded"),
         ("odd = odd_one:SYSTEM", "", "AttributeError while it was loaded"),
         ("odd = nowhere:SYSTEM", "", "ModuleNotFoundError while it was loaded"),
-        ("odd = odd_one:SYSTEM", "SYSTEM = 3", "is no SummarizationSystem"),
+        ("odd = odd_one:SYSTEM", "SYSTEM = 3", "is not a SummarizationSystem"),
         ("odd", "", "entry points cannot be read"),
-        ("odd = odd_one:SYSTEM", MADE.replace("'odd'", "'other'"), "calls itself “other”"),
+        ("odd = odd_one:SYSTEM", MADE.replace("'odd'", "'other'"), "name is “other”"),
         ("barh = odd_one:SYSTEM", MADE.replace("'odd'", "'barh'"), "another system has this name"),
     ],
 )
@@ -166,14 +166,17 @@ def test_a_broken_system_beside_a_good_one_is_named_and_of_two_with_one_name_non
         ("exit(1)", "SystemExit"),
         ("['text']", "it returned no Summary"),
         ("Summary()", "has clusters or a reason"),
-        ("Summary(['text'])", "no KeyPoint with a text"),
-        ("Summary([KeyPoint(' ')])", "no KeyPoint with a text"),
+        ("Summary(['text'])", "not a KeyPoint with a text"),
+        ("Summary([KeyPoint(' ')])", "not a KeyPoint with a text"),
         ("Summary([KeyPoint('x')] * 1001)", "more than 1,000 key points"),
         ("Summary(clusters=[0])", "1 cluster ids for 6 arguments"),
         ("Summary(clusters=[0.5] * 6)", "a whole number"),
         ("Summary([KeyPoint('x', 2)], clusters=[0] * 6)", "a key point of cluster 2"),
         ("Summary([KeyPoint('x')], match=tools.pairs)", "match scores of shape (6, 6)"),
-        ("Summary([KeyPoint('x')], match=tools.pairs[:, :1] / 0)", "a match score is no number"),
+        (
+            "Summary([KeyPoint('x')], match=tools.pairs[:, :1] / 0)",
+            "a match score is not a number",
+        ),
         ("tools.pairs.fill(0)", "ValueError"),
         ("tools.vectors", "it asks for “vectors”"),
     ],
@@ -197,7 +200,7 @@ def test_clusters_alone_are_put_into_words_here(lab):
     written = lab.run(clusters, variants="CLUSTERING", variant="global")
     assert written.state == State.WRITING
     refused = lab.run("Summary([KeyPoint('x')])", variants="CLUSTERING", variant="local")
-    assert "somebody else is to write" in refused.error
+    assert "a writer should have written" in refused.error
     # What a system gets holds no row.
     run = lab.run("Summary([KeyPoint(repr(cell))])")
     [text, _other] = run.sets.order_by("cell__position").values_list("summaries__text", flat=True)
@@ -215,7 +218,7 @@ def test_a_run_goes_on_only_with_the_version_that_began_it(lab):
     run.refresh_from_db()
     resume_system(run=run, actor=lab.researcher)
     assert work(run).error == (
-        "The run was begun with odd-one 1.0; now there is odd-one 2.0. Start a new run."
+        "The run was started with odd-one 1.0, but now odd-one 2.0 is installed. Start a new run."
     )
     again = make_run(lab.dataset, lab.researcher, system="odd", grid={})
     assert (again.state, again.package) == (State.DONE, "odd-one 2.0")
@@ -233,7 +236,7 @@ def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
     SystemRun.objects.filter(pk=run.pk).update(state=State.FAILED)
     run.refresh_from_db()
     resume_system(run=run, actor=lab.researcher)
-    assert work(run).error == "There is no system of the name “odd”."
+    assert work(run).error == "There is no system named “odd”."
 
 
 def test_a_setting_that_cannot_be_stored_is_refused(lab):
@@ -249,15 +252,15 @@ def test_a_setting_that_cannot_be_stored_is_refused(lab):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"name": "Odd one"}, "is no name"),
+        ({"name": "Odd one"}, "is not a valid name"),
         ({"title": None}, "a title"),
         ({"summarize": None}, "a function"),
         ({"variants": ("global",)}, "variants are"),
         ({"needs": ("money",)}, "needs are"),
         ({"parameters": (Parameter("a", ()), Parameter("a", ()))}, "two parameters"),
         ({"parameters": (Parameter("a", (), kind="text"),)}, "a kind is"),
-        ({"parameters": (Parameter("a", (2,)),)}, "does not lie between 0 and 1"),
-        ({"parameters": (Parameter("a-b", ()),)}, "is no name"),
+        ({"parameters": (Parameter("a", (2,)),)}, "is not between 0 and 1"),
+        ({"parameters": (Parameter("a-b", ()),)}, "is not a valid name"),
     ],
 )
 def test_declarations_that_break_the_contract(changed, said):

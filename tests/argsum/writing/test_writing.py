@@ -142,7 +142,7 @@ def test_no_reply_shifts_a_key_point_to_another_cluster(lab, answer, clusters, d
             "1 of 2 clusters have no key point."
         }
     if not clusters:
-        assert run.sets.first().reason == "The language model wrote nothing usable."
+        assert run.sets.first().reason == "The language model gave no usable reply."
     assert list(find_violations()) == []
 
 
@@ -225,7 +225,7 @@ def test_a_cell_without_kept_arguments_holds_no_run_up(lab):
     assert results == {(1, "done", ""), (-1, "no_result", NO_ARGUMENTS)}
     run = lab.run(system="smatchtopr", variant="summaries", grid={}, seed=2)
     lab.write(run, lambda request: "Sorry, I cannot do that.", reuse=False)
-    said = (State.DONE, "The language model wrote nothing usable (refused).")
+    said = (State.DONE, "The language model gave no usable reply (refused).")
     assert (run.state, run.sets.get(cell__stance=1).reason) == said
     CellArgument.objects.update(left_out="sentences")
     with pytest.raises(SystemRunRefused, match="no arguments"):
@@ -263,7 +263,7 @@ def test_a_run_that_does_not_wait_is_not_written_for(lab):
         lab.write(run, in_order)
     waiting = lab.run(variant="global")
     local = {each.kind: each for each in first_prompts(lab.study, PROMPTS)}["key_point_of_cluster"]
-    with pytest.raises(RunRefused, match="another kind"):
+    with pytest.raises(RunRefused, match="not of the kind"):
         lab.write(waiting, in_order, prompt=local)
 
 
@@ -378,7 +378,7 @@ def test_a_model_that_cannot_be_loaded_is_said(lab, settings, tmp_path, monkeypa
     run = lab.run(variant="seq2seq", writer_model="empty")
     assert (run.state, run.error) == (State.FAILED, "'empty' could not be loaded.")
     assert run.sets.filter(state="waiting").count() == 2
-    with pytest.raises(solver.WriterUnavailable, match="no name"):
+    with pytest.raises(solver.WriterUnavailable, match="neither a model name"):
         solver.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
 
 

@@ -146,17 +146,17 @@ TWO = {"sP": [1], "sR": [1]}
 @pytest.mark.parametrize(
     ("reader", "content", "reason"),
     [
-        (SOFT, "[1]", "no JSON object"),
+        (SOFT, "[1]", "not a JSON object"),
         (SOFT, "{", "not valid JSON"),
         (SOFT, '{"a": {"sP": [NaN]}}', "not a JSON number"),
-        (SOFT, {"a": [1]}, "column a: is no JSON object"),
-        (SOFT, {"a": TWO}, "column a: sF1 is no list of numbers"),
-        (SOFT, {"a": TWO | {"sF1": ["1"]}}, "column a: sF1 is no list of numbers"),
-        (SOFT, {"a": TWO | {"sF1": [True]}}, "column a: sF1 is no list of numbers"),
+        (SOFT, {"a": [1]}, "column a: is not a JSON object"),
+        (SOFT, {"a": TWO}, "column a: sF1 is not a list of numbers"),
+        (SOFT, {"a": TWO | {"sF1": ["1"]}}, "column a: sF1 is not a list of numbers"),
+        (SOFT, {"a": TWO | {"sF1": [True]}}, "column a: sF1 is not a list of numbers"),
         (SOFT, {"a": TWO | {"sF1": [1, 2]}}, "differ in length"),
         (SOFT, {}, "differ in length"),
-        (COUNTS, {"llm_coverage": [1]}, "column llm_coverage: is no JSON object"),
-        (COUNTS, {"llm_coverage": {"1.0": ["1"]}}, "temperature 1.0: is no list of numbers"),
+        (COUNTS, {"llm_coverage": [1]}, "column llm_coverage: is not a JSON object"),
+        (COUNTS, {"llm_coverage": {"1.0": ["1"]}}, "temperature 1.0: is not a list of numbers"),
         (COUNTS, {"llm_coverage": {"1.0": [1], "0.2": [1, 2]}}, "differ in length"),
         (COUNTS, {"source": "invented"}, "differ in length"),
     ],
@@ -208,9 +208,9 @@ def test_clusterings(tmp_path):
     ("old", "new", "reason"),
     [
         ('"1"', '"2"', "stance '2'"),
-        ("(0.5,)", "(0.5, 1)", "does not give threshold"),
-        ("(0.5,)", "__import__", "does not give threshold"),
-        ("(0.5,)", "0.5.5", "does not give threshold"),
+        ("(0.5,)", "(0.5, 1)", "lacks threshold"),
+        ("(0.5,)", "__import__", "lacks threshold"),
+        ("(0.5,)", "0.5.5", "lacks threshold"),
         ("[0, -1, 0]", "[0, -2, 0]", "whole numbers"),
         ("[0, -1, 0]", "[0.5]", "whole numbers"),
         ("[0, -1, 0]", "[true]", "whole numbers"),
@@ -237,7 +237,7 @@ def test_a_clustering_may_name_its_arguments(tmp_path):
     named = CLUSTERING | {"arguments": {"Buses": {"1": ["a", "b", "c"]}}}
     (run,) = read_clusterings(stored(tmp_path, named))
     assert run.texts == ("a", "b", "c")
-    for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "no list of texts")):
+    for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "not a list of texts")):
         broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
         with pytest.raises(UnreadableFile, match=reason):
             read_clusterings(stored(tmp_path, broken))

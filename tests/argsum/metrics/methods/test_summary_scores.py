@@ -158,11 +158,11 @@ def test_names_and_titles():
     assert title_of("rouge_l:f1") == "ROUGE-L, soft F1"
     assert dimension_of("llm_redundancy") == "redundancy"
     assert dimension_of("rouge_1:precision") == "coverage"
-    with pytest.raises(ValueError, match="no soft score"):
+    with pytest.raises(ValueError, match="not a soft score"):
         soft_name("rouge_1", "accuracy")
-    with pytest.raises(ValueError, match="longer"):
+    with pytest.raises(ValueError, match="too long"):
         soft_name("x" * 60, "recall")
-    with pytest.raises(ValueError, match="no variant"):
+    with pytest.raises(ValueError, match="not a supported"):
         rouge_matrix("bleu", ["a"], ["a"])
 
 

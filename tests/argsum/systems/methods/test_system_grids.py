@@ -37,7 +37,7 @@ def test_values_as_they_are_typed(typed, values):
     ("typed", "parameter", "message"),
     [
         ("", SHARE, "at least one"),
-        ("much", SHARE, "neither a number nor a range"),
+        ("much", SHARE, "not a number or a range"),
         ("1.5", SHARE, "between 0 and 1"),
         ("nan", SHARE, "between 0 and 1"),
         ("0.5-0.1 step 0.1", SHARE, "upwards"),
@@ -45,7 +45,7 @@ def test_values_as_they_are_typed(typed, values):
         ("0-1 step 0.0001", SHARE, "10,001 values"),
         ("2.5", COUNT, "not a whole number"),
         ("1", COUNT, "between 2 and 100"),
-        ("perhaps", Parameter("iterative", (), kind="switch"), "neither on nor off"),
+        ("perhaps", Parameter("iterative", (), kind="switch"), "must be on or off"),
     ],
 )
 def test_values_that_cannot_be_used(typed, parameter, message):
@@ -104,5 +104,5 @@ def test_the_usual_setting_is_one_and_grids_come_back_in_order():
     assert [each.name for each in barh.parameters_for("candidates")] == ["threshold"]
     stored = {"min_size": [3], "threshold": [0.5]}
     assert list(find_system("mcargsum").in_order(stored)) == ["threshold", "min_size"]
-    with pytest.raises(UnknownSystem, match="no system of the name “another”"):
+    with pytest.raises(UnknownSystem, match="no system named “another”"):
         find_system("another")
