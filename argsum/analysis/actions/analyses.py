@@ -276,8 +276,7 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
     cells = list(dataset.cells.order_by("position")[: MOST_CELLS + 1])
     if len(cells) > MOST_CELLS:
         raise AnalysisRefused(
-            _("At most %d analyses can be started at once. Choose one topic at a time.")
-            % MOST_CELLS
+            _("Too many analyses at once: at most %d. Choose one topic at a time.") % MOST_CELLS
         )
     made, reasons = [], []
     for cell in cells:

@@ -450,4 +450,4 @@ def _require_some(points: Sequence[FoundPoint]) -> None:
     if not points:
         raise EditRefused(_("Choose at least one key point."))
     if len(points) > MOST_POINTS:
-        raise EditRefused(_("Choose at most %d key points at once.") % MOST_POINTS)
+        raise EditRefused(_("Too many key points at once. Choose at most %d.") % MOST_POINTS)

@@ -132,7 +132,7 @@ def test_one_click_analyses_every_cell_that_can_be(lab):
     Cell.objects.bulk_create(
         Cell(dataset=empty, topic=f"Topic {n}", stance=0, position=n + 10) for n in range(50)
     )
-    with pytest.raises(AnalysisRefused, match="At most 50"):
+    with pytest.raises(AnalysisRefused, match="at most 50"):
         analyse_dataset(study=lab.study, actor=lab.boss, dataset=empty)
 
 

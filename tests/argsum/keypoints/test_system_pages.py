@@ -291,8 +291,8 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     # Key points come from clusters; arguments from outside belong to one all the same.
     SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
     text = ran.text("summary_set", set_id=made.public_id)
-    assert "6 of 6 arguments belong to one (100 %). The underlying clusters" in text
-    assert "from which they were made held 67 % of the arguments" in text
+    assert "6 of 6 arguments belong to one (100 %)." in text
+    assert "The underlying clusters held 67 % of the arguments" in text
     empty = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
     text = ran.text("summary_set", set_id=empty.public_id)
     assert empty.reason in text
