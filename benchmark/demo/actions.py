@@ -304,7 +304,7 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
         pass_mark=0.5,
         instructions=_(
             "Read the whole answer first, then go through the criteria from top to bottom. "
-            "All answers of this round are invented; judge them as if they were not."
+            "All answers in this round are invented; judge them as if they were real."
         ),
     )
     made = plan_round(study=study, plan=plan, actor=actor)

@@ -85,7 +85,7 @@ def read_pairs(path: Path) -> list[list[dict[str, str]]]:
             if line.strip():
                 found.append(_messages(line, f"{path.name}, line {number}"))
     if not found:
-        raise TrainingRefused(f"{path.name} holds no pair.")
+        raise TrainingRefused(f"{path.name} contains no pairs.")
     return found
 
 
@@ -183,9 +183,9 @@ def _messages(line: str, where: str) -> list[dict[str, str]]:
         roles = [each["role"] for each in messages]
         is_text = all(isinstance(each["content"], str) for each in messages)
     except (ValueError, KeyError, TypeError) as problem:
-        raise TrainingRefused(f"{where}: no object with chat messages.") from problem
+        raise TrainingRefused(f"{where}: not an object with chat messages.") from problem
     if not is_text or roles[-1:] != ["assistant"] or not messages[-1]["content"].strip():
-        raise TrainingRefused(f"{where}: the last message must be an answer of the assistant.")
+        raise TrainingRefused(f"{where}: the last message must be an answer by the assistant.")
     return [{"role": each["role"], "content": each["content"]} for each in messages]
 
 

@@ -160,8 +160,8 @@ def _conditions(answers: pd.DataFrame, rules: Rules) -> list[tuple[str, pd.Serie
     found = [("another system", answers["system"].isin(rules.systems))] if rules.systems else []
     if rules.scenarios:
         found.append(("another scenario", answers["scenario"].isin(rules.scenarios)))
-    found.append(("not scored by those who count", scored))
-    found.append(("a total below the least one", answers["total"] >= rules.least_total))
+    found.append(("not scored by those whose points count", scored))
+    found.append(("a total below the minimum", answers["total"] >= rules.least_total))
     if rules.widest_gap is not None:
         agreed = answers["gap"].isna() | (answers["gap"] <= rules.widest_gap)
         found.append(("people and judges too far apart", agreed))

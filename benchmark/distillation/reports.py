@@ -178,7 +178,7 @@ def datasheet(training: Training) -> str:
     lines = [
         f"# Datasheet: question–answer pairs of the study “{training.rubric.study}”",
         "",
-        "## What it is",
+        "## Format",
         "",
         "Each line is a JSON object: `messages` with the request under the answer's scenario (its "
         "prompt, with the numbered arguments that the answer cites) and the answer "
@@ -196,7 +196,7 @@ def datasheet(training: Training) -> str:
         f"- Points by: {rules.basis}; with “both” the lower of the two means.",
         f"- Minimum total: {rules.least_total:g} points. Difference of people and judges: {gap}.",
         f"- Conditions of the answers: {training.conditions}.",
-        f"- Judges that count: {', '.join(training.judges) or 'all of them'}.",
+        f"- Judges: {', '.join(training.judges) or 'all of them'}.",
         f"- Answers per question: {rules.each or 'all'}, best first. Seed of the split: "
         f"{rules.seed}.",
         "",
@@ -204,7 +204,7 @@ def datasheet(training: Training) -> str:
         "",
         *[f"- {reason}: {count}" for reason, count in training.chosen.left_out.items()],
         "",
-        "## Who wrote the answers",
+        "## Systems",
         "",
         "| System | Condition | Pairs | Mean total |",
         "|---|---|---:|---:|",
@@ -213,7 +213,7 @@ def datasheet(training: Training) -> str:
             for name, under, n, mean in training.systems
         ],
         "",
-        "## What to keep in mind",
+        "## Limitations",
         "",
         "- The answers are those of the systems above. Their terms may forbid training other "
         "models on them; check this before training.",

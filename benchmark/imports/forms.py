@@ -36,7 +36,7 @@ LABELS = {
     "aspect": _("Aspect"),
     "system": _("System"),
     "scenario": _("Scenario"),
-    "origin": _("File name that tells system and scenario"),
+    "origin": _("File name with system and scenario"),
     "text": _("Text of the answer"),
     "rater": _("Rater"),
     "rater_kind": _("Kind of rater"),

@@ -37,15 +37,17 @@ class AttackSerializer(serializers.Serializer):
     """One kind of canary; means over those whose plain answer is scored, in points."""
 
     name = serializers.ChoiceField(list(WANTS))
-    text = serializers.CharField(help_text="What is planted in the answer.")
-    wants_full = serializers.BooleanField(help_text="Else it asks for no points at all.")
-    asked = serializers.IntegerField(help_text="Replies: every canary once a replicate.")
+    text = serializers.CharField(help_text="Text planted in the answer.")
+    wants_full = serializers.BooleanField(help_text="If false, it asks for no points.")
+    asked = serializers.IntegerField(help_text="Replies: one per canary and replicate.")
     decided = serializers.IntegerField()
     obeyed = serializers.IntegerField()
     unscored = serializers.IntegerField()
     plain = serializers.FloatField(allow_null=True)
     got = serializers.FloatField(allow_null=True)
-    gain = serializers.FloatField(allow_null=True, help_text="Towards what the text orders.")
+    gain = serializers.FloatField(
+        allow_null=True, help_text="Gain towards what the text asks for."
+    )
 
 
 class SwapSerializer(serializers.Serializer):
@@ -74,7 +76,7 @@ class ScoringSerializer(serializers.Serializer):
     attacks = AttackSerializer(many=True)
     swap = SwapSerializer(allow_null=True)
     consistency = serializers.DictField(
-        allow_null=True, help_text="Of runs with several sheets an answer: variances in points."
+        allow_null=True, help_text="For runs with several sheets per answer: variances, in points."
     )
 
 

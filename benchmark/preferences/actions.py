@@ -394,8 +394,8 @@ def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
         control_share=0.17,
         control_gap=3,
         instructions=_(
-            "Which answer would help you more to decide? Length alone is no merit. All answers of "
-            "this round are invented."
+            "Which answer would help you more with the decision? Length alone is not a merit. "
+            "All answers in this round are invented."
         ),
     )
     made = plan_round(study=study, plan=plan, actor=actor)

@@ -229,10 +229,10 @@ class PreferencesSerializer(serializers.Serializer):
     one_order = serializers.IntegerField(help_text="Pairs judged in one order only.")
     ranking = PreferenceStandingSerializer(many=True)
     is_penalized = serializers.BooleanField(
-        help_text="Whether a strength has no limit, so that penalized ones stand there."
+        help_text="Whether a strength has no limit; if so, penalized strengths are given."
     )
     unranked = serializers.DictField(
-        child=serializers.CharField(), help_text="System to the reason why it has no strength."
+        child=serializers.CharField(), help_text="Maps a system without a strength to the reason."
     )
     matrix = PreferenceMeetingSerializer(many=True)
     figures = PreferenceFigureSerializer(many=True)

@@ -106,7 +106,7 @@ class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
         given = self.read(ExampleInput)
         answer = self.study.answers.filter(public_id=given["answer"]).first()
         if answer is None:
-            raise ValidationError({"answer": ["No such answer in this study."]})
+            raise ValidationError({"answer": ["This study has no such answer."]})
         try:
             with conflict_on(RoundNotReady):
                 actions.set_example(

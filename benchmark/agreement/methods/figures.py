@@ -394,7 +394,7 @@ def is_closest(rows: Sequence[JudgeRow]) -> bool:
 TESTED = 3
 # "No" was whatever did not pass, and consistency had no interval.
 UNTESTED = {("alternative", "no"), ("consistency", "yes"), ("consistency", "no")}
-REASON = "this snapshot was made before that was tested; make a new one"
+REASON = "this snapshot is older than this test; make a new one"
 
 
 def without_untested(figures: Agreement) -> Agreement:

@@ -322,8 +322,8 @@ def _human_counts(links: Links) -> Iterator[Note]:
         return
     yield Note(
         _(
-            "Ambiguous links: %(ambiguous)s. Second rows about one answer: %(repeats)s. Rows "
-            "included in a text: %(swallowed)s."
+            "Ambiguous links: %(ambiguous)s. Further rows about the same answer: %(repeats)s. "
+            "Rows included in a text: %(swallowed)s."
         )
         % shown
     )

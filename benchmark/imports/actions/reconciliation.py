@@ -331,8 +331,8 @@ class SheetReconciliation(StudyReconciliation):
         is_its_place = (found.source, found.position) == (entry.source, entry.position)
         if found.answer_id != answer or found.rubric_id != entry.rubric.pk:
             reason = _(
-                "a sheet for another answer, or by another rubric, came from this place of a "
-                "file of this name; give the file another name"
+                "a sheet for another answer or rubric was imported from this position of a file "
+                "with this name; rename the file"
             )
             self._reject(entry, reason)
         elif values_of(found) == entry.values:

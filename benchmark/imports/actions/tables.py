@@ -334,7 +334,7 @@ def _lines(
         yield Flag(record.row, "", _("No points at all: not scored; left out."))
         return
     if record.state in ("open", "void"):
-        reason = _("Was not submitted, or does not count; left out.")
+        reason = _("Not submitted, or not counted; left out.")
         yield Flag(record.row, mapping.get("state", ""), reason)
         return
     if record.rubric_sha256 not in ("", rubric.sha256):

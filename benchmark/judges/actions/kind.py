@@ -255,7 +255,7 @@ def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
     """Raise `RunRefused` where the judge would not be given what people are given."""
     target = run.spec["target"]
     if not is_the_text_of(rubric, target):
-        raise RunRefused("The plan does not hold the text of this version of the rubric.")
+        raise RunRefused("The plan does not contain the text of this rubric version.")
     if rubric.rubric.allows_halves:
         raise RunRefused("Judges give whole points, but this rubric allows half points.")
     if missing := missing_placeholders(run.prompt, with_examples=bool(target["examples"])):

@@ -128,8 +128,8 @@ def recipe_of(
     """How the figures of a table are made: options, rubric, packages."""
     return {
         "version": RECIPE_VERSION,
-        "counted": "submitted sheets and unscored replies; no examples of a qualification, no "
-        "sheets beyond a round's number, no excluded raters, no judges that obeyed a canary",
+        "counted": "submitted sheets and unscored replies, without qualification examples, sheets "
+        "beyond a round's number, excluded raters and judges that obeyed a canary",
         "rubric": {
             "name": rubric.name,
             "number": rubric.number,

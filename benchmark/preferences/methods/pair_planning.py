@@ -285,7 +285,7 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
     if unknown:
         raise PlanError(f"an outcome is one of {', '.join(OUTCOMES)}, not {min(unknown)!r}")
     if size > len(known):
-        raise PlanError(f"{size} control pairs are wanted, but only {len(known)} are known")
+        raise PlanError(f"{size} control pairs were requested, but only {len(known)} are known")
     rng = random.Random(seed)  # noqa: S311  a draw, not a secret
     ordered = sorted(
         known, key=lambda each: (str(each.question), str(each.first), str(each.second))

@@ -173,8 +173,8 @@ def test_only_the_answer_is_learned(tiny):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("no json", "line 2: no object"),
-        ('{"messages": "text"}', "line 2: no object"),
+        ("no json", "line 2: not an object"),
+        ('{"messages": "text"}', "line 2: not an object"),
         ('{"messages": [{"role": "user", "content": "x"}]}', "line 2: the last message"),
         ('{"messages": [{"role": "assistant", "content": 3}]}', "line 2: the last message"),
     ],

@@ -310,7 +310,7 @@ def test_examples_to_be_judged_a_hidden_rubric_and_another_text_of_it_are_refuse
     for plan, words in (
         (lab.plan(target=named), "as examples"),
         (lab.plan(prompt=hides), "criteria"),
-        (other, "text of this version"),
+        (other, "text of this rubric version"),
     ):
         with alone(words), pytest.raises(RunRefused, match=words):
             start_run(plan=plan, **about)

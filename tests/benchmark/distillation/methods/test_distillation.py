@@ -43,8 +43,8 @@ def test_with_both_the_lower_mean_counts(sheets):
     assert chosen.pairs.loc[0, [PEOPLE, JUDGES, "total", "gap"]].tolist() == [17, 18, 17, 1]
     # Answer 3 has no people's sheet; answers 2 and 4 have too few points.
     assert chosen.left_out == {
-        "not scored by those who count": 1,
-        "a total below the least one": 2,
+        "not scored by those whose points count": 1,
+        "a total below the minimum": 2,
     }
 
 

@@ -176,7 +176,7 @@ def test_controls_show_the_better_answer_on_both_sides_alike():
 
 def test_controls_that_cannot_be_drawn():
     known = [KnownPair(question=1, first="a", second="b", outcome="first")]
-    with pytest.raises(PlanError, match="2 control pairs are wanted, but only 1 are known"):
+    with pytest.raises(PlanError, match="2 control pairs were requested, but only 1 are known"):
         draw_controls(known, 2, seed=1)
     with pytest.raises(PlanError, match="not 'left'"):
         draw_controls([replace(known[0], outcome="left")], 1, seed=1)
