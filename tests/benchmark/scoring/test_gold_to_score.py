@@ -123,7 +123,7 @@ def test_a_round_made_so_leaves_it_to_a_click(lab):
     client.post(reverse("editing_round_answers", args=place))
     assert golds(lab.study).count() == 4
     page = client.get(reverse("editing_round", args=place)).text
-    assert "4 submitted texts are answers of the experts" in page
+    assert "4 submitted texts are now expert answers" in page
     # The way on leads to a round that has them chosen.
     address = f"{reverse('scoring_round_new', args=[lab.study.public_id])}?systems="
     experts = golds(lab.study).first().system
