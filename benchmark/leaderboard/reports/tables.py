@@ -317,9 +317,9 @@ TABLES: dict[str, BoardTableSpec] = {
     "conditions": BoardTableSpec(
         gettext_lazy("Conditions of the answers"),
         gettext_lazy(
-            "A cell shows answers of one condition: the plain one, or among several the one with "
-            "most scored questions. Answers under the others are left out of all figures here; "
-            "choose a condition to see them."
+            "A cell shows answers of one condition: a plain one if it has any, and among several "
+            "the one with most scored questions. Answers under the others are left out of all "
+            "figures here; choose a condition to see them."
         ),
         condition_table,
     ),
