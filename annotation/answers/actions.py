@@ -155,7 +155,7 @@ def argument_list(
     ValueError where a number stands twice.
     """
     if len({number for number, _argument in numbered}) < len(numbered):
-        raise ValueError("a number stands for two arguments")
+        raise ValueError("a number is used for two arguments")
     key = list_key((number, argument.text) for number, argument in numbered)
     found = ArgumentList.objects.filter(question=question, sha256=key).first()
     if found is not None:
@@ -201,7 +201,7 @@ def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
             text = f"{name}, line {number}: no pair that names its question (about, question)."
             raise NotPairs(text) from problem
     if not found:
-        raise NotPairs(f"{name} holds no pair.")
+        raise NotPairs(f"{name} has no pairs.")
     return found
 
 
@@ -217,7 +217,7 @@ def mark_learned(
     wanted = set(questions)
     rows = system.study.questions.filter(public_id__in=wanted)
     if missing := sorted(map(str, wanted - set(rows.values_list("public_id", flat=True)))):
-        raise NotPairs(f"{len(missing)} questions are not of this study, first {missing[0]}.")
+        raise NotPairs(f"{len(missing)} questions are not in this study, first {missing[0]}.")
     known = set(system.learned.values_list("comparison_id", flat=True))
     fresh = set(rows.values_list("comparison_id", flat=True)) - known
     LearnedComparison.objects.bulk_create(

@@ -60,7 +60,7 @@ class AddedQuestionsSerializer(serializers.Serializer):
 
 
 class SystemSerializer(ReadSerializer):
-    """What writes answers; ``model`` is what it is asked for as, where it is a model."""
+    """A writer of answers; ``model`` is the model name in requests, if it is a model."""
 
     answers = serializers.IntegerField(source="answer_count", read_only=True)
     learned = serializers.IntegerField(
@@ -75,9 +75,9 @@ class SystemSerializer(ReadSerializer):
 
 
 class ConditionSerializer(ReadSerializer):
-    """What answers were written under beside their system; ``is_plain`` without deviations.
+    """How answers of a system were written; ``is_plain`` if nothing deviates from the default.
 
-    An imported one knows the scenario alone: filters, wording and decoding are empty.
+    An imported condition has only a scenario: filters, wording and decoding are empty.
     """
 
     prompt = public_id("prompt", allow_null=True, default=None)
@@ -104,8 +104,8 @@ class AnswerSerializer(ReadSerializer):
     """One text as a system wrote it.
 
     An imported answer has ``source`` and ``position``, a generated one ``run``, ``call`` and
-    ``prompt``, one by the study's experts ``revision`` and ``edited_from``, an
-    answer. ``scenario`` is 0 where it was written under none of the four prompts.
+    ``prompt``, one by the study's experts ``revision`` and ``edited_from``, an answer.
+    ``scenario`` is 0 if it was written under none of the four prompts.
     """
 
     question = public_id("question")
@@ -182,14 +182,14 @@ class QuestionInput(Input):
 
 
 class SystemInput(Input):
-    """What a system is called, and what it is; what is left out stays."""
+    """Name and kind of a system; omitted fields stay unchanged."""
 
     name = serializers.CharField(max_length=120)
     kind = serializers.ChoiceField(System.Kind.choices)
 
 
 class LearnedInput(Input):
-    """Questions that a system's model was trained on, by id; ``source`` says from where."""
+    """Ids of questions that a system's model was trained on; ``source`` names their origin."""
 
     questions = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_QUESTIONS)
     source = serializers.CharField(max_length=200, allow_blank=True, default="")
@@ -219,7 +219,7 @@ class ConditionFilter(filters.FilterSet):
 
 
 class SystemFilter(filters.FilterSet):
-    """Systems by what they are."""
+    """Systems by kind."""
 
     kind = filters.ChoiceFilter(choices=System.Kind.choices)
 
@@ -255,13 +255,13 @@ class QuestionViews(StudyViews):
     filterset_class = QuestionFilter
 
     def rows(self) -> QuerySet:
-        """In the order in which they were asked, each with its number of answers."""
+        """List questions in the order they were added, each with its number of answers."""
         counted = self.study.questions.annotate(answer_count=Count("answers"))
         return counted.select_related("comparison").order_by("pk")
 
     @extend_schema(request=QuestionInput, responses={201: QuestionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Ask a question; 409 if the study has it."""
+        """Add a question; 409 if the study already has it."""
         given = self.read(QuestionInput)
         comparison = self.study.comparisons.filter(public_id=given.pop("comparison")).first()
         if comparison is None:
@@ -272,14 +272,14 @@ class QuestionViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=AddedQuestionsSerializer)
     def missing(self, request: Request, **kwargs: Any) -> Response:
-        """Ask a plain question about every comparison that has none."""
+        """Add a plain question for every comparison without one."""
         self.read(NothingInput)
         added = add_missing_questions(study=self.study, actor=request.user)
         return Response(AddedQuestionsSerializer({"added": added}).data)
 
 
 class SystemViews(StudyViews):
-    """What writes answers."""
+    """Systems that write answers."""
 
     queryset = System.objects.none()
     serializer_class = SystemSerializer
@@ -303,7 +303,7 @@ class SystemViews(StudyViews):
 
     @extend_schema(request=LearnedInput, responses=SystemSerializer)
     def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Say what its model was trained on: that is no test of it any more, for good."""
+        """Record what its model was trained on; those questions never test it again."""
         system = get_object_or_404(self.get_queryset(), public_id=public_id)
         given = self.read(LearnedInput)
         try:
@@ -314,7 +314,7 @@ class SystemViews(StudyViews):
 
 
 class ConditionViews(StudyViews):
-    """What answers were written under: scenario, prompt, filters, wording, decoding."""
+    """Conditions of answers: scenario, prompt, filters, wording, decoding."""
 
     queryset = Condition.objects.none()
     serializer_class = ConditionSerializer
@@ -328,7 +328,7 @@ class ConditionViews(StudyViews):
 
 
 class AnswerViews(StudyViews):
-    """The answers, verbatim and with their origin."""
+    """Answers, verbatim and with their origin."""
 
     queryset = Answer.objects.none()
     serializer_class = AnswerSerializer

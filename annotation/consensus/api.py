@@ -29,7 +29,7 @@ from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, conflict_on, in
 
 
 class ConsensusSerializer(ReadSerializer):
-    """How votes become a label, and the ids of rounds whose labels overrule them."""
+    """Aggregation method, and the ids of rounds whose labels overrule votes."""
 
     id = None
     overridden_by: serializers.SlugRelatedField = serializers.SlugRelatedField(
@@ -75,7 +75,7 @@ class VoteSerializer(ReadSerializer):
 
 
 class FinalLabelSerializer(SentenceSerializer):
-    """The label of one argument and where it came from."""
+    """The final label of one argument and its source."""
 
     class Meta:
         model = FinalLabel
@@ -88,7 +88,7 @@ class FinalLabelSerializer(SentenceSerializer):
 
 
 class AdjudicationSerializer(SentenceSerializer):
-    """An expert's word on one argument; superseded ones stay."""
+    """An expert's decision on one argument; superseded decisions are kept."""
 
     rater = public_id("rater")
 
@@ -108,7 +108,7 @@ class AdjudicationSerializer(SentenceSerializer):
 
 
 class AdoptionSerializer(ReadSerializer):
-    """Labels of one rater in another round that decide here."""
+    """Labels of one rater in another round, adopted in this round."""
 
     label_round = public_id("source")
     label_round_name = serializers.CharField(source="source.name", read_only=True)
@@ -131,7 +131,7 @@ class AdoptionSerializer(ReadSerializer):
 
 
 class LabelChangeSerializer(serializers.Serializer):
-    """How many sentences have a label now, and would have it then."""
+    """Number of sentences with a label now and after the adoption."""
 
     label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     now = serializers.IntegerField()
@@ -139,7 +139,7 @@ class LabelChangeSerializer(serializers.Serializer):
 
 
 class AdoptionPreviewSerializer(serializers.Serializer):
-    """What adopting would change."""
+    """Changes that adopting would make."""
 
     labelled = serializers.IntegerField(
         help_text="Sentences of this round that the rater labelled."
@@ -180,7 +180,7 @@ class AdjudicationInput(Input):
 
 
 class AdoptInput(Input):
-    """Whose labels of another round decide here."""
+    """The rater and round whose labels to adopt."""
 
     label_round = serializers.UUIDField()
     rater = serializers.UUIDField()
@@ -188,7 +188,7 @@ class AdoptInput(Input):
 
 
 class ConsensusInput(Input):
-    """How votes become a label, and the rounds whose labels overrule them."""
+    """Aggregation method, and the rounds whose labels overrule votes."""
 
     aggregator = serializers.ChoiceField(Campaign.Aggregator.choices)
     overridden_by = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_SOURCES)
@@ -204,7 +204,7 @@ class PreferredLabelsInput(Input):
 
 
 class VoteFilter(filters.FilterSet):
-    """Votes by what happened to them."""
+    """Votes by state."""
 
     counted = TrueFalseFilter(
         field_name="is_counted", label="Whether the vote enters the figures of the round."
@@ -225,7 +225,7 @@ class VoteViews(CampaignViews):
     filterset_class = VoteFilter
 
     def rows(self) -> QuerySet:
-        """Every assignment, also those merely served, in the order they were made."""
+        """List every assignment, including unanswered ones, in the order they were made."""
         counted = counted_votes(self.campaign).filter(pk=OuterRef("pk"))
         return (
             self.campaign.assignments.select_related("item__argument", "rater")
@@ -235,7 +235,7 @@ class VoteViews(CampaignViews):
 
 
 class FinalLabelFilter(filters.FilterSet):
-    """Final labels by label and by how clear they are."""
+    """Final labels by label, source and agreement."""
 
     label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
     provenance = filters.ChoiceFilter(choices=FinalLabel.Provenance.choices)
@@ -245,19 +245,19 @@ class FinalLabelFilter(filters.FilterSet):
 
 
 class FinalLabelViews(CampaignViews):
-    """The labels a round arrived at."""
+    """Final labels of a round."""
 
     queryset = FinalLabel.objects.none()
     serializer_class = FinalLabelSerializer
     filterset_class = FinalLabelFilter
 
     def rows(self) -> QuerySet:
-        """One row per argument, as last computed."""
+        """List one row per argument, as last computed."""
         return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def recompute(self, request: Request, **kwargs: Any) -> Response:
-        """Ask for new final labels in the background."""
+        """Recompute final labels in the background."""
         self.read(NothingInput)
         job = consensus.request_final_labels(campaign=self.campaign, actor=request.user)
         job.refresh_from_db()
@@ -265,7 +265,7 @@ class FinalLabelViews(CampaignViews):
 
 
 class AdjudicationFilter(filters.FilterSet):
-    """Decisions that are in force, or that were superseded."""
+    """Decisions in force or superseded."""
 
     in_force = TrueFalseFilter(field_name="superseded_at", lookup_expr="isnull")
     source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
@@ -286,10 +286,10 @@ class AdjudicationViews(CampaignViews):
 
     @extend_schema(request=AdjudicationInput, responses={201: AdjudicationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Decide one argument; an earlier decision of yours is superseded, not lost.
+        """Decide one argument; your earlier decision is superseded, not lost.
 
-        With `known`, 409 where you decided otherwise meanwhile: nothing is stored, and `detail`
-        says both labels.
+        With `known`, 409 if you have decided otherwise since: nothing is stored, and `detail`
+        names both labels.
         """
         given = self.read(AdjudicationInput)
         argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
@@ -324,7 +324,10 @@ class ConsensusViews(CampaignViews):
     @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
     @transaction.atomic
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Change the settings; what is left out keeps its value. Labels are recomputed after."""
+        """Change the settings; omitted fields keep their value.
+
+        Labels are recomputed afterwards.
+        """
         given = self.read(ConsensusInput, partial=True)
         # Locked, so that of two changes at once neither writes back what the other replaced.
         rows = campaigns_of(self.study).select_for_update(of=("self",), no_key=True)
@@ -351,7 +354,7 @@ class ConsensusViews(CampaignViews):
 
 
 class AdoptionFilter(filters.FilterSet):
-    """Adoptions that are in force, or that were withdrawn."""
+    """Adoptions in force or withdrawn."""
 
     in_force = TrueFalseFilter(field_name="withdrawn_at", lookup_expr="isnull")
 
@@ -369,21 +372,21 @@ class AdoptionViews(CampaignViews):
 
     @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Let another round's labels by one expert, model or release decide here."""
+        """Adopt the labels of one expert, model or release from another round."""
         with invalid_on("label_round", adjudication.AdoptionNotPossible):
             made = adjudication.adopt_labels(**self._asked(), actor=request.user)
         return self.shown(self.get_queryset().get(pk=made.pk), 201)
 
     @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
     def preview(self, request: Request, **kwargs: Any) -> Response:
-        """What adopting would change; nothing is stored."""
+        """Preview what adopting would change; nothing is stored."""
         with invalid_on("label_round", adjudication.AdoptionNotPossible):
             seen = adjudication.preview_adoption(**self._asked())
         return Response(AdoptionPreviewSerializer(seen).data)
 
     @extend_schema(request=NothingInput, responses=AdoptionSerializer)
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Take an adoption back; 409 where it was already."""
+        """Withdraw an adoption; 409 if it already was."""
         self.read(NothingInput)
         row = get_object_or_404(self.get_queryset(), public_id=public_id)
         if not adjudication.withdraw_adoption(adoption=row, actor=request.user):
@@ -405,13 +408,13 @@ class AdoptionViews(CampaignViews):
 
 
 class PreferredLabelsViews(StudyViews):
-    """The round whose final labels lists, filters, faithfulness and the desk use."""
+    """The round whose final labels are used by lists, filters, faithfulness and the desk."""
 
     queryset = PreferredLabels.objects.none()
     serializer_class = PreferredLabelsSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Its id; null: of each sentence the label of the newest round that has one."""
+        """Return its id; null means each sentence's label from the newest round that has one."""
         return Response(self._shown())
 
     @extend_schema(request=PreferredLabelsInput, responses=PreferredLabelsSerializer)

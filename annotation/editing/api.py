@@ -24,7 +24,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
 
 class EditingRoundSerializer(RoundSerializer):
-    """Who edits what, and how far it is; ``found`` answers matched."""
+    """Assignment and progress of a round; ``found`` answers matched."""
 
     form = RoundForm
     found = serializers.IntegerField(source="recipe.found", read_only=True)
@@ -38,7 +38,7 @@ class EditingRoundSerializer(RoundSerializer):
 
 
 class MadeAnswersSerializer(serializers.Serializer):
-    """How many answers of the experts were made now, of how many submitted texts."""
+    """Number of expert answers added now, and number of submitted texts."""
 
     added = serializers.IntegerField()
     submitted = serializers.IntegerField()
@@ -75,7 +75,7 @@ class EditingTaskSerializer(ReadSerializer):
 
 
 class EditingTaskDetailSerializer(EditingTaskSerializer):
-    """A task with the text as it stands on the desk, submitted or not."""
+    """A task with the current text on the desk, submitted or not."""
 
     text = serializers.CharField(read_only=True)
 
@@ -87,9 +87,9 @@ class EditingTaskDetailSerializer(EditingTaskSerializer):
 class RevisionSerializer(ReadSerializer):
     """A submitted version; ``checks`` says which points of the checklist it passed.
 
-    A point is null where it could not be judged. ``active_seconds`` counts all work on the task
-    until then. ``is_after_closing`` marks what was written after the round had first been
-    closed, when experts could have seen each other's versions.
+    A point is null if it could not be checked. ``active_seconds`` counts all work on the task
+    until then. ``is_after_closing`` marks what was written after the round had first been closed,
+    when experts could have seen each other's versions.
     """
 
     task = public_id("sheet")
@@ -126,7 +126,7 @@ class RevisionSerializer(ReadSerializer):
 
 
 class RoundCommentSerializer(ReadSerializer):
-    """A word in the discussion of a calibration answer."""
+    """A comment in the discussion of a calibration answer."""
 
     answer = public_id("answer")
     author = public_id("author")
@@ -140,14 +140,14 @@ class RoundCommentSerializer(ReadSerializer):
 
 
 class EditingRoundInput(FormInput):
-    """Who edits what; what is left out keeps its default, or its value on a change."""
+    """Settings of an editing round; omitted fields keep their default or value."""
 
     form = RoundForm
     most_chosen = 200
 
 
 class RoundCommentInput(Input):
-    """A word in the discussion of one calibration answer of the round."""
+    """A comment in the discussion of one calibration answer of the round."""
 
     answer = serializers.UUIDField()
     text = serializers.CharField(max_length=LONGEST_COMMENT)
@@ -208,11 +208,11 @@ ROUNDS = round_views(
 
 
 class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
-    """What a round's experts submitted, as answers of their own."""
+    """Submitted texts of a round's experts as separate answers."""
 
     @extend_schema(request=NothingInput, responses=MadeAnswersSerializer)
     def make(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make answers of the newest submitted texts; what is one already is not made again."""
+        """Add the newest submitted texts as answers; existing ones are not added again."""
         row = get_object_or_404(self.get_queryset(), public_id=public_id)
         self.read(NothingInput)
         added = make_expert_answers(editing_round=row, actor=request.user)
@@ -222,7 +222,7 @@ class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
 
 
 class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
-    """Which answers are on whose desk, and how far each is."""
+    """Editing tasks: answers by expert, with their progress."""
 
     queryset = EditingSheet.objects.none()
     serializer_class = EditingTaskSerializer
@@ -234,13 +234,13 @@ class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
 
     @extend_schema(responses=EditingTaskDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One task with its present text."""
+        """Return one task with its current text."""
         task = get_object_or_404(self.get_queryset(), public_id=public_id)
         return Response(EditingTaskDetailSerializer(task).data)
 
 
 class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
-    """What was submitted in a round, with reasons and checks."""
+    """Submitted revisions of a round, with reasons and checks."""
 
     queryset = Revision.objects.none()
     serializer_class = RevisionSerializer
@@ -273,7 +273,7 @@ class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
 
     @extend_schema(request=RoundCommentInput, responses={201: COMMENT})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add a word to a discussion; experts see it once the round is closed."""
+        """Add a comment to a discussion; experts see it once the round is closed."""
         given = self.read(RoundCommentInput)
         answer = self.study.answers.filter(public_id=given["answer"]).first()
         if answer is None:

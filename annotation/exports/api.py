@@ -24,7 +24,7 @@ from cqa_site.web.rest.queries import Conflict, conflict_on
 
 
 class ExportSerializer(ReadSerializer):
-    """One file made from a snapshot; it can be fetched once ``finished_at`` is set."""
+    """One file made from a snapshot; it can be downloaded once ``finished_at`` is set."""
 
     snapshot = public_id("snapshot")
     job = public_id("job", allow_null=True, default=None)
@@ -69,7 +69,7 @@ class ExportInput(Input):
 
 
 class ExportFilter(filters.FilterSet):
-    """Exports by what is in them."""
+    """Exports by content."""
 
     content = filters.ChoiceFilter(choices=ExportFile.Content.choices)
     snapshot = filters.UUIDFilter(field_name="snapshot__public_id")
@@ -97,7 +97,7 @@ class ExportViews(CampaignViews):
 
     @extend_schema(request=ExportInput, responses={202: ExportSerializer(many=True)})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Have files made in the background; all files of one request share pseudonyms."""
+        """Create files in the background; all files of one request share pseudonyms."""
         given = self.read(ExportInput)
         snapshot = self._snapshot(given["snapshot"])
         with conflict_on(exports.ExportNotPossible):

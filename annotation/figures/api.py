@@ -67,7 +67,7 @@ class SnapshotViews(FreezingViews, CampaignViews):
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
-        """Ask for new figures of the live snapshot in the background."""
+        """Recompute the live snapshot's figures in the background."""
         self.read(NothingInput)
         job = snapshots.request_snapshot(campaign=self.campaign, actor=request.user)
         job.refresh_from_db()

@@ -31,19 +31,19 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class QuestionOfCall(serializers.Serializer):
-    """The question that a request asks a model to answer."""
+    """The question of a request."""
 
     question = serializers.UUIDField(read_only=True, allow_null=True, default=None)
 
 
 class SystemOfRun(serializers.Serializer):
-    """As what the answers of a run count."""
+    """System and condition of a run's answers."""
 
     system = public_id("generation.system", allow_null=True, default=None)
 
 
 class LeftOutOfRun(serializers.Serializer):
-    """What a run of answers does not show."""
+    """Arguments and questions left out of a run."""
 
     left_out = serializers.DictField(
         source="generation.left_out",
@@ -55,7 +55,7 @@ class LeftOutOfRun(serializers.Serializer):
 
 
 class SpreadSerializer(serializers.Serializer):
-    """Lengths and choices of a run's answers; ``read`` of ``answers`` were looked at."""
+    """Lengths and choices of a run's answers; ``read`` of ``answers`` were analysed."""
 
     answers = serializers.IntegerField()
     read = serializers.IntegerField()
@@ -75,7 +75,7 @@ class SaidSerializer(serializers.Serializer):
 
 
 class PairSerializer(serializers.Serializer):
-    """What two runs answered to one question."""
+    """Answers of two runs to one question."""
 
     question = public_id("question")
     text = serializers.CharField(source="question")
@@ -109,10 +109,10 @@ class LaunchedRunSerializer(serializers.Serializer):
 
 
 class LaunchSerializer(ReadSerializer):
-    """Runs that were started together; ``folded`` combinations ask what others ask.
+    """Runs that were started together; ``folded`` combinations duplicate others.
 
-    ``joined`` are numbers of runs that were under way by themselves; ``refused`` says which
-    combinations have nothing to ask.
+    ``joined`` are numbers of runs that were already in progress; ``refused`` names combinations
+    without requests.
     """
 
     cap_micro = serializers.IntegerField(source="budget.cap_micro", allow_null=True)
@@ -140,7 +140,7 @@ class LaunchSerializer(ReadSerializer):
 
 
 class LaunchEstimateSerializer(EstimateSerializer):
-    """What all runs would take together; ``empty`` ones have nothing to ask."""
+    """Estimate for all runs together; ``empty`` ones have no requests."""
 
     runs = serializers.IntegerField()
     folded = serializers.IntegerField()
@@ -173,7 +173,7 @@ class LaunchInput(AnswersRunInput):
 
 
 class LaunchChangeInput(Input):
-    """What all runs may spend together, and what is done with all of them; both optional."""
+    """Joint spending limit of all runs, and a move for all of them; both optional."""
 
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
@@ -238,7 +238,7 @@ class RunComparisonViews(StudyViews):
     def compare(
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
-        """How far this run and another one over the same round agree."""
+        """Compare this run with another one over the same round."""
         judges = self.get_queryset().filter(kind="relevance")
         run = get_object_or_404(judges, public_id=public_id)
         others = judges.filter(relevance__campaign=run.relevance.campaign)
@@ -250,7 +250,7 @@ class RunComparisonViews(StudyViews):
     def compare_answers(
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
-        """Lengths and choices of the answers of this run and another one that writes some."""
+        """Compare lengths and choices of this run's answers with another run's."""
         writing = self.get_queryset().filter(kind="answers")
         run = get_object_or_404(writing, public_id=public_id)
         other = get_object_or_404(writing.exclude(pk=run.pk), public_id=other_id)
@@ -278,7 +278,7 @@ class LaunchViews(StudyViews):
 
     @extend_schema(request=LaunchInput, responses={201: LAUNCH})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Start one run for each combination; the same launch under way comes back instead."""
+        """Start one run per combination; return the same launch if it is in progress."""
         matrix = self._form().matrix
         with conflict_on(RunRefused):
             made = actions.start_launch(study=self.study, actor=request.user, matrix=matrix)
@@ -286,7 +286,7 @@ class LaunchViews(StudyViews):
 
     @extend_schema(request=LaunchInput, responses=LaunchEstimateSerializer)
     def estimate(self, request: Request, **kwargs: Any) -> Response:
-        """What all runs would take together. Nothing is stored or sent."""
+        """Estimate all runs together. Nothing is stored or sent."""
         matrix = self._form().matrix
         found = actions.estimate_matrix(self.study, matrix)
         cap, total = matrix.cap_micro, found.total
@@ -306,7 +306,7 @@ class LaunchViews(StudyViews):
 
     @extend_schema(request=LaunchChangeInput, responses=LAUNCH)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change the cap of all runs together, or move all that can be moved."""
+        """Change the joint cap of all runs, or move all runs that can be moved."""
         launch = get_object_or_404(self.get_queryset(), public_id=public_id)
         given = self.read(LaunchChangeInput, partial=True)
         if "cap_micro" in given:

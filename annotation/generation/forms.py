@@ -228,7 +228,7 @@ class MatrixForm(GenerationForm):
             comparison__study=self.study, comparison__questions__isnull=False
         ).exists()
         prompt.label = _("Scenarios")
-        prompt.help_text = _("1 and 3 need no arguments; 2 and 4 show those of the study.")
+        prompt.help_text = _("1 and 3 need no arguments; 2 and 4 use the study's arguments.")
         # One of each to begin with, as where only one can be chosen; one that has what it shows.
         for field, has_all in ((prompt, has_arguments), (endpoint, True)):
             if isinstance(field, forms.ModelChoiceField) and field.queryset is not None:

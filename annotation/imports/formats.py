@@ -162,7 +162,7 @@ def register_study_imports() -> None:
         Option(
             "rater",
             longest=120,
-            label=_("Judge or rater who gave its scores"),
+            label=_("Judge or rater of its scores"),
             help_text=_("For judged answers, and for score sheets without such a column."),
             hint="Whose scores or counts they are, where no column says.",
             is_shared=True,
@@ -170,7 +170,7 @@ def register_study_imports() -> None:
         Option(
             "label_round",
             longest=100,
-            label=_("Name of the round for its labels"),
+            label=_("Round name for its labels"),
             help_text=_(
                 "Optional. The file name if left empty. Ignored for files without labels."
             ),

@@ -116,7 +116,7 @@ class AskingTable(AskingColumns):
         if not labels:
             return ""
         text = _(
-            "The column “%s” may hold labels, but no column names the raters. To import "
+            "The column “%s” may contain labels, but no column names the raters. To import "
             "votes, choose it as the label and name the rater, or choose one label column "
             "per rater."
         )

@@ -35,7 +35,7 @@ from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, invalid_on, ref
 
 
 class JudgeLabelSerializer(SentenceSerializer):
-    """One argument with the judge's label, or the reason why there is none."""
+    """One argument with the judge's label, or the reason why it is missing."""
 
     call = public_id("call", allow_null=True, default=None)
 
@@ -92,7 +92,7 @@ class ReplacementSerializer(serializers.Serializer):
 
 
 class JudgeSerializer(serializers.Serializer):
-    """One judge; ``kind`` is model, classifier or imported; its labels are nobody's votes."""
+    """One judge; ``kind`` is model, classifier or imported; its labels are never votes."""
 
     key = serializers.CharField()
     name = serializers.CharField()
@@ -151,7 +151,7 @@ class ModelCardSerializer(TrainedJudgeSerializer):
 
 
 class RoundOfRun(serializers.Serializer):
-    """What a run of the relevance judge is about."""
+    """The round of a relevance judge's run."""
 
     label_round = public_id("relevance.campaign", allow_null=True, default=None)
 
@@ -199,14 +199,14 @@ class RunComparisonSerializer(serializers.Serializer):
 
 
 class ComparableSerializer(serializers.Serializer):
-    """Somebody whose labels can be compared."""
+    """A rater whose labels can be compared."""
 
     key = serializers.CharField()
     name = serializers.CharField()
 
 
 class LabelSetSerializer(serializers.Serializer):
-    """One label set beside the rater."""
+    """One label set compared with the rater."""
 
     set = serializers.CharField()
     title = serializers.CharField()
@@ -221,7 +221,7 @@ class LabelSetSerializer(serializers.Serializer):
 
 
 class LabelComparisonSerializer(serializers.Serializer):
-    """Label sets of a round beside one rater, and who else there is."""
+    """Label sets of a round compared with one rater, and the other choices."""
 
     name = serializers.CharField()
     choices = ComparableSerializer(many=True)
@@ -240,7 +240,7 @@ class RunInput(PlanInput):
 
 
 class TrainingInput(Input):
-    """Whose final labels it learns from; by default those of the round itself."""
+    """The round whose final labels to train on; by default the round itself."""
 
     source = serializers.UUIDField(required=False)
 
@@ -320,19 +320,19 @@ CHOICE = [
 
 
 class JudgeViews(CampaignViews):
-    """Everything that labelled arguments of the round and is no person."""
+    """Models and classifiers that labelled arguments of the round."""
 
     queryset = JudgeLabel.objects.none()
     serializer_class = JudgeSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """The judges, highest ordinal alpha with the final labels first."""
+        """List judges, highest ordinal alpha with the final labels first."""
         figures = figures_of(self.campaign, Choice(), state_of(self.campaign))
         return self.listed(figures.judges)
 
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
     def figures(self, request: Request, **kwargs: Any) -> Response:
-        """Every figure of the page Judges: people, judges, confusion, labels, hardest."""
+        """Return every figure of the Judges page: people, judges, confusion, labels, hardest."""
         refuse_undeclared(request, CHOICE)
         choice = Choice.from_query(request.query_params)
         return Response(to_json(figures_of(self.campaign, choice, state_of(self.campaign))))
@@ -372,7 +372,7 @@ class TrainedJudgeViews(CampaignViews):
 
     @extend_schema(request=NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
-        """Stop the training that waits or runs; nothing of it is kept."""
+        """Stop the waiting or running training; nothing of it is kept."""
         self.read(NothingInput)
         if not actions.cancel_training(campaign=self.campaign, actor=request.user):
             raise Conflict("No training is waiting or running.")
@@ -380,7 +380,7 @@ class TrainedJudgeViews(CampaignViews):
 
 
 class LabelComparisonViews(CampaignViews):
-    """A round's final labels beside what anybody said."""
+    """A round's final labels compared with any rater's labels."""
 
     queryset = FinalLabel.objects.none()
     serializer_class = LabelComparisonSerializer
@@ -392,10 +392,9 @@ class LabelComparisonViews(CampaignViews):
         responses=LabelComparisonSerializer,
     )
     def compare(self, request: Request, **kwargs: Any) -> Response:
-        """Every label set, one source after the other, beside any rater of the study.
+        """Compare every label set, source by source, with any rater of the study.
 
-        Without ``with`` only the keys there are. A person's key is
-        ``rater-<round>:<rater>``.
+        Without ``with``, only the available keys. A person's key is ``rater-<round>:<rater>``.
         """
         from annotation.judges.reports.label_compare import choices, compare_sets, said_by
 

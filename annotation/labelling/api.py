@@ -25,7 +25,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on, invalid_on
 
 
 class SentenceSerializer(serializers.ModelSerializer):
-    """A row about one argument: which one, and what it says."""
+    """A row about one argument: its id and sentence."""
 
     argument = public_id("argument")
     object1 = serializers.CharField(source="argument.comparison.object1", read_only=True)
@@ -37,7 +37,7 @@ class SentenceSerializer(serializers.ModelSerializer):
 
 
 class LabelRoundSerializer(RoundSerializer):
-    """One round of labelling with all its settings: ``done`` of ``wanted`` votes are there."""
+    """One label round with all its settings: ``done`` of ``wanted`` votes are in."""
 
     form = CampaignForm
 
@@ -97,7 +97,7 @@ class GuidelineInput(Input):
 
 
 class LabelRoundInput(FormInput):
-    """Settings of a draft; what is left out keeps its default, or its value on a change."""
+    """Settings of a draft; omitted fields keep their default, or their value on a change."""
 
     form = CampaignForm
     # Without one, the study's newest.
@@ -105,7 +105,7 @@ class LabelRoundInput(FormInput):
 
 
 class ItemsInput(Input):
-    """Arguments that become ordinary items of a draft, or of a round that runs."""
+    """Arguments that become ordinary items of a draft or a running round."""
 
     arguments = serializers.ListField(
         child=serializers.UUIDField(), min_length=1, max_length=MAX_ARGUMENTS
@@ -119,7 +119,7 @@ class AddedSerializer(serializers.Serializer):
 
 
 class RetireInput(Input):
-    """An ordinary item of a round that runs, and whether it is served no more."""
+    """An ordinary item of a running round, and whether it is retired."""
 
     item_id = serializers.CharField(max_length=200)
     is_retired = serializers.BooleanField()
@@ -188,7 +188,7 @@ class GuidelineViews(StudyViews):
 
     @extend_schema(request=GuidelineInput, responses={201: GuidelineSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Write the next version."""
+        """Create the next version."""
         given = self.read(GuidelineInput)
         with invalid_on("levels", ScaleNotValid):
             version = save_version(study=self.study, actor=request.user, **given)
@@ -211,7 +211,7 @@ class ItemViews(CampaignViews):
 
     @extend_schema(request=ItemsInput, responses={201: AddedSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add arguments as ordinary items; those already there stay as they are."""
+        """Add arguments as ordinary items; existing items do not change."""
         wanted = list(dict.fromkeys(self.read(ItemsInput)["arguments"]))
         known = keys_of(wanted, self.study.arguments.all())
         if len(known) < len(wanted):
@@ -235,7 +235,7 @@ class ItemViews(CampaignViews):
 
     @extend_schema(request=RetireInput, responses=ItemSerializer)
     def retire(self, request: Request, **kwargs: Any) -> Response:
-        """Take an ordinary item out of a round that runs, or back into it."""
+        """Retire an ordinary item of a running round, or restore it."""
         given = self.read(RetireInput)
         item = self._item(given["item_id"])
         with conflict_on(RoundNotReady):

@@ -58,7 +58,7 @@ def _items_over_their_votes() -> Iterator[str]:
         .filter(votes__gt=F("campaign__votes_per_item"))
     )
     for pk in over.values_list("pk", flat=True):
-        yield f"item {pk} has more counted votes than asked for"
+        yield f"item {pk} has more counted votes than wanted"
 
 
 def _labels_unlike_their_history() -> Iterator[str]:

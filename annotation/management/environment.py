@@ -22,7 +22,7 @@ from cqa_site.people.models import Study, User
 def add_study_arguments(parser: CommandParser) -> None:
     """Which study, whether to make it, and who gets into it."""
     parser.add_argument("--study", required=True, help="name or id of the study")
-    parser.add_argument("--create-study", action="store_true", help="make it if it is missing")
+    parser.add_argument("--create-study", action="store_true", help="create it if it is missing")
     parser.add_argument(
         "--member",
         default="",
@@ -58,7 +58,9 @@ def _found_or_made(options: dict[str, Any]) -> tuple[Study, str]:
     study = find_study(options["study"])
     member = _person(options["member"]) if options.get("member") else None
     if study is None and not options.get("create_study"):
-        raise CommandError(f"There is no study {options['study']!r}; --create-study makes it.")
+        raise CommandError(
+            f"There is no study {options['study']!r}. Create it with --create-study."
+        )
     if study and study.is_archived:
         raise CommandError(f"The study {study.name!r} is archived; restore it first.")
     if study is None:
@@ -85,20 +87,20 @@ def find_study(wanted: str) -> Study | None:
 def _made(name: str, first: User | None) -> tuple[Study, str]:
     if first is not None:
         study = create_study(name=name, description="", actor=first)
-        return study, f"Made the study {name!r}; {first.email} is its admin."
+        return study, f"Created the study {name!r}. {first.email} is its admin."
     study = Study.objects.create(name=name)
     record(study=study, actor=None, verb="study_created", subject=name)
     return study, (
-        f"Made the study {name!r}. Nobody can open it yet, as there is no active site "
-        "administrator: make one with manage.py createsuperuser, then repeat this command with "
-        "--member E-MAIL; a second import adds nothing twice."
+        f"Created the study {name!r}. No one can open it yet because there is no active site "
+        "administrator. Create one with manage.py createsuperuser, then repeat this command "
+        "with --member E-MAIL. A second import adds nothing twice."
     )
 
 
 def _person(email: str) -> User:
     person = User.objects.filter(email__iexact=email.strip()).first()
     if person is None:
-        raise CommandError(f"Nobody here has the e-mail {email!r}.")
+        raise CommandError(f"No user has the e-mail {email!r}.")
     if not person.is_active:
         raise CommandError(f"{email} is deactivated and cannot open a study.")
     return person

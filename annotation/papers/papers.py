@@ -81,7 +81,7 @@ def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproductio
             for each in FIGURES
             if each.key in values
         }
-        layouts.append(votes_layout(f"Votes of “{campaign.name}” and what came of them."))
+        layouts.append(votes_layout(f"Votes of “{campaign.name}” and their results."))
     if answers := _answers(study):
         found |= {place: each for row in answers.values() for place, each in row.items()}
         layouts.append(answers_layout({name: list(row) for name, row in answers.items()}))

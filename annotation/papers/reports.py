@@ -31,7 +31,7 @@ EXPERTS, MODEL = "experts (3.3)", "GPT-4 (3.4)"
 TABLE_3, SOUND, IMPORTS = "Table 3", "Table 3, sound recipe", "import"
 
 NO_REPLIES = "the judge's replies are not among the files"
-OTHER_SCORES = "the released answers and labels give the other value; why is not known"
+OTHER_SCORES = "the released answers and labels give the other value; the reason is not known"
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _listed(name: str, caption: str, tables: tuple[str, ...]) -> Layout:
 def layouts() -> tuple[Layout, ...]:
     """The paper's table, and its figures outside tables."""
     return (
-        votes_layout("The crowd's votes and what came of them."),
+        votes_layout("The crowd's votes and their results."),
         _listed("relevance-raters", "Experts and GPT-4.", (EXPERTS, MODEL)),
         table_3(),
     )

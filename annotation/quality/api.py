@@ -63,7 +63,7 @@ class RaterSerializer(SkipsSerializer, ReadSerializer):
 
 
 class AnnotatorSerializer(SkipsSerializer):
-    """One line of the quality table; the interval is the exact 95 % one (Clopper–Pearson)."""
+    """One row of the quality table; the interval is the exact 95 % one (Clopper–Pearson)."""
 
     rater_pk = "rater.pk"
     id = public_id("rater")
@@ -88,7 +88,7 @@ class AnnotatorSerializer(SkipsSerializer):
 
 
 class OwnLabelsSerializer(serializers.Serializer):
-    """How often one label was given by one annotator, and among all counted votes."""
+    """Frequency of one label from one annotator, and among all counted votes."""
 
     label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     own = serializers.IntegerField(source="first")
@@ -96,14 +96,14 @@ class OwnLabelsSerializer(serializers.Serializer):
 
 
 class TimesSerializer(serializers.Serializer):
-    """How many labels took that many active seconds."""
+    """Number of labels that took that many active seconds."""
 
     seconds = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class AnnotatorDetailSerializer(serializers.Serializer):
-    """One annotator beside everybody."""
+    """One annotator compared with everybody."""
 
     annotator = AnnotatorSerializer()
     labels = OwnLabelsSerializer(many=True)
@@ -133,7 +133,7 @@ class ControlSerializer(serializers.Serializer):
 
 
 class ControlLabelsSerializer(serializers.Serializer):
-    """How often one label was given by the crowd and by experts."""
+    """Frequency of one label from the crowd and from experts."""
 
     label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     crowd = serializers.IntegerField(source="first")
@@ -141,7 +141,7 @@ class ControlLabelsSerializer(serializers.Serializer):
 
 
 class ControlDetailSerializer(serializers.Serializer):
-    """The control items on one argument, and how its labels are spread."""
+    """The control items on one argument, and the distribution of its labels."""
 
     controls = ControlSerializer(many=True)
     labels = ControlLabelsSerializer(many=True)
@@ -149,14 +149,14 @@ class ControlDetailSerializer(serializers.Serializer):
 
 
 class ExcludedSerializer(serializers.Serializer):
-    """How many annotators were excluded, and the action that undoes it; null if nobody was."""
+    """Number of excluded annotators, and the action that undoes it; null if none."""
 
     excluded = serializers.IntegerField()
     id = serializers.UUIDField(allow_null=True)
 
 
 class ExclusionSerializer(ReadSerializer):
-    """Everybody below a control accuracy left out at once."""
+    """Exclusion of all annotators below a control accuracy."""
 
     still_excluded = serializers.IntegerField(read_only=True)
 
@@ -179,13 +179,13 @@ class RemainingSerializer(serializers.Serializer):
 
 
 class CurvePointSerializer(RemainingSerializer):
-    """What remains at one threshold."""
+    """Remaining votes at one threshold."""
 
     below = serializers.FloatField()
 
 
 class ExclusionPreviewSerializer(serializers.Serializer):
-    """What excluding would leave."""
+    """Votes that would remain after the exclusion."""
 
     excluded = serializers.IntegerField()
     now = RemainingSerializer()
@@ -205,7 +205,7 @@ class ControlChangeInput(Input):
 
 
 class BelowInput(Input):
-    """Below which control accuracy annotators are left out; the round's mark by default."""
+    """Control accuracy below which annotators are excluded; by default the round's minimum."""
 
     below = serializers.FloatField(min_value=0, max_value=1, required=False)
     rule = serializers.ChoiceField(Exclusion.Rule.choices, default=Exclusion.Rule.SURELY)
@@ -227,7 +227,7 @@ class RaterViews(CampaignViews):
     serializer_class = RaterSerializer
 
     def rows(self) -> QuerySet:
-        """Everybody who was ever served an item here, with what they did."""
+        """List everyone who was ever served an item here, with their counts."""
         mine = self.campaign.assignments.filter(rater=OuterRef("pk"))
         place = self.campaign.places.filter(rater=OuterRef("pk"))
         answered = mine.filter(state=Assignment.State.ANSWERED)
@@ -248,7 +248,7 @@ class RaterViews(CampaignViews):
 
     @extend_schema(request=ReasonInput, responses=RaterSerializer)
     def exclude(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Leave the rater's labels out of every figure; can be taken back."""
+        """Leave the rater's labels out of every figure; can be undone."""
         return self._decide(actions.exclude_rater, public_id)
 
     @extend_schema(request=ReasonInput, responses=RaterSerializer)
@@ -267,19 +267,19 @@ class RaterViews(CampaignViews):
 
 
 class AnnotatorViews(CampaignViews):
-    """Everybody with a label in the round, with what speaks for and against them."""
+    """Annotators with a label in the round, with their quality figures."""
 
     queryset = Rater.objects.none()
     serializer_class = AnnotatorSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """The quality table, in order of first appearance."""
+        """List the quality table, in order of first appearance."""
         votes = vote_table(self.campaign, exclude=False)
         return self.listed(annotators(self.campaign, facts_of(votes)))
 
     @extend_schema(responses=AnnotatorDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One annotator: control record, labels beside those of everybody, active times."""
+        """Return one annotator: control record, labels compared with everybody's, active times."""
         rater = get_object_or_404(self.study.raters, public_id=public_id)
         detail = annotator_detail(self.campaign, rater)
         if detail is None:
@@ -297,7 +297,7 @@ class AnnotatorViews(CampaignViews):
         responses=ExclusionPreviewSerializer,
     )
     def preview_low(self, request: Request, **kwargs: Any) -> Response:
-        """What excluding everybody below a control accuracy would leave, and the whole curve."""
+        """Preview excluding all annotators below a control accuracy, with the whole curve."""
         given = BelowInput(data=request.query_params)
         given.is_valid(raise_exception=True)
         state, asked = state_of(self.campaign), self._threshold(given.validated_data)
@@ -307,7 +307,7 @@ class AnnotatorViews(CampaignViews):
 
     @extend_schema(request=ExcludeLowInput, responses=ExcludedSerializer)
     def exclude_low(self, request: Request, **kwargs: Any) -> Response:
-        """Exclude everybody below a control accuracy, as one action that can be undone."""
+        """Exclude all annotators below a control accuracy in one action that can be undone."""
         given = self.read(ExcludeLowInput)
         made = actions.exclude_below(
             campaign=self.campaign,
@@ -325,7 +325,7 @@ class AnnotatorViews(CampaignViews):
 
 
 class ExclusionViews(CampaignViews):
-    """Exclusions of everybody below a control accuracy, undone ones included."""
+    """Exclusions of all annotators below a control accuracy, including undone ones."""
 
     queryset = Exclusion.objects.none()
     serializer_class = ExclusionSerializer
@@ -338,7 +338,7 @@ class ExclusionViews(CampaignViews):
 
     @extend_schema(request=NothingInput, responses=ExclusionSerializer)
     def undo(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Let in again whom it left out; 409 where that was done already."""
+        """Reinstate the annotators it excluded; 409 if already undone."""
         self.read(NothingInput)
         row = get_object_or_404(self.get_queryset(), public_id=public_id)
         if actions.undo_exclusion(exclusion=row, actor=request.user) is None:
@@ -347,19 +347,19 @@ class ExclusionViews(CampaignViews):
 
 
 class ControlViews(CampaignViews):
-    """The control items of a round, with what crowd and experts say about their keys."""
+    """Control items of a round, with the crowd's and experts' labels."""
 
     queryset = Item.objects.none()
     serializer_class = ControlSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """Lowest share of right votes first."""
+        """List control items, lowest share of correct votes first."""
         votes = vote_table(self.campaign, exclude=False, item__control_label__isnull=False)
         return self.listed(controls(self.campaign, crowd_views(votes)))
 
     @extend_schema(responses=ControlDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """The control items on one argument; labels of the crowd beside those of experts."""
+        """Return the control items on one argument, with labels of the crowd and of experts."""
         argument = get_object_or_404(self.study.arguments, public_id=public_id)
         detail = control_detail(self.campaign, argument.pk)
         if not detail.controls:
@@ -370,8 +370,8 @@ class ControlViews(CampaignViews):
     def change(self, request: Request, **kwargs: Any) -> Response:
         """Give a control item another known label, also while the round runs, or retire it.
 
-        Every control accuracy follows at once. A retired item is served no
-        more; giving it a label brings it back.
+        Every control accuracy is updated immediately. A retired item is no longer served; giving
+        it a label restores it.
         """
         given = self.read(ControlChangeInput)
         keyed = self.campaign.items.filter(control_label__isnull=False)

@@ -46,7 +46,7 @@ class ColumnsForm(forms.Form):
     """Which column of a table is the sentence, and which its address."""
 
     text = forms.ChoiceField(label=lazy("Sentence"))
-    url = forms.ChoiceField(label=lazy("Address it came from"), required=False)
+    url = forms.ChoiceField(label=lazy("Source address"), required=False)
     encoding = forms.ChoiceField(
         label=lazy("Encoding"),
         required=False,
@@ -103,7 +103,7 @@ class ServiceForm(forms.Form):
         if parts.query or parts.fragment:
             raise ValidationError(_("Leave out everything from ? or # on."))
         if unknown := unknown_placeholders(parts.path):
-            raise ValidationError(_("There is no placeholder {%s}.") % unknown[0])
+            raise ValidationError(_("Unknown placeholder {%s}.") % unknown[0])
         return address
 
 

@@ -263,7 +263,7 @@ def test_one_rater_however_the_name_is_written(ways):
     file = ways.page("votes.csv", content)
     assert (new(file)["raters"], new(file)["votes"]) == (2, 4)
     assert "“ann” and “Ann” are treated as one rater, “Ann”." in notes(file)
-    assert "2 cells of “rater” had spaces" in notes(file)
+    assert "spaces at the ends of 2 cells of “rater”" in notes(file)
     ways.apply(file)
     again = ways.interface(
         "more.csv", paired(*[("ANN", "1")] * 4, heads=("rater", "label")), "table"
@@ -314,9 +314,9 @@ def test_labels_without_a_rater_are_told_of(ways):
     ]
     content = "\n".join(rows).encode()
     file = ways.page("labels.jsonl", content)
-    assert "name the one rater" in ways.shown.text
+    assert "name the rater" in ways.shown.text
     assert new(file) == {"comparisons": 1, "arguments": 4}
-    assert "kept beside the arguments: label" in notes(file)
+    assert "stored with the arguments: label" in notes(file)
     assert "“label” may hold labels: name their rater" in notes(file)
     assert new(ways.interface("labels.jsonl", content, "table", rater="Ann"))["votes"] == 4
 

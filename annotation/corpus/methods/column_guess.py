@@ -239,7 +239,7 @@ def as_label(value: Value) -> int | None:
 
 def _as_sentence(value: Value) -> str:
     if not isinstance(value, str | int | float):
-        raise ValueError("is no text")
+        raise ValueError("is not text")
     return str(value)
 
 

@@ -44,8 +44,8 @@ def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
         individual=0,
         scenario=Answer.Scenario.FULL,
         instructions=_(
-            "Keep what is right and say it clearly. Every claim cites the argument that it rests "
-            "on; take out what no argument supports."
+            "Keep what is right and say it clearly. Every claim cites the argument it rests "
+            "on; remove unsupported claims."
         ),
     )
     planned = plan_round(study=study, plan=plan, actor=researcher)
@@ -99,7 +99,7 @@ def build_demo() -> str:
     password = secrets.token_urlsafe(12)
     study = Study.objects.create(
         name=_("Everyday choices (demo)"),
-        description=_("An invented study to try Counterpoint on. No sentence or vote is real."),
+        description=_("An invented study for trying Counterpoint. No sentence or vote is real."),
         is_demo=True,
     )
     users = {role: _person(study, email, role, name, password) for email, role, name in PEOPLE}

@@ -75,7 +75,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(parameters=[MODE, RUN, CONDITION, LABELS], responses=FaithfulnessSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """All groups with every measure, its interval and its n, and how many texts are stale."""
+        """Return all groups with their measures, intervals and n, and a count of stale texts."""
         refuse_unknown(request, {"mode", "run", "condition", "labels"})
         choice = choice_of(request, self.study)
         runs = list(judge_runs(self.study))
@@ -96,7 +96,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(request=FiguresInput, responses={202: JobSerializer})
     def compute(self, request: Request, **kwargs: Any) -> Response:
-        """Bring the figures up to date in the background; one such job at a time."""
+        """Update the figures in the background; one such job at a time."""
         given = self.read(FiguresInput)
         embedding = given.get("embedding", embedding_of(self.study))
         job = actions.request_figures(study=self.study, embedding=embedding, actor=request.user)
@@ -105,7 +105,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
-        """Stop the computation; what it has stored stays."""
+        """Stop the computation; stored figures stay."""
         self.read(NothingInput)
         if not actions.cancel_figures(study=self.study, actor=request.user):
             raise Conflict("Nothing is being computed.")
@@ -120,7 +120,7 @@ class FiguresViews(StudyViews):
     filterset_class = FiguresFilter
 
     def rows(self) -> QuerySet:
-        """In the order of questions; answers as written, or with ``texts=edited`` revisions."""
+        """List answers as written, or with ``texts=edited`` revisions, by question."""
         return rows_of(self.study, *self._wanted(choice_of(self.request)))
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -146,7 +146,7 @@ class EditedTextViews(StudyViews):
     serializer_class = EditedTextSerializer
 
     def rows(self) -> QuerySet:
-        """Of each task the newest revision, and imported gold texts."""
+        """List each task's newest revision, and imported gold texts."""
         return edited_of(self.study)
 
 
@@ -163,14 +163,14 @@ class VerdictViews(RunPartViews):
 
 
 class AgreementViews(StudyViews):
-    """How much alike experts' versions of the calibration answers of a round are."""
+    """Similarity of experts' versions of the calibration answers of a round."""
 
     queryset = EditingRound.objects.none()
     serializer_class = AgreementSerializer
 
     @extend_schema(parameters=[MODE], responses=AgreementSerializer)
     def retrieve(self, request: Request, round_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Each two experts and the machine, and what each expert changed."""
+        """Return agreement for every two experts and the machine, and each expert's changes."""
         refuse_unknown(request, {"mode"})
         rounds = EditingRound.objects.filter(study=self.study).select_related("study")
         editing_round = get_object_or_404(rounds, public_id=round_id)

@@ -58,7 +58,7 @@ class FaithfulnessGroupSerializer(serializers.Serializer):
 
 
 class FaithfulnessSerializer(serializers.Serializer):
-    """All figures of a study in one mode, and how many texts wait for theirs."""
+    """All figures of a study in one mode, and the number of texts without current figures."""
 
     mode = serializers.ChoiceField(FaithfulnessFigures.Mode.choices)
     labels = serializers.CharField(
@@ -125,7 +125,7 @@ class FiguresSerializer(serializers.ModelSerializer):
 
 
 class EditedTextSerializer(serializers.ModelSerializer):
-    """A text that people made beside the machine answer it came from."""
+    """A text by people compared with the machine answer it came from."""
 
     before = public_id("before")
     revision = public_id("revision", allow_null=True, default=None)
@@ -151,7 +151,7 @@ class EditedTextSerializer(serializers.ModelSerializer):
 
 
 class VerdictSerializer(serializers.ModelSerializer):
-    """A judge's word on one citation; ``start`` and ``end`` say where the segment stands."""
+    """A judge's verdict on one citation; ``start`` and ``end`` give the segment's position."""
 
     answer = public_id("answer")
     condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
@@ -188,7 +188,7 @@ class AgreementCellSerializer(serializers.Serializer):
 
 
 class ExpertWorkSerializer(serializers.Serializer):
-    """What one expert changed: means over texts, the time as a median."""
+    """Changes by one expert: means over texts, the time as a median."""
 
     expert = serializers.IntegerField()
     user = serializers.UUIDField()
@@ -219,7 +219,7 @@ class AgreementSerializer(serializers.Serializer):
 
 
 class FiguresInput(Input):
-    """The sentence-embedding model; empty makes no similarities. Left out, the study's choice."""
+    """The sentence-embedding model; empty for no similarities. If omitted, the study's choice."""
 
     embedding = serializers.ChoiceField(
         [*settings.EMBEDDING_MODELS], allow_blank=True, required=False

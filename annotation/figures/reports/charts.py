@@ -233,8 +233,8 @@ def _prevalence(figures: Figures) -> str:
         return ""
     named = {each.statistic: in_words(each) for each in figures.agreement["all"]}
     text = _(
-        "%(share).0f %% of the votes are label %(label)d: alpha is low then even where votes "
-        "agree. Read beside it percent agreement %(percent)s and Gwet's AC2 %(ac2)s."
+        "%(share).0f %% of the votes are label %(label)d: alpha is then low even where "
+        "votes agree. See also percent agreement %(percent)s and Gwet's AC2 %(ac2)s."
     )
     return text % {
         "share": 100 * votes[label] / figures.progress.votes,

@@ -61,7 +61,7 @@ def time_per_label(used: pd.DataFrame, values: Sequence[int]) -> Times:
         all=_quartiles(seconds),
         labels=tuple(_quartiles(by_label[value], value) for value in values),
         histogram=tuple(_histogram(seconds)),
-        reason=None if len(seconds) else "no vote came with a time",
+        reason=None if len(seconds) else "no vote has a time",
     )
 
 
@@ -123,7 +123,7 @@ def weighted_kappa(ratings: Ratings, min_shared: int) -> MedianOfPairs:
     pairs = pairwise_agreement(ratings, "cohen_kappa_quadratic", min_shared)
     values = pairs["value"].dropna().to_numpy(dtype=float)
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
-    reason = None if len(values) else f"no two annotators share {min_shared} items or more"
+    reason = None if len(values) else f"no two annotators share at least {min_shared} items"
     return MedianOfPairs(
         statistic="Cohen's kappa, quadratic weights, median of pairs",
         level="interval",

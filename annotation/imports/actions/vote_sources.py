@@ -256,7 +256,7 @@ def read_mapped(source: Source) -> Iterator[Line]:
 
 def _without_rater(columns: Sequence[str]) -> list[str]:
     """That a column which is called a label was not read as one."""
-    text = _("“%s” may hold labels: name their rater, or choose a column that does.")
+    text = _("“%s” may contain labels: name the rater, or choose a column that names the raters.")
     return [text % printable_name(column, 60) for column in columns]
 
 
@@ -270,8 +270,8 @@ def _attributes(
     if kept:
         shown = ", ".join(printable_name(column, 60) for column in kept)
         text = ngettext(
-            "%(number)s further column is kept beside the arguments: %(columns)s.",
-            "%(number)s further columns are kept beside the arguments: %(columns)s.",
+            "%(number)s further column is stored with the arguments: %(columns)s.",
+            "%(number)s further columns are stored with the arguments: %(columns)s.",
             len(kept),
         )
         source.log.notes.append(text % {"number": len(kept), "columns": shown})

@@ -123,7 +123,7 @@ class ItemBook:
     def _fits(self, key: ItemKey, entry: ArgumentEntry) -> bool:
         item = self.known[key]
         if item.unit != unit_of(entry):
-            reason = _("item %s already stands for another sentence") % key[1]
+            reason = _("item %s is already used for another sentence") % key[1]
             self.work.reject(entry, "item", reason)
             return False
         if item.control_label != entry.control_label:

@@ -40,7 +40,7 @@ def optional_text_of(row: Row, column: str) -> str | None:
     """
     value = row.values.get(column)
     if value is not None and not isinstance(value, str):
-        raise BadValue(column, "is neither text nor null")
+        raise BadValue(column, "is not text or null")
     return (value or "").strip() or None
 
 
@@ -48,7 +48,7 @@ def texts_of(row: Row, column: str) -> list[str]:
     """A list of texts, empty ones included; raises BadValue."""
     value: Value = row.values.get(column)
     if not isinstance(value, list):
-        raise BadValue(column, "is no list")
+        raise BadValue(column, "is not a list")
     texts = [each for each in value if isinstance(each, str)]
     if len(texts) < len(value):
         raise BadValue(column, "contains something that is not text")
@@ -372,9 +372,9 @@ def _read_entry(
         return Problem(file, position, "arguments", "this argument is not an object")
     index, text = entry.get("index"), entry.get("argument")
     if isinstance(index, bool) or not isinstance(index, int):
-        return Problem(file, position, "index", "is no whole number")
+        return Problem(file, position, "index", "is not a whole number")
     if text is not None and not isinstance(text, str):
-        return Problem(file, position, "argument", "is neither text nor null")
+        return Problem(file, position, "argument", "is not text or null")
     labels: list[int | None] = []
     for column in ("relevance", "relevance_gpt"):
         try:

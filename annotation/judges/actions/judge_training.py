@@ -153,7 +153,7 @@ def _trained(task: Task) -> TrainingResult:
         labels,
         groups,
         n_folds=FOLDS,
-        progress=task.saying(_("Checking on pairs held back")),
+        progress=task.saying(_("Checking on held-out pairs")),
         **settings,
     )
     task.say(0, 1, _("Training on all labels"))

@@ -44,7 +44,7 @@ def request_training(
         or source.guideline.values != campaign.guideline.values
     ):
         raise TrainingNotPossible(
-            _("Only a round of the same study with the same label scale can lend its labels.")
+            _("Labels can only come from a round of the same study with the same label scale.")
         )
     return enqueue(
         study=campaign.study,
@@ -137,7 +137,7 @@ def _check(campaign: Campaign, source: Campaign) -> None:
     is_same_scale = source.guideline.values == campaign.guideline.values
     if source.study_id != campaign.study_id or not is_same_scale:
         raise TrainingNotPossible(
-            _("Only a round of the same study with the same label scale can lend its labels.")
+            _("Labels can only come from a round of the same study with the same label scale.")
         )
 
 

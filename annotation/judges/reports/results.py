@@ -330,7 +330,7 @@ def recipe_rows(version: TrainedJudge) -> list[tuple[str, str]]:
         "scale": _("Scale"),
         "guideline": _("Guideline"),
         "embedding": _("Sentence embeddings"),
-        "held_back": _("Held back together"),
+        "held_back": _("Held out together"),
         "label": _("Label given"),
         "seed": _("Seed"),
         "versions": _("Versions"),

@@ -39,14 +39,16 @@ class ImportCommand(BaseCommand):
             found = "default: the one that fits"
             parser.add_argument("--sheet", default="", help=f"title of the sheet; {found}")
             parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
-            row = "row with the names of the columns; default: found by itself"
+            row = "row with the column names; default: detected"
             parser.add_argument("--header-row", type=int, default=None, help=row)
-        parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
+        parser.add_argument("--dry-run", action="store_true", help="only show what would happen")
         parser.add_argument(
-            "--leave-out-rejected", action="store_true", help="import the rows that are in order"
+            "--leave-out-rejected", action="store_true", help="import the valid rows"
         )
         parser.add_argument(
-            "--update-changed", action="store_true", help="replace what differs by the file's"
+            "--update-changed",
+            action="store_true",
+            help="replace differing values with those of the file",
         )
         for name in self.asks:
             OPTIONS[name].add_to(parser)

@@ -63,6 +63,6 @@ class Command(BaseCommand):
             return [
                 *lines,
                 f"\n  password for all of them: {password}",
-                f"  It is kept nowhere in plain text. For a new one: {AGAIN}\n",
+                f"  It is not stored in plain text. For a new one: {AGAIN}\n",
             ]
         return [*lines, f"\n  with the password you were given. For a new one: {AGAIN}\n"]

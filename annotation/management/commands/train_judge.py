@@ -14,12 +14,12 @@ from cqa_site.stats.estimate import from_json
 class Command(BaseCommand):
     help = (
         "Train the next version of a round's judge on its final labels, here and now; the "
-        "page Trained judge does the same in the background."
+        "Trained judge page does the same in the background."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--round", dest="campaign", required=True, help="id of the round")
-        parser.add_argument("--source", help="id of the round that lends its final labels")
+        parser.add_argument("--source", help="id of the round whose final labels to use")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = _campaign(options["campaign"])

@@ -162,7 +162,7 @@ def check_corpus(work: Work) -> None:
         _settle(corpus, work, state=State.REFUSED, refusal=str(reason), found=_columns(corpus))
         return
     if not found["sentences"]:
-        nothing = _("No row of the file holds a sentence.")
+        nothing = _("No row of the file has a sentence.")
         _settle(corpus, work, state=State.REFUSED, refusal=nothing, found=found)
         return
     _settle(corpus, work, state=State.CHECKED, refusal="", found=found)

@@ -99,7 +99,7 @@ class ComparisonListViews(ComparisonViews):
         },
     )
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Make a comparison; one the study has already comes back with 200."""
+        """Create a comparison; an existing one is returned with 200."""
         form = ComparisonForm(self.read(ComparisonInput))
         require_valid(form)
         is_known = self.rows().filter(**form.cleaned_data).exists()
@@ -120,7 +120,7 @@ class CorpusViews(StudyViews):
 
     @extend_schema(request=ColumnsInput, responses={202: CORPUS})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Look at the file again, with other columns or encoding; nothing is loaded."""
+        """Check the file again, with other columns or encoding; nothing is loaded."""
         found = self._found(public_id)
         given = self.read(ColumnsInput)
         with conflict_on(corpora.CorpusBusy):
@@ -138,7 +138,7 @@ class CorpusViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Delete a corpus; arguments taken from it stay."""
+        """Delete a corpus; arguments added from it stay."""
         with conflict_on(corpora.CorpusBusy):
             corpora.request_deletion(corpus=self._found(public_id), actor=request.user)
         return Response(status=204)
@@ -154,7 +154,7 @@ class CorpusUploadViews(CorpusViews):
 
     @extend_schema(request=CorpusInput, responses={202: CORPUS})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store a file and look at it; see ``found`` when it is checked."""
+        """Store and check a file; see ``found`` when it is checked."""
         given = self.read(CorpusInput)
         form = CorpusForm({"name": given["name"]}, {"file": given["file"]})
         require_valid(form)
@@ -197,7 +197,7 @@ class FindViews(StudyViews):
 
     @extend_schema(request=SentencesInput, responses=TakenSerializer)
     def take(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make arguments of sentences, by their keys; unknown keys are passed over."""
+        """Add sentences as arguments by their keys; unknown keys are ignored."""
         comparison = comparison_of(self, comparison_id)
         given = self.read(SentencesInput)
         taken = actions.take_corpus_sentences(
@@ -239,7 +239,7 @@ class CamServiceViews(StudyViews):
 
 
 class CamRequestViews(StudyViews):
-    """What the CAM service was asked."""
+    """Requests to the CAM service."""
 
     queryset = CamRequest.objects.none()
     serializer_class = CamRequestSerializer
@@ -251,7 +251,7 @@ class CamRequestViews(StudyViews):
 
     @extend_schema(responses=CamRequestDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One request with the sentences that came."""
+        """Return one request with its sentences."""
         return self._told(get_object_or_404(self.get_queryset(), public_id=public_id))
 
     @extend_schema(request=CamInput, responses={202: CamRequestDetailSerializer})
@@ -270,7 +270,7 @@ class CamRequestViews(StudyViews):
 
     @extend_schema(request=PlacesInput, responses=TakenSerializer)
     def take(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make arguments of sentences of the answer, by their places in it."""
+        """Add sentences of the reply as arguments, by their positions in it."""
         asked = get_object_or_404(self.get_queryset(), public_id=public_id)
         given = self.read(PlacesInput)
         taken = actions.take_cam_sentences(asked=asked, places=given["places"], actor=request.user)

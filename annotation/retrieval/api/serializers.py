@@ -12,7 +12,7 @@ from cqa_site.api.base import Input, ReadSerializer, public_id
 
 
 class CorpusSerializer(ReadSerializer):
-    """One file of sentences: what a look at it found, and whether it was loaded."""
+    """One file of sentences: the result of its check, and whether it was loaded."""
 
     job = public_id("job", allow_null=True, default=None)
     options = serializers.DictField(read_only=True)
@@ -37,7 +37,7 @@ class CorpusSerializer(ReadSerializer):
 
 
 class CorpusHitSerializer(serializers.Serializer):
-    """A sentence of a corpus that names both objects; ``key`` is what it is taken by."""
+    """A sentence of a corpus that names both objects; use ``key`` to add it."""
 
     key = serializers.CharField()
     text = serializers.CharField()
@@ -81,7 +81,7 @@ class CamRequestSerializer(ReadSerializer):
 
 
 class CamSentenceSerializer(serializers.Serializer):
-    """One sentence of an answer; ``favours`` is 1 or 2, the object it speaks for."""
+    """One sentence of a reply; ``favours`` is 1 or 2, the object it supports."""
 
     text = serializers.CharField()
     address = serializers.CharField(allow_blank=True)
@@ -91,7 +91,7 @@ class CamSentenceSerializer(serializers.Serializer):
 
 
 class CamRequestDetailSerializer(CamRequestSerializer):
-    """One request with its sentences, best first; they are taken by their place from 1."""
+    """One request with its sentences, best first; add them by their position from 1."""
 
     found = CamSentenceSerializer(many=True, read_only=True, allow_null=True)
 
@@ -101,7 +101,7 @@ class CamRequestDetailSerializer(CamRequestSerializer):
 
 
 class TakenSerializer(serializers.Serializer):
-    """How many sentences became arguments, and how many had been there before."""
+    """Number of sentences added as arguments, and number already in the study."""
 
     new = serializers.IntegerField()
     same = serializers.IntegerField()
@@ -152,7 +152,7 @@ class ArgumentSerializer(ReadSerializer):
 
 
 class CorpusInput(Input):
-    """A file of sentences and what to call it; nothing can be searched before it is loaded."""
+    """A file of sentences and its name; it can be searched once it is loaded."""
 
     name = serializers.CharField(max_length=120)
     file = serializers.FileField()
@@ -182,7 +182,7 @@ class SentencesInput(Input):
 
 
 class PlacesInput(Input):
-    """Sentences of an answer, by their places in it, from 1."""
+    """Sentences of a reply, by their positions in it, from 1."""
 
     places = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=9_999),

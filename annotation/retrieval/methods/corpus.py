@@ -144,7 +144,7 @@ def _lines(
 ) -> Iterator[Entry]:
     with Path(path).open("rb") as file:
         if binary_family(file.read(_HEAD_BYTES), name) != "text":
-            raise UnreadableFile(name, "is no text file")
+            raise UnreadableFile(name, "is not a text file")
         stream = open_text(file, name=name, asked=encoding, limits=limits)
         number = 0
         while line := stream.readline(limits.row_chars + 1):
@@ -309,7 +309,7 @@ def is_comparative(sentence: str) -> bool:
 def _term(text: str, *, is_phrase: bool) -> Term:
     words = words_of(text)
     if not words:
-        raise NothingToSearch(f"{text[:60]!r} has no letter or digit to look for")
+        raise NothingToSearch(f"{text[:60]!r} has no letter or digit to search for")
     if not is_phrase:
         words = [word for word in words if word.lower() not in WORD_LISTS["function"]] or words
     return Term(tuple(words), is_phrase)

@@ -183,7 +183,7 @@ def test_an_import_refuses_answers_to_what_was_learned(lab, tuned, tmp_path):
 def test_only_questions_of_the_study_can_be_learned(lab, tuned):
     other = make_study("Other")
     system = System.objects.create(study=other, name="Theirs")
-    with pytest.raises(NotPairs, match="1 questions are not of this study"):
+    with pytest.raises(NotPairs, match="1 questions are not in this study"):
         mark_learned(system=system, questions=[lab.questions[0].public_id], source="", actor=None)
     assert not LearnedComparison.objects.filter(system=system).exists()
 
@@ -193,7 +193,7 @@ def test_a_line_without_its_question_is_named(line):
     good = json.dumps({"about": {"question": "00000000-0000-4000-8000-000000000000"}})
     with pytest.raises(NotPairs, match=r"train\.jsonl, line 2"):
         question_ids([good, line], "train.jsonl")
-    with pytest.raises(NotPairs, match="holds no pair"):
+    with pytest.raises(NotPairs, match="has no pairs"):
         question_ids(["", " "], "train.jsonl")
 
 

@@ -276,7 +276,7 @@ def test_figures_that_version_1_froze_can_be_read():
 
 def test_votes_without_time_and_date_say_so():
     figures = figures_of(active_ms=pd.NA, answered_at=pd.NaT)
-    assert figures["time"]["reason"] == "no vote came with a time"
+    assert figures["time"]["reason"] == "no vote has a time"
     assert figures["time"]["all"]["median"] is None
     assert figures["votes_over_time"]["reason"] == "no vote has a date"
 
@@ -453,7 +453,7 @@ def test_a_low_alpha_beside_one_frequent_label_names_what_to_read():
     votes = {f"i{at}": {"a": 3, "b": 3 if at else 2} for at in range(30)}
     figures = compute_figures(votes_table(votes), SCALE, RECIPE)
     finding = figures_finding(figures, Guideline(levels=[]))
-    assert "98 % of the votes are label 3: alpha is low then even where" in finding.sure
+    assert "98 % of the votes are label 3: alpha is then low even where" in finding.sure
     percent, ac2 = (in_words(figures.agreement["all"][at]) for at in (3, 6))
     assert f"percent agreement {percent} and Gwet's AC2 {ac2}." in finding.sure
 

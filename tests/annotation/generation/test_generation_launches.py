@@ -144,7 +144,7 @@ def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab, client)
     data = fields(lab, relevance=["any", "0-1"])
     place = [lab.study.public_id]
     shown = client.post(reverse("generation_estimate", args=place), data).content.decode()
-    assert "Runs, one for each combination" in shown
+    assert "Runs (one per combination)" in shown
     assert "2 combinations duplicate others" in shown
     reply = client.post(reverse("generation_new", args=place), data)
     made = GenerationLaunch.objects.get()

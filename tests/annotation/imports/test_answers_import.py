@@ -136,7 +136,7 @@ def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
         (silver() | {"arguments": ["40000. S."]}, "does not begin with a number"),
         (silver(aspect="a" * 301), "longer than 300"),
         (silver(pair=("x" * 301, "y"), arguments=()), "longer than 300"),
-        (silver(gpt_answers="x"), "is no list"),
+        (silver(gpt_answers="x"), "is not a list"),
     ],
 )
 def test_what_the_database_would_refuse_is_rejected(study, tmp_path, record, part):

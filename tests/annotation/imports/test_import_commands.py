@@ -182,7 +182,7 @@ def test_a_member_of_a_study_that_has_an_admin_is_a_researcher(path):
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"), [({"is_active": False}, "deactivated"), (None, "Nobody here")]
+    ("fields", "words"), [({"is_active": False}, "deactivated"), (None, "No user has")]
 )
 def test_a_member_must_be_somebody_who_can_sign_in(path, fields, words):
     if fields is not None:

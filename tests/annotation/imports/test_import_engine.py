@@ -128,7 +128,7 @@ def test_one_rater_cannot_vote_twice_on_an_item(study, tmp_path):
 
 
 MOVED = "the vote s:t1 is there with another item or rater"
-SENTENCE = "item t1 already stands for another sentence"
+SENTENCE = "item t1 is already used for another sentence"
 
 
 @pytest.mark.parametrize(

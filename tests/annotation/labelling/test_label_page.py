@@ -289,7 +289,7 @@ def test_a_stopped_rater_and_one_with_their_share_are_told(study):
         capped.send(todo[0]["id"])
     assert "done your share" in flat(capped.open().text)
     Place.objects.update(is_stopped=True)
-    assert "no more sentences for you" in flat(capped.open().text)
+    assert "No more sentences for you" in flat(capped.open().text)
 
 
 def make_participant(study, campaign, required=7):

@@ -161,7 +161,7 @@ def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
         ("a.csv", "one,two\nA,B\n", "choose it"),
         ("a.csv", "text,two\nA\n", "1 cell "),
         ("a.txt", b"\x89PNG\r\n\x1a\n", "PNG"),
-        ("a.txt", b"PK\x03\x04", "no text file"),
+        ("a.txt", b"PK\x03\x04", "not a text file"),
         ("a.txt", b"Tea \xff wins", "byte 0xFF at offset 4"),
         ("a.txt", b"Tea\x00wins", "NUL"),
         ("a.txt", b"", "empty"),
