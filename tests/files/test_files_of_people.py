@@ -317,7 +317,7 @@ def test_labels_without_a_rater_are_told_of(ways):
     assert "name the rater" in ways.shown.text
     assert new(file) == {"comparisons": 1, "arguments": 4}
     assert "stored with the arguments: label" in notes(file)
-    assert "“label” may hold labels: name their rater" in notes(file)
+    assert "“label” may contain labels: name the rater" in notes(file)
     assert new(ways.interface("labels.jsonl", content, "table", rater="Ann"))["votes"] == 4
 
 
