@@ -34,7 +34,7 @@ class PreferenceRound(Round):
     kind_name = "prefer"
 
     raters = models.PositiveSmallIntegerField(
-        _("people who compare each pair"),
+        _("people per pair"),
         default=2,
         validators=[MinValueValidator(1), MaxValueValidator(20)],
     )

@@ -19,16 +19,16 @@ class ScoringRound(Round):
 
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="rounds")
     overlap_share = models.FloatField(
-        _("share of answers that several people score"),
+        _("share of answers scored by several people"),
         default=0.2,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     overlap_raters = models.PositiveSmallIntegerField(
-        _("people who score each of these"),
+        _("people for each of them"),
         default=2,
         validators=[MinValueValidator(2), MaxValueValidator(20)],
     )
-    shows_hints = models.BooleanField(_("show what code can count"), default=True)
+    shows_hints = models.BooleanField(_("show automatic counts"), default=True)
     shows_arguments = models.BooleanField(_("show cited arguments"), default=True)
 
 
@@ -71,7 +71,7 @@ class ScoreSheet(rounds.Sheet):
 
         UNCLEAR = "unclear", _("The criterion is unclear here")
         KNOWLEDGE = "knowledge", _("I lack the knowledge")
-        BROKEN = "broken", _("The answer is cut or broken")
+        BROKEN = "broken", _("The answer is truncated or broken")
         OTHER = "other", _("Another reason (see the note)")
 
     study = models.ForeignKey(
@@ -219,7 +219,7 @@ class ProbeResult(models.Model):
         """What is tested."""
 
         CANARY = "canary", _("Attack canary")
-        SWAP = "swap", _("Objects in the other order")
+        SWAP = "swap", _("Swapped objects")
 
     run = models.ForeignKey("runs.Run", models.CASCADE, related_name="probe_results")
     call = models.OneToOneField("runs.Call", models.CASCADE, related_name="probe_result")

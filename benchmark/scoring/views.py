@@ -298,7 +298,7 @@ ROUND_PAGES = RoundPages(
         Column(lazy("Question"), lambda item: item.answer.question, _address, "question"),
         Column(lazy("System"), lambda item: item.answer.system),
         Column(lazy("Condition"), lambda item: item.answer.condition),
-        Column(lazy("Probability of being drawn"), _probability, css="number"),
+        Column(lazy("Draw probability"), _probability, css="number"),
     ),
     drawn=_drawn,
     examples_page="scoring_examples",
