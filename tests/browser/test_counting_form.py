@@ -94,7 +94,7 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     expect(page.locator('input[name="by-0"][value="1"]')).to_be_checked()
     expect(page.locator("#covered-shown")).to_have_text("0.5")
     press(page, "Control+Enter")
-    expect(page.locator("#submit-message")).to_contain_text("Still undecided: reference 2")
+    expect(page.locator("#submit-message")).to_contain_text("Not marked yet: reference 2")
     expect(page.locator(".count-row.missing")).to_have_count(3)
     expect(page.locator("#reference-1")).to_be_focused()
     expect(page.locator("#reference-1")).to_be_in_viewport(ratio=1)
@@ -105,7 +105,7 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
 @pytest.mark.long
 def test_typed_and_unsure_counts_take_the_place_of_marks(form):
     page = form.page
-    page.get_by_text("Type the counts instead").click()
+    page.get_by_text("Type the counts").click()
     page.locator("#covered").fill("1.5")
     page.locator('input[name="unique_unsure"]').check()
     assert shown(page) == ("1.5", "unsure")
@@ -119,10 +119,10 @@ def test_typed_and_unsure_counts_take_the_place_of_marks(form):
 
 def test_a_count_that_is_none_stops_no_save(form):
     page = form.page
-    page.get_by_text("Type the counts instead").click()
+    page.get_by_text("Type the counts").click()
     page.locator("#covered").fill("2 of 5")
     page.locator("#comment").fill("First.")
-    expect(page.locator("#saved")).to_contain_text("“2 of 5” is no count")
+    expect(page.locator("#saved")).to_contain_text("“2 of 5” is not a count")
     page.locator("#comment").fill("Second.")
     expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
     expect(page.locator("#saved")).to_have_attribute("data-state", "flawed")

@@ -143,11 +143,11 @@ def test_a_least_match_score_changes_everything_that_depends_on_it(boss, visit):
     study = boss.memberships.get().study
     made = make_system_run(make_dataset(study)).sets.first()
     page = visit(boss).go("summary_set", study.public_id, made.public_id)
-    expect(page.locator(".finding")).to_contain_text("stand for 100 % of 12 arguments")
+    expect(page.locator(".finding")).to_contain_text("represent 100 % of 12 arguments")
     with page.expect_response(re.compile("least=0.9")):
         page.get_by_label("Minimum match score").fill("0.9")
     # All of them match with .8.
-    expect(page.locator(".finding")).to_contain_text("stand for 0 % of 12 arguments")
+    expect(page.locator(".finding")).to_contain_text("represent 0 % of 12 arguments")
     expect(page.locator(".sides")).to_contain_text("0 of 6 arguments belong to one")
     expect(page.get_by_role("link", name="JSONL")).to_have_attribute(
         "href", re.compile("least=0.9")

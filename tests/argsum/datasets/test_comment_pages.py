@@ -25,7 +25,7 @@ def cell(study):
 def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_max_num_queries):
     with django_assert_max_num_queries(19):
         shown = flat(page(client, "dataset", cell.dataset))
-    assert "3 comments · 2 of 4 statements kept after removing duplicates · 1 topic" in shown
+    assert "3 comments · 2 different statements kept, out of 4 · 1 topic" in shown
     assert "That say something" in shown
     assert "Keep a statement if it" in shown
     assert "is exactly one sentence" not in shown
