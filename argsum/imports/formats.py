@@ -164,9 +164,10 @@ def register_summary_score_imports() -> None:
             asks="key-points",
             asking=AskingKeyPoints,
             holds=lazy(
-                "One row per key point: topic, stance, key_point and, if known, system, setting, "
-                "prevalence and arguments (ids or texts, divided by semicolons). Or one JSON "
-                "object: topic → stance → list of key points; or a list with one key point a line."
+                "One row per key point: topic, stance, key_point and, if known, system, "
+                "setting, prevalence and arguments (ids or texts, divided by semicolons). Or "
+                "one JSON object: topic → stance → list of key points; or a list with one key "
+                "point per line."
             ),
             next_step=lazy(
                 "It appears on the leaderboard once metrics are computed or people have counted."

@@ -40,7 +40,7 @@ class SeveralFilesCommand(ArgumentImportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Each file by itself."""
         if options["more"] and options[self.of_one]:
-            raise CommandError(f"{self.why_one}: --{self.of_one} goes with one file.")
+            raise CommandError(f"{self.why_one}. Use --{self.of_one} with one file only.")
         for path in (options["file"], *options["more"]):
             if options["more"]:
                 self.stdout.write(f"{path.name}:")
@@ -60,13 +60,13 @@ class TrainCommand(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_study_arguments(parser)
         parser.add_argument("--dataset", help="name of a dataset of the study")
-        parser.add_argument("--data", type=Path, help="folder with the ArgKP files instead")
-        parser.add_argument("--name", required=True, help="what the scorer is called")
-        parser.add_argument("--base-model", default=self.usual_model, help="by name")
+        parser.add_argument("--data", type=Path, help="or a folder with ArgKP files")
+        parser.add_argument("--name", required=True, help="name of the scorer")
+        parser.add_argument("--base-model", default=self.usual_model, help="base model, by name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["dataset"]) == bool(options["data"]):
-            raise CommandError("Name either --dataset or --data.")
+            raise CommandError("Give either --dataset or --data.")
         study = study_of(self, options)
         dataset = self._dataset(study, options["dataset"]) if options["dataset"] else None
         scorer = self._scorer(study, dataset, options)

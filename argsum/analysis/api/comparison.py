@@ -139,7 +139,7 @@ class ReportedPointSerializer(serializers.Serializer):
     share = ShareSerializer()
     quotations = serializers.ListField(child=serializers.CharField())
     writer = serializers.CharField(
-        allow_blank=True, help_text="Language model and prompt; empty where none wrote it."
+        allow_blank=True, help_text="Language model and prompt. Empty if no model wrote it."
     )
 
 

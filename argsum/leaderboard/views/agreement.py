@@ -271,7 +271,7 @@ def _figures(study: Study, dataset: ChosenDataset, found: PeopleAgreement) -> li
     )
     raters = Figure(
         slug="raters",
-        title=_("Judging people"),
+        title=_("Raters"),
         about=ngettext("%d set", "%d sets", found.sets) % found.sets,
         recipe=_("Unsure counts are left out of all figures. Missing counts were left empty."),
         table=raters_table(found),

@@ -10,9 +10,10 @@ from cqa_site.tabular import UnreadableFile
 
 class Command(ArgumentImportCommand):
     help = (
-        "Import arguments on topics: pairs of argument and key point (topic, argument, key_point, "
-        "stance, label, set, quality; without label every row is a match), or a list without key "
-        "points (topic, argument, stance, quality). The columns say which it is."
+        "Import arguments on topics: pairs of argument and key point (topic, argument, "
+        "key_point, stance, label, set, quality; without label every row is a match), or a list "
+        "without key points (topic, argument, stance, quality). The format is detected from the "
+        "columns."
     )
 
     asks = ("dataset", "recipe", "half", "seed")
@@ -20,9 +21,7 @@ class Command(ArgumentImportCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--list", action="store_true", help="leave the key points of a file aside"
-        )
+        parser.add_argument("--list", action="store_true", help="ignore the key points of a file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = options["file"]

@@ -11,9 +11,9 @@ from cqa_site.tabular import UnreadableFile
 
 class Command(ImportCommand):
     help = (
-        "Import comments, one a row, of a CSV, TSV, JSON, JSONL or XLSX file or of plain text. "
-        "One column is enough; --map says which column is the comment, topic, id, date or group, "
-        "and all others are kept beside it."
+        "Import comments, one per row, from a CSV, TSV, JSON, JSONL or XLSX file or from plain "
+        "text. One column is enough. --map assigns columns to comment, topic, id, date or "
+        "group; all other columns are kept."
     )
     kind = "comments"
     reads_tables = True

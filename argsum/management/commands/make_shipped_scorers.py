@@ -13,9 +13,9 @@ from argsum.scorers.methods.training import RecipeError
 
 class Command(BaseCommand):
     help = (
-        "Make the scorers that come with the site again: a line through qualities (--quality, a "
-        "table of pairs or a folder with one), and a match scorer (--match, a folder with the "
-        "three files per split of ArgKP-2021), which takes some 25 minutes of two processors."
+        "Rebuild the scorers that come with the site: a quality scorer (--quality, a table of "
+        "pairs or a folder with one) and a match scorer (--match, a folder with the three files "
+        "per split of ArgKP-2021), which takes about 25 minutes on two processors."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["quality"] and not options["match"]:
-            raise CommandError("Name --quality, --match, or both.")
+            raise CommandError("Give --quality, --match, or both.")
         try:
             if options["quality"]:
                 self.stdout.write(f"{ship_quality(rated_in(options['quality']), self.say)}")

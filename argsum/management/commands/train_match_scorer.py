@@ -28,7 +28,7 @@ class Command(TrainCommand):
                     option,
                     action=BooleanOptionalAction,
                     default=each.default,
-                    help="put the topic before each text",
+                    help="prepend the topic to each text",
                 )
             else:
                 parser.add_argument(option, type=type(each.default), default=each.default)

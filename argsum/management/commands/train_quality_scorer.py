@@ -11,16 +11,18 @@ from argsum.scorers.models import Scorer
 
 class Command(TrainCommand):
     help = (
-        "Train a quality scorer: a line through sentence vectors, fitted to the qualities that "
-        "came with the arguments, its penalty chosen on the dev split. --data is a folder with a "
-        "table of pairs or of arguments that has a quality, or such a file, as that of ArgQ-30k."
+        "Train a quality scorer: a ridge regression on sentence vectors, fitted to imported "
+        "qualities of arguments, with the penalty chosen on the dev split. --data is a table of "
+        "pairs or arguments with a quality, such as that of ArgQ-30k, or a folder with one."
     )
     task, kind = Scorer.Task.QUALITY, Scorer.Kind.REGRESSOR
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--quality-column", default="", help="of --data, where it has several; default: WA"
+            "--quality-column",
+            default="",
+            help="column, if --data has several; default: WA",
         )
 
     def train(

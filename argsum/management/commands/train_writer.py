@@ -14,8 +14,8 @@ from argsum.scorers.models import Scorer
 class Command(TrainCommand):
     help = (
         "Train a writer of key points: a sequence-to-sequence model learns to write each "
-        "reference key point from the arguments that match it, best first; dev chooses among the "
-        "epochs. Repeat the command after an interruption."
+        "reference key point from the arguments that match it, best first. The epoch is chosen "
+        "on the dev split. Repeat the command after an interruption."
     )
     task, kind = Scorer.Task.WRITE, Scorer.Kind.SEQ2SEQ
     usual_model = WRITER_MODEL

@@ -24,9 +24,9 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
     chosen = figures["chosen"]
     lines = [
         *_head(name, facts),
-        "It says how well two short texts express the same point: the cosine of their sentence",
-        "vectors. It was trained to find the key point of a debate argument, and arguments with",
-        "the same key point.",
+        "Rates how well two short texts express the same point: the cosine of their sentence",
+        "vectors. Trained to match a debate argument with its key point, and with arguments that",
+        "have the same key point.",
         *(["", BEHIND_TOPIC] if facts["recipe"].get("uses_topic") else []),
         "",
         "## Figures",
@@ -39,16 +39,16 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         f"Thresholds were chosen on dev: a match above {_number(chosen['threshold'])}; clusters",
         f"at {_number(chosen['clustering_threshold'])}. ARI: adjusted Rand index of clusters",
         "(average linkage) against the key points, mean over cells. The best threshold per cell",
-        "is chosen by the figure that is reported, and is therefore an oracle. A cell in which",
+        "is chosen by the reported figure itself, and is therefore an oracle. A cell in which",
         f"fewer than {LEAST_SHARE:.0%} of the arguments are clustered has no index excluding",
-        "noise: the mean is over the others, and in brackets it is over all cells, 0 for such a",
-        "one, as dev chose by it.",
+        "noise: the mean is over the others. The mean in brackets is over all cells, with 0 for",
+        "such cells; it was used for the choice on dev.",
         "",
         "## Training",
         "",
-        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of one "
-        "processor). The weights are those that ranked pairs of dev arguments best; of several",
-        "members with following seeds, the mean.",
+        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of CPU "
+        "time). The weights are those that ranked pairs of dev arguments best, or their mean over",
+        "several models with consecutive seeds.",
         "",
         *_table(facts["recipe"]),
         "",
@@ -61,8 +61,8 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
     """A card of a regressor, as `match_card`."""
     lines = [
         *_head(name, facts),
-        "It says how good a debate argument is, about 0 to 1: a line through the sentence vectors",
-        "of the base model, fitted by ridge regression to qualities that came with the arguments.",
+        "Rates the quality of a debate argument, from about 0 to 1: a ridge regression on the",
+        "sentence vectors of the base model, fitted to the imported qualities of arguments.",
         "",
         "## Figures",
         "",
@@ -75,8 +75,8 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
             if split in ("train", *SPLITS)
         ),
         "",
-        f"The penalty, {figures['penalty']:g}, was chosen on dev. Train figures are of the",
-        "arguments it was fitted to.",
+        f"The penalty, {figures['penalty']:g}, was chosen on dev. Train figures are for the",
+        "arguments that the model was fitted to.",
         "",
         *_limits(),
     ]
@@ -87,14 +87,14 @@ def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any])
     """A card of a writer of key points, as `match_card`."""
     lines = [
         *_head(name, facts),
-        "It writes one key point for a cluster of debate arguments. It reads `summarize:`, the",
-        "stance, the topic, and the arguments, best first; beams, nothing is drawn at random. It",
-        "was trained on the arguments of each reference key point.",
+        "Writes one key point for a cluster of debate arguments. Input: `summarize:`, the stance,",
+        "the topic, and the arguments, best first. Decoding: beam search, without sampling.",
+        "Trained on the arguments of each reference key point.",
         "",
         "## Figures",
         "",
-        "Mean loss of a token of the reference key point: lower is better. It says how likely the",
-        "reference is to the writer, not how good what it writes is.",
+        "Mean loss per token of the reference key point; lower is better. It shows how likely the",
+        "writer finds the reference, not how good its own texts are.",
         "",
         "| split | key points | before | after |",
         "| --- | --- | --- | --- |",
@@ -107,9 +107,9 @@ def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any])
         "",
         "## Training",
         "",
-        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of one "
-        f"processor). The weights after epoch {figures['best_epoch']} had the lowest loss on dev",
-        "and were kept; 0 is before the training.",
+        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of CPU "
+        f"time). The weights after epoch {figures['best_epoch']} had the lowest loss on dev",
+        "and were kept; 0 is before training.",
         "",
         *_table(facts["recipe"]),
         "",
@@ -150,8 +150,8 @@ def _limits() -> list[str]:
     return [
         "## Limits",
         "",
-        "It knows the language and the kind of text it was trained on. Figures of few cells vary",
-        "from topic to topic; on other debates choose the threshold again.",
+        "Suited to the language and kind of text that it was trained on. Figures for few cells",
+        "vary from topic to topic. For other debates, choose the threshold again.",
     ]
 
 

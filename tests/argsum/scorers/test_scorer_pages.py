@@ -49,7 +49,7 @@ def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max
     assert "MiniLM (not tuned)" in page
     assert "Imported quality" in page
     assert "0.500 / 0.250" in page
-    assert "right 0.750, n = 12" in page
+    assert "correct 0.750, n = 12" in page
     assert "oracle" in page
     assert page.count("not measured") == 8
     for number in range(20):
