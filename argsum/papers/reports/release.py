@@ -189,7 +189,7 @@ class Release:
         found = self.gpt4o(*keys)
         for name, values in found.items():
             if not isinstance(values, list) or len(values) != 3 or not all(map(is_number, values)):
-                raise UnreadableFile(GPT4O.name, "is no list of three numbers", column=name)
+                raise UnreadableFile(GPT4O.name, "is not a list of three numbers", column=name)
         return {name: tuple(map(float, values)) for name, values in found.items()}
 
     def by_people(self, column: str) -> list[float | None]:
@@ -334,7 +334,7 @@ def weighted_cell(data: str, system: str, figure: str) -> str:
 # The Debate data of the argument summarization paper: what its preprocessing leaves.
 
 
-ROWS_COUNT = "a text that comes again with the same reason has one reason"
+ROWS_COUNT = "a text repeated with the same reason has one reason"
 MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital letter end one"
 
 

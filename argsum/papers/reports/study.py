@@ -138,7 +138,7 @@ def _data(datasets: Sequence[Dataset]) -> Part:
         Line((text,), tuple(Cell((release.DATA, f"{each}: {text}")) for each in shown))
         for text in _STEPS.values()
     ]
-    caption = "Arguments left by preprocessing; of the test split where there is one."
+    caption = "Arguments left after preprocessing; of the test split if there is one."
     if not shown:
         return {}, []
     return found, [Layout("argsum-data", caption, ("Step", *shown), tuple(lines))]

@@ -12,7 +12,7 @@ from . import release as names
 # ``digits`` None has those of each printed number; tables of a study have three everywhere.
 
 
-ORACLE = "The best setting of every topic and stance, chosen by the very score shown: an oracle."
+ORACLE = "The best setting for each topic and stance, chosen by the score shown: an oracle."
 WITHIN = "Pearson; within: mean ± population sd over topics and stances."
 _ACROSS = ("Across", "Within")
 
@@ -72,7 +72,7 @@ def people_table() -> Layout:
     ]
     return Layout(
         "argsum-people",
-        "Agreement of annotators: mean Pearson correlation of two of them.",
+        "Agreement of annotators: mean pairwise Pearson correlation.",
         ("Dimension", "Mean Pearson"),
         tuple(lines),
         digits=3,
@@ -93,7 +93,7 @@ def data_table() -> Layout:
     ]
     return Layout(
         "argsum-data",
-        "Arguments left by preprocessing.",
+        "Arguments left after preprocessing.",
         ("Step", "ArgKP21, test", "Debate"),
         tuple(lines),
     )
