@@ -184,7 +184,7 @@ def test_references_are_found_without_case_or_marks_but_not_those_of_another_top
     count("A2")
     texts = list(ReferenceKeyPoint.objects.order_by("pk").values_list("text", flat=True))
     reword(lambda text: re.sub(r"[,.’']", "", text).upper() + " !")
-    assert "is taken for" in count("A3")
+    assert "is matched with" in count("A3")
     assert CountSheet.objects.count() == 288
     assert Dataset.objects.get().cells.count() == 6
     others = iter(texts[7:] + texts[:7])

@@ -395,7 +395,7 @@ def _name(cell: Cell) -> str:
 
 def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer, setting: str) -> None:
     if cell.dataset.study_id != study.pk or scorer.study_id != study.pk:
-        raise AnalysisRefused(_("Comments and scorers belong to the study."))
+        raise AnalysisRefused(_("Comments and scorers must belong to the study."))
     if len(setting) > LONGEST_SETTING:
         raise AnalysisRefused(_("This setting does not exist."))
     try:

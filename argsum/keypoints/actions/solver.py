@@ -235,7 +235,7 @@ def _required(scorer: Scorer | None) -> Scorer:
 
 NO_ARGUMENTS = "The cell has no arguments."
 FEW_CLUSTERS = "Fewer than two clusters."
-FEW_CLUSTERED = "Not more than half of the arguments are in a cluster."
+FEW_CLUSTERED = "At most half of the arguments are in a cluster."
 NOTHING_WRITTEN = "The language model gave no usable reply"
 # What a system's tools may raise: it is about the scorer or the machine, not about the system.
 OURS = (ScorerRefused, EmbeddingsUnavailable, StaleWorker, MemoryError)

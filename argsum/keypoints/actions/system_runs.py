@@ -328,7 +328,7 @@ def _checked(plan: SystemPlan) -> Grid:
 
 def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
     if plan.dataset.study_id != study.pk or plan.match_scorer.study_id != study.pk:
-        raise SystemRunRefused(_("The dataset and the scorers belong to the study."))
+        raise SystemRunRefused(_("The dataset and scorers must belong to the study."))
     if plan.variant == Variant.SEQ2SEQ and not plan.writer_model:
         raise SystemRunRefused(_("Enter the name of a sequence-to-sequence model."))
     _refuse_unready_writer(study, plan)
