@@ -286,7 +286,7 @@ def test_a_late_answer_of_another_device_is_refused_and_both_are_named(
     other.context.set_offline(False)
     refused = page.locator("#refused")
     expect(refused).to_contain_text(first)
-    expect(refused).to_contain_text("another device: 3. That stays; 0 came later")
+    expect(refused).to_contain_text("another device: 3. That answer was kept; 0 was not")
     assert stored() == {first: 3}
     # From then on this page, too, knows the answer, and a change of it is one.
     press(page, "u")
@@ -449,7 +449,7 @@ def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
     page.wait_for_timeout(450)
     page.keyboard.press("u")
     expect(page.locator(".sentence")).to_have_text(before)
-    expect(page.locator("#toasts")).to_contain_text("Taken back: 2.")
+    expect(page.locator("#toasts")).to_contain_text("Undone: 2.")
     assert Adjudication.objects.get().is_undone
     page.wait_for_timeout(450)
     page.keyboard.press("3")

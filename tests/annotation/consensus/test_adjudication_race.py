@@ -64,5 +64,5 @@ def test_of_two_labels_at_once_the_second_is_refused(study):
         answer(rater=row.rater, assignment=row, given=Answer(key, label=value, known=""))
 
     (refusal,) = race(label, AnsweredMeanwhile)
-    assert "1. That stays; 3 came later" in refusal
+    assert "1. That answer was kept; 3 was not" in refusal
     assert Assignment.objects.get().label == 1
