@@ -26,8 +26,8 @@ CHOICES: dict[str, Promise] = {
     FIRST: lazy("the first object"),
     SECOND: lazy("the second object"),
     NEITHER: lazy("neither: it declines"),
-    UNCLEAR: lazy("a word for neither object"),
-    NONE: lazy("no part that names a choice"),
+    UNCLEAR: lazy("a word that names neither object"),
+    NONE: lazy("no part naming a choice"),
 }
 LEFT_OUT: dict[str, Promise] = {
     "blank": lazy("arguments without a sentence"),

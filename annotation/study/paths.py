@@ -38,7 +38,9 @@ def relevance_steps(study: Study) -> list[Step]:
 
 def _arguments(study: Study) -> Step:
     count = study.arguments.count()
-    found = ngettext("%(count)s argument imported.", "%(count)s arguments imported.", count)
+    found = ngettext(
+        "%(count)s argument in this study.", "%(count)s arguments in this study.", count
+    )
     asked = _("Upload a table, JSON or workbook. You see its content before anything is stored.")
     return step(
         study,

@@ -72,7 +72,7 @@ def test_empty_study_begins_with_an_import_then_comes_a_round(researcher, study)
     assert reverse("imports", args=[study.public_id]) in card
     cast.make_arguments(study, 3)
     text = overview(researcher, study)
-    assert "3 arguments imported" in text
+    assert "3 arguments in this study" in text
     assert reverse("campaign_new", args=[study.public_id]) in next_card(text)
     # A draft is finished first.
     campaign = cast.make_campaign(study, name="Draft one")

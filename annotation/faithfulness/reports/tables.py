@@ -93,11 +93,11 @@ COHERENCE_OF_TEXTS = Measure(
 )
 SKIPPED = {
     "uncited": lazy("segments without a citation"),
-    "generated": lazy("segments with arguments of the writer's own"),
+    "generated": lazy("segments with the writer's own arguments"),
     "nonexistent": lazy("segments that cite only numbers without an argument"),
     "unlabelled": lazy("cited arguments without a label"),
     "no_arguments": lazy("answers without arguments"),
-    "no_labels": lazy("answers none of whose arguments has a label"),
+    "no_labels": lazy("answers without a labelled argument"),
     "no_relevant": lazy("answers without a relevant argument"),
     "no_citations": lazy("answers that cite nothing that counts"),
 }

@@ -293,8 +293,8 @@ def curve_alt(rows: list[dict[str, Any]]) -> str:
     if best["alpha"] is None:
         return _("Alpha is not defined at any threshold.")
     return _(
-        "Nobody left out: ordinal alpha %(alpha).3f, %(ties)d ties. Highest alpha in these data "
-        "%(best).3f at %(below).2f, with %(without)d items without a vote."
+        "No one excluded: ordinal alpha %(alpha).3f, %(ties)d ties. Highest alpha in these "
+        "data %(best).3f at %(below).2f, with %(without)d items without a vote."
     ) % {
         "alpha": first["alpha"] or 0,
         "ties": first["ties"],

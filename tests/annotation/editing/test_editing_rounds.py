@@ -143,7 +143,7 @@ def test_experts_see_their_answers_once_the_round_is_open(study, researcher):
     own = sheets_of(row, rater_id=row.places.order_by("rater").first().rater_id)
     client = sign_in(own[0].rater.user)
     here = reverse("editing", args=[study.public_id])
-    assert "No answers on your desk" in client.get(here).content.decode()
+    assert "No answers to edit yet" in client.get(here).content.decode()
     assert (
         client.get(reverse("desk_form", args=[study.public_id, own[0].public_id])).status_code
         == 404
