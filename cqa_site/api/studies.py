@@ -243,7 +243,7 @@ class StudyNameViews(PersonViews):
     def create(self, request: Request) -> Response:
         """Open a study, for those who may on this site; they become its first admin."""
         if not may_open_studies(request.user):
-            raise PermissionDenied("Only people who may open studies on this site can do that.")
+            raise PermissionDenied("Only people who may create studies on this site can do that.")
         form = StudyForm(self.read(StudyInput))
         require_valid(form)
         study = create_study(actor=request.user, **form.cleaned_data)
@@ -287,7 +287,9 @@ class MemberViews(AdminViews):
         try:
             self._change(membership, **given)
         except people_actions.LastAdmin as refusal:
-            raise Conflict("A study needs an active admin; make somebody else admin.") from refusal
+            raise Conflict(
+                "A study needs an active admin. Make someone else an admin first."
+            ) from refusal
         return self.shown(self.get_queryset().get(pk=membership.pk))
 
     def _change(
@@ -333,7 +335,7 @@ class InvitationViews(AdminViews):
         invitation = get_object_or_404(self.get_queryset(), public_id=public_id)
         self.read(NothingInput)
         if not people_actions.revoke_invitation(invitation=invitation, actor=request.user):
-            raise Conflict("That invitation had been used or revoked before.")
+            raise Conflict("This invitation was already used or revoked.")
         return self.shown(self.get_queryset().get(pk=invitation.pk))
 
 

@@ -53,7 +53,7 @@ class Option:
         }
         if not self.choices:
             return forms.CharField(max_length=self.longest, **about)
-        choices = [("", _("As kind and name of the file say")), *self.choices]
+        choices = [("", _("From the kind and name of the file")), *self.choices]
         return forms.TypedChoiceField(choices=choices, coerce=int, empty_value=None, **about)
 
     def input(self) -> "serializers.Field":

@@ -27,7 +27,7 @@ Text = str | Promise
 TEXTS, WRITTEN, JUDGED = "texts", "written", "judged"
 HEADINGS: dict[str, Text] = {
     TEXTS: _("Comments, arguments and questions"),
-    WRITTEN: _("What systems and people wrote"),
+    WRITTEN: _("Texts by systems and people"),
     JUDGED: _("Labels, scores and counts"),
 }
 
@@ -166,7 +166,7 @@ def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
     found = sorted(FORMATS.values(), key=lambda each: not each.is_usual)
     meant = [each for each in found if each.sample and goal in each.sample.goals]
     rest = [each for each in found if each not in meant]
-    groups: list[tuple[Text, list[Format]]] = [(_("For what this study wants to find out"), meant)]
+    groups: list[tuple[Text, list[Format]]] = [(_("For the question of this study"), meant)]
     for heading, title in HEADINGS.items():
         groups.append((title, [each for each in rest if each.heading == heading]))
     return [(title, own) for title, own in groups if own]

@@ -50,19 +50,19 @@ class UploadForm(OptionsForm):
     """One file or several, and what they are."""
 
     kind = forms.ChoiceField(
-        label=_("What is in the file"),
+        label=_("Kind of data"),
         required=False,
-        help_text=_("You are told what it was taken for and why, and can say otherwise."),
+        help_text=_("You see the detected kind and the reason, and can change it."),
     )
-    file = FilesField(label=_("File, or several of this kind"), max_length=255)
+    file = FilesField(label=_("File, or several of one kind"), max_length=255)
 
     def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
         super().__init__(*args, asked=asked_with_uploads(), **kwargs)
-        found = ("", _("Find out from its content"))
+        found = ("", _("Detect from content"))
         offer(self, kind=[found, *kinds_under_headings(goal)])
         self.fields["file"].help_text = _(
-            "CSV, TSV, JSON, JSON Lines, XLSX, XLS, ODS, or a ZIP archive of them, up to %s. "
-            "Nothing is stored in the study before you have seen a dry run."
+            "CSV, TSV, JSON, JSON Lines, XLSX, XLS, ODS, or a ZIP archive of them, up to "
+            "%s. Nothing is stored in the study before you see a dry run."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
 
@@ -75,7 +75,7 @@ class UploadForm(OptionsForm):
             if problem:
                 self.add_error("kind", problem)
         if len(files) > 1 and data.get("kind") and data.get("kind") not in dict(batch_kinds()):
-            several = _("Files of this kind ask a question each: upload them one by one.")
+            several = _("Upload files of this kind one by one: each needs its own settings.")
             self.add_error("file", several)
         if same := same_names(files):
             twice = _("Several of these files have the same name: %s") % ", ".join(same)
@@ -91,7 +91,7 @@ class UploadForm(OptionsForm):
 class KindForm(forms.Form):
     """What a file is, where its content does not say or a person knows better."""
 
-    kind = forms.ChoiceField(label=_("What is in the file"))
+    kind = forms.ChoiceField(label=_("Kind of data"))
 
     def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -102,11 +102,9 @@ class BatchApplyForm(forms.Form):
     """Which files to import, and what to do with rows that are rejected or differ."""
 
     files = forms.TypedMultipleChoiceField(coerce=UUID)  # type: ignore[assignment]  # a field of this name
-    leave_out_rejected = forms.BooleanField(
-        label=_("Leave the rejected rows out of their files"), required=False
-    )
+    leave_out_rejected = forms.BooleanField(label=_("Skip rejected rows"), required=False)
     update_changed = forms.BooleanField(
-        label=_("Replace what differs by the files' content"), required=False
+        label=_("Replace stored values that differ"), required=False
     )
 
     def __init__(self, *args: Any, waiting: Iterable[UUID], **kwargs: Any) -> None:
@@ -122,7 +120,7 @@ class SheetForm(forms.Form):
 
     sheet = forms.ChoiceField(label=_("Sheet"), required=False)
     encoding = forms.ChoiceField(
-        label=_("Encoding"), required=False, choices=[("", _("Recognise")), *ENCODINGS]
+        label=_("Encoding"), required=False, choices=[("", _("Detect")), *ENCODINGS]
     )
     header_row = forms.IntegerField(
         label=_("Header in row"), required=False, min_value=1, max_value=100
@@ -161,12 +159,12 @@ class ColumnsForm(forms.Form):
     # Folded; see `cqa_site.web.templatetags.advanced`.
     advanced: tuple[str, ...] = ("undo_spreadsheet_marks",)
     rater_kind = forms.ChoiceField(
-        label=_("The raters are"), choices=Rater.Kind.choices, initial=Rater.Kind.PERSON
+        label=_("Type of raters"), choices=Rater.Kind.choices, initial=Rater.Kind.PERSON
     )
     undo_spreadsheet_marks = forms.BooleanField(
-        label=_("Take off the apostrophes that protect spreadsheets from formulas"),
+        label=_("Remove the apostrophes that protect spreadsheets from formulas"),
         required=False,
-        help_text=_("Right for CSV files exported here, unless they were exported raw."),
+        help_text=_("For CSV files exported from this site, unless exported raw."),
     )
 
     def __init__(
@@ -253,13 +251,13 @@ class ApplyForm(forms.Form):
     """What to do with rows that are rejected or differ."""
 
     leave_out_rejected = forms.BooleanField(
-        label=_("Leave the rejected rows out"),
+        label=_("Skip rejected rows"),
         required=False,
         # Only the browser insists; without the box the import itself refuses, with the reason.
         widget=forms.CheckboxInput(attrs={"required": True}),
     )
     update_changed = forms.BooleanField(
-        label=_("Replace what differs by the file's content"), required=False
+        label=_("Replace stored values that differ"), required=False
     )
 
 
@@ -307,7 +305,7 @@ class AskingColumns(Asking):
     """Which column of a table is what; raises UnreadableFile for what is no table."""
 
     title = _("Columns")
-    heading = _("Which column is what?")
+    heading = _("Columns")
     seen_names: tuple[str, ...] = READING
     sheet_class: type[SheetForm] = SheetForm
 

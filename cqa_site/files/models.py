@@ -111,8 +111,8 @@ class ImportMatch(models.Model):
     class Decision(models.TextChoices):
         """What was said."""
 
-        SAME = "same", _("The same")
-        OTHER = "other", _("Another")
+        SAME = "same", _("Same")
+        OTHER = "other", _("Different")
 
     import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="matches")
     row = models.PositiveIntegerField()
@@ -172,7 +172,7 @@ class ExportFile(models.Model):
     def path(self) -> Path:
         """Where the finished file lies; raises NotThere if it has expired."""
         if not self.stored_as:
-            raise NotThere(gettext("This file was deleted because it is old. Make it anew."))
+            raise NotThere(gettext("This file was deleted because it is old. Create it again."))
         return settings.MEDIA_ROOT / self.stored_as
 
     @property

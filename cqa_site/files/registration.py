@@ -38,7 +38,7 @@ def file_entries() -> Iterator[Entry]:
         "imports",
         place=10,
         waits=files_waiting,
-        tour=_("Files come in here. Each is checked first, and you see what it would add."),
+        tour=_("Import files here. Each is checked first, and you see what it would add."),
         also=_("upload files samples"),
     )
 

@@ -262,7 +262,7 @@ class TokenAuthentication(BaseAuthentication):
         if token is None or not token.is_open or not token.user.is_active:
             raise AuthenticationFailed("This token is not valid.")
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
-            raise exceptions_PermissionDenied("This token may only read.")
+            raise exceptions_PermissionDenied("This token is read-only.")
         self._note_use(token)
         return token.user, token
 

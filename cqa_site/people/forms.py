@@ -28,8 +28,8 @@ class StudyForm(forms.ModelForm):
         fields = ["name", "goal", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 4})}
         help_texts = {
-            "name": _("Every member sees it, crowd participants included."),
-            "description": _("What is studied, for the team. Members see it on the overview."),
+            "name": _("All members see it, including crowd participants."),
+            "description": _("The topic of the study. Members see it on the overview."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -42,7 +42,9 @@ class StudyForm(forms.ModelForm):
             initial=first,
             required=False,
             widget=forms.RadioSelect,
-            help_text=_("The overview leads there step by step. Everything else stays possible."),
+            help_text=_(
+                "The overview guides you there step by step. Everything else stays available."
+            ),
         )
 
 
@@ -66,11 +68,11 @@ class KeysForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["shortcuts"]
-        labels = {"shortcuts": _("Letters, digits and signs work")}
+        labels = {"shortcuts": _("Letter, digit and symbol keys")}
         help_texts = {
             "shortcuts": _(
-                "Arrows, Enter, Escape and keys with Ctrl always work. Whatever keys do can be "
-                "done by buttons, too."
+                "Arrow keys, Enter, Escape and keys with Ctrl always work. Every "
+                "shortcut also has a button."
             )
         }
         widgets = {"shortcuts": forms.RadioSelect}
@@ -82,7 +84,7 @@ class TokenForm(forms.ModelForm):
     class Meta:
         model = ApiToken
         fields = ["name", "scope"]
-        help_texts = {"name": _("What will use it, for example: evaluation notebook.")}
+        help_texts = {"name": _("The program that uses it, for example: evaluation notebook.")}
 
 
 class InvitationForm(forms.ModelForm):
@@ -96,7 +98,7 @@ class InvitationForm(forms.ModelForm):
         model = Invitation
         fields = ["note", "role", "leads_to"]
         widgets = {"leads_to": forms.HiddenInput}
-        help_texts = {"note": _("A reminder for you; the person does not see it.")}
+        help_texts = {"note": _("Not shown to the person you invite.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -110,7 +112,7 @@ class InvitationForm(forms.ModelForm):
         if address and not address.startswith(
             reverse("study", args=[self.instance.study.public_id])
         ):
-            raise forms.ValidationError(_("That is no page of this study."))
+            raise forms.ValidationError(_("This is not a page of this study."))
         return address
 
 
@@ -169,4 +171,4 @@ class FirstAdministratorForm(NewPersonForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = _("Everybody you work with sees it.")
+        self.fields["name"].help_text = _("Everyone you work with sees it.")

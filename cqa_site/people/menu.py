@@ -22,7 +22,9 @@ PEOPLE = Finder(
 
 def people_entries() -> Iterator[Entry]:
     """People, the log, and what admins change."""
-    tour = _("People come in by a link that you make here, and see only what their role allows.")
+    tour = _(
+        "People join through a link that you create here, and see only what their role allows."
+    )
     also = _("invite invitation add members users roles")
     yield Entry("study", _("People"), "members", place=10, tour=tour, also=also)
     yield Entry("study", _("API and access tokens"), "study_api", place=70)

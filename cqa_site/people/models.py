@@ -131,9 +131,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     class Shortcuts(models.TextChoices):
         """How letters, digits and signs do something on work pages."""
 
-        SINGLE = "single", _("By themselves")
-        ALT = "alt", _("Together with Alt")
-        OFF = "off", _("Not at all")
+        SINGLE = "single", _("Without Alt")
+        ALT = "alt", _("With Alt")
+        OFF = "off", _("Off")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     email = models.EmailField(_("e-mail"), unique=True, null=True, blank=True)
@@ -142,7 +142,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(_("site administrator"), default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     shortcuts = models.CharField(
-        _("keys on work pages"), max_length=6, choices=Shortcuts, default=Shortcuts.SINGLE
+        _("keyboard shortcuts"), max_length=6, choices=Shortcuts, default=Shortcuts.SINGLE
     )
 
     # How often somebody signed out everywhere: what is older than the last time is no session.

@@ -141,7 +141,7 @@ class PaceSerializer(SkipsSerializer):
         source="pace.seconds", read_only=True, allow_null=True, help_text="On average."
     )
     is_hasty = serializers.BooleanField(
-        source="pace.is_hasty", read_only=True, help_text="Below a fifth of what is usual."
+        source="pace.is_hasty", read_only=True, help_text="Below a fifth of the usual time."
     )
 
 

@@ -67,12 +67,12 @@ class PayForm(forms.Form):
     """What an hour is paid, for the estimate alone: it is kept nowhere."""
 
     pay = forms.DecimalField(
-        label=lazy("Pay for an hour"),
+        label=lazy("Hourly pay"),
         required=False,
         min_value=Decimal(0),
         max_value=MOST_PAY,
         decimal_places=2,
-        help_text=lazy("For the estimate here, in your currency. It is not stored."),
+        help_text=lazy("For this estimate only, in your currency. It is not stored."),
     )
 
     @property
@@ -151,15 +151,15 @@ Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 def skip_share_field() -> forms.FloatField:
     """How much people of a crowd may skip, for plans of kinds with something to skip."""
     return forms.FloatField(
-        label=lazy("Largest share of skipped items"),
+        label=lazy("Maximum share of skipped items"),
         required=False,
         min_value=0,
         max_value=1,
         initial=0.2,
         help_text=lazy(
-            "Between 0 and 1, of the items that a crowd participant is asked for; one is always "
-            "allowed, all are never. Participants who skip more get a code of its own. Members "
-            "are only flagged. Empty: no limit."
+            "From 0 to 1, of the items required from a crowd participant. One skip is "
+            "always allowed, skipping all never. Participants who skip more get a "
+            "separate code. Members are only flagged. Empty: no limit."
         ),
     )
 
@@ -184,27 +184,28 @@ class PlanForm(forms.Form):
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
     repeat_share: forms.Field | None = forms.FloatField(
-        label=lazy("Share of own items that come a second time"),
+        label=lazy("Share of blind repeats"),
         min_value=0,
         max_value=0.5,
         initial=0,
         help_text=lazy(
-            "Shows how far people agree with themselves. Nobody is told which items these are."
+            "Shows how well people agree with themselves. Repeated items are not "
+            "marked. Default: 0."
         ),
     )
     lease_minutes: forms.Field | None = forms.IntegerField(
-        label=lazy("Minutes an item stays reserved"),
+        label=lazy("Reservation time in minutes"),
         min_value=5,
         max_value=1440,
         initial=120,
-        help_text=lazy("Counted from the last change. Drafts are kept in any case."),
+        help_text=lazy("Counted from the last change. Drafts are always kept."),
     )
     seed = forms.IntegerField(
         label=lazy("Seed"),
         min_value=0,
         max_value=LARGEST,
         initial=1,
-        help_text=lazy("The same seed and the same items give the same round again."),
+        help_text=lazy("The same seed and the same items give the same round."),
     )
     instructions: forms.Field | None = forms.CharField(
         label=lazy("Instructions"),
@@ -303,7 +304,7 @@ class PlanForm(forms.Form):
         if self.round is not None:
             others = others.exclude(pk=self.round.pk)
         if others.exists():
-            raise ValidationError(_("Another round of this study has this name."))
+            raise ValidationError(_("Another round of this study already has this name."))
         return name
 
 
@@ -343,11 +344,11 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
 
     days = forms.IntegerField(label=lazy("Days valid"), min_value=1, max_value=365, initial=30)
     return_url = forms.URLField(
-        label=lazy("Address for the way back"),
+        label=lazy("Return address"),
         required=False,
         max_length=300,
         assume_scheme="https",
-        help_text=lazy("Write {code} where the code belongs. Empty: known for Prolific alone."),
+        help_text=lazy("Write {code} in place of the code. Can be empty for Prolific only."),
     )
 
     advanced = ("days", *OPTIONAL, *PARAMS)
@@ -368,8 +369,8 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             "session_param": lazy("Parameter: session"),
         }
         help_texts = {
-            "skips_code": lazy("Empty: the code for people who are screened out."),
-            "stopped_code": lazy("Also for people who withdraw. Empty: they get no code."),
+            "skips_code": lazy("If empty, the code for screened-out people is used."),
+            "stopped_code": lazy("Also for people who withdraw. If empty, they get no code."),
         }
 
     def __init__(self, *args: Any, most_items: int, counted: str, **kwargs: Any) -> None:
@@ -387,12 +388,12 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         wanted: int = self.cleaned_data["required_items"]
         if not self.most_items:
             raise forms.ValidationError(
-                lazy("The round has nothing to work on yet. Choose its items, or open it first.")
+                lazy("The round has no items yet. Choose its items, or start it first.")
             )
         if wanted > self.most_items:
             text = ngettext(
-                "The round has %(most)s item for one person; ask for no more than that.",
-                "The round has %(most)s items for one person; ask for no more than that.",
+                "The round has %(most)s item for one person. Require no more than that.",
+                "The round has %(most)s items for one person. Require no more than that.",
                 self.most_items,
             )
             raise forms.ValidationError(text, params={"most": self.most_items})
@@ -404,10 +405,10 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         names = (*CODES, "skips_code", "stopped_code")
         codes = [data.get(name) for name in names if data.get(name)]
         if len(set(codes)) < len(codes):
-            self.add_error("completed_code", lazy("Each outcome needs a code of its own."))
+            self.add_error("completed_code", lazy("Each outcome needs a different code."))
         params = [data.get(name) for name in PARAMS if data.get(name)]
         if len(set(params)) < len(params):
-            self.add_error("participant_param", lazy("Each parameter needs a name of its own."))
+            self.add_error("participant_param", lazy("Each parameter needs a different name."))
         return data
 
     def link_fields(self) -> dict[str, Any]:

@@ -42,7 +42,9 @@ def pause_round(*, round_: Round, actor: User) -> None:
     """Stop serving for a while; raises RoundNotReady for kinds that do not pause."""
     stored = locked_round(round_, Round.State.OPEN)
     if not kind_of(stored).pauses:
-        raise RoundNotReady(_("Rounds of this kind do not pause: close it and open it again."))
+        raise RoundNotReady(
+            _("Rounds of this kind cannot be paused. Close the round and reopen it instead.")
+        )
     _move(stored, Round.State.PAUSED, actor)
 
 
@@ -116,7 +118,7 @@ def locked_round(round_: Round, *states: str) -> Any:
     stored = rows.get(pk=round_.pk)
     if stored.state not in states:
         raise RoundNotReady(
-            _("The round is %s; that is not possible now.") % stored.get_state_display()
+            _("The round is %s, so this is not possible now.") % stored.get_state_display()
         )
     return stored
 
@@ -226,7 +228,7 @@ class OneByOne(SheetKind):
         items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
         wanted = self.slots(round_, items.order_by("position").values_list("pk", flat=True))
         if not wanted:
-            raise RoundNotReady(_("The round holds nothing to work on."))
+            raise RoundNotReady(_("The round has no items."))
         self.check_opening(round_)
         slots = (
             self.Slot(round=round_, item_id=item, number=number)
@@ -317,7 +319,7 @@ class OneByOne(SheetKind):
 
     def counted(self) -> str:
         """Sheets."""
-        return _("Submitted sheets, blind repeats included, examples not.")
+        return _("Submitted sheets, including blind repeats but not examples.")
 
     def check_work(self) -> Iterable[str]:
         """Sheets, slots and submissions."""

@@ -41,9 +41,11 @@ class ParticipantLink(models.Model):
     # Without one of its own, the code of people who are screened out; and none.
     skips_code = models.CharField(_("code: too many skips"), max_length=40, blank=True)
     stopped_code = models.CharField(_("code: stopped early"), max_length=40, blank=True)
-    return_url = models.URLField(_("address for the way back"), max_length=300, blank=True)
-    required_items = models.PositiveIntegerField(_("items to complete"), default=50)
-    max_participants = models.PositiveIntegerField(_("participants at most"), default=500)
+    return_url = models.URLField(_("return address"), max_length=300, blank=True)
+    required_items = models.PositiveIntegerField(_("items per person"), default=50)
+    max_participants = models.PositiveIntegerField(
+        _("maximum number of participants"), default=500
+    )
     expires_at = models.DateTimeField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -146,7 +148,7 @@ class Round(models.Model):
     instructions = models.TextField(_("instructions"), blank=True)
     seed = models.PositiveBigIntegerField(_("seed"), default=1)
     repeat_share = models.FloatField(
-        _("share of own items that come a second time"),
+        _("share of blind repeats"),
         default=0.0,
         validators=[MinValueValidator(0), MaxValueValidator(0.5)],
     )
@@ -157,9 +159,9 @@ class Round(models.Model):
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     # Of the items that somebody of a crowd is asked for; None lets them skip all.
-    skip_share = models.FloatField(_("largest share of skipped items"), null=True)
+    skip_share = models.FloatField(_("maximum share of skipped items"), null=True)
     lease_minutes = models.PositiveSmallIntegerField(
-        _("minutes an item stays reserved"),
+        _("reservation time in minutes"),
         default=120,
         # What a kind's form takes is narrower.
         validators=[MinValueValidator(1), MaxValueValidator(1440)],
@@ -297,7 +299,7 @@ class Sheet(models.Model):
     class State(models.TextChoices):
         """open → submitted; a machine's reply without a usable value is unscored."""
 
-        OPEN = "open", _("Begun")
+        OPEN = "open", _("Started")
         SUBMITTED = "submitted", _("Submitted")
         UNSCORED = "unscored", _("Unscored")
         VOID = "void", _("Does not count")

@@ -354,15 +354,15 @@ def _card(
     card = kind.card(count)
     if is_done:
         card = Card(
-            text=_("Nothing is left for you here at present. You can look at your answers."),
-            button=_("Look at it"),
+            text=_("Nothing is left for you here at the moment. You can view your answers."),
+            button=_("View"),
             badge=card.badge,
         )
     elif is_held:
         card = Card(
             text=_("Your practice answers did not match the key often enough."),
-            button=_("Look at it"),
-            badge=_("Waits for a researcher"),
+            button=_("View"),
+            badge=_("Waiting for a researcher"),
         )
     return Waiting(
         title=round_.name,

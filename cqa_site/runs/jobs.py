@@ -68,7 +68,7 @@ def send() -> None:
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
 STOP = threading.Event()
 MAX_LOSSES = 3
-UNEXPECTED = "An unexpected error; the server's log has the details."
+UNEXPECTED = "Unexpected error. The server log has the details."
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3

@@ -149,7 +149,7 @@ class WorkbookReader:
         try:
             status = self._child.wait(timeout=5)
         except subprocess.TimeoutExpired:
-            return "could not be opened (its reader fell silent)"
+            return "could not be opened (its reader stopped responding)"
         if status < 0:
             return "took more processor time or memory than is accepted"
         return f"could not be opened (reader stopped with status {status})"
@@ -304,7 +304,7 @@ def unpacked(
                 members = _wanted_members(archive, shown, is_wanted, called, limits)
                 found = _unpack(archive, members, Path(folder), shown, limits)
         except _DAMAGED as error:
-            raise UnreadableFile(shown, f"is no ZIP archive that can be read ({error})") from None
+            raise UnreadableFile(shown, f"is not a readable ZIP archive ({error})") from None
         yield found
 
 
@@ -330,7 +330,7 @@ def single_member(
 
 
 def _tables_in(path: str | os.PathLike[str]) -> list[str]:
-    """Tables in an archive that is no workbook."""
+    """Tables in an archive that is not a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [place_in(each) for each in archive.namelist()[: DEFAULT_LIMITS.xlsx_members]]
@@ -358,7 +358,7 @@ def _wanted_members(
         if info.is_dir() or not is_wanted(name):
             continue
         if name in members:
-            raise UnreadableFile(shown, f"holds {name} twice")
+            raise UnreadableFile(shown, f"contains {name} twice")
         if info.flag_bits & _ENCRYPTED:
             raise UnreadableFile(shown, "is encrypted; save it without a password")
         members[name] = info

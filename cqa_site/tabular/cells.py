@@ -155,7 +155,7 @@ def loads(
     start = len(text) - len(text.lstrip(" \t\r\n"))
     value, end = decode_at(text, start, depth=depth, numbers=numbers, raw_lines=raw_lines)
     if text[end:].strip(" \t\r\n"):
-        raise StrictJsonError("something follows the end of the JSON value")
+        raise StrictJsonError("text follows the end of the JSON value")
     return value
 
 
@@ -388,7 +388,7 @@ def as_moment(value: Value) -> datetime | None:
             moment = _read_moment(text, form)
             moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
             return moment.astimezone(UTC)
-    raise ValueError(f"{given[:40]!a} is no date and time (write 2024-01-31T14:05)")
+    raise ValueError(f"{given[:40]!a} is not a date and time (write 2024-01-31T14:05)")
 
 
 def _read_moment(text: str, form: str) -> datetime:

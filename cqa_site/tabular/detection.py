@@ -81,7 +81,7 @@ def binary_family(head: bytes, name: str) -> str:
 def text_family(sample: str, name: str) -> str:
     """'json' or 'text', from the first characters."""
     if not sample.strip():
-        raise UnreadableFile(name, "holds nothing but white space")
+        raise UnreadableFile(name, "contains only white space")
     if _MARKUP_START.match(sample):
         raise UnreadableFile(name, "is a web page or XML document, not a table")
     return "json" if _JSON_START.match(sample) else "text"

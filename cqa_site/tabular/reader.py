@@ -157,7 +157,7 @@ def open_workbook(
     shown = printable_name(name)
     with _open_regular(path, shown) as file:
         if binary_family(file.read(_HEAD_BYTES), shown) != "xlsx":
-            raise UnreadableFile(shown, "is no workbook")
+            raise UnreadableFile(shown, "is not a workbook")
         check_size(file, shown, limits)
         return WorkbookReader(file, name=shown, sheet=None, limits=limits)
 
@@ -176,7 +176,7 @@ def _open_kind(file: BinaryIO, name: str, how: _How) -> Table:
         check_agrees("xlsx", name, how.kind)
         return _open_workbook_sheet(file, name, how)
     if how.kind == "xlsx":
-        raise UnreadableFile(name, "is no workbook")
+        raise UnreadableFile(name, "is not a workbook")
     return _open_text_kind(file, name, how)
 
 
@@ -302,7 +302,7 @@ def open_lines(
     try:
         stream = _text(path, shown, encoding, limits)
     except _NoText:
-        raise UnreadableFile(shown, "is no plain text") from None
+        raise UnreadableFile(shown, "is not plain text") from None
     found = _numbered(stream, shown, limits)
     try:
         _number, header = next(found)

@@ -303,7 +303,7 @@ def _items(text: _JsonText) -> Iterator[Item]:
     else:
         yield from _object_items(text)
     if text.peek():
-        raise text.error("something follows the end of the JSON value")
+        raise text.error("text follows the end of the JSON value")
 
 
 def _json_records(stream: TextIO, name: str, limits: Limits, numbers: LenientNumbers) -> Numbered:
@@ -314,7 +314,7 @@ def _json_records(stream: TextIO, name: str, limits: Limits, numbers: LenientNum
         if isinstance(item, dict | _BadRecord):
             yield position, item
         else:
-            yield position, _BadRecord("this entry is no object with named values")
+            yield position, _BadRecord("this entry is not an object with named values")
     if len(text.lists) != 1:
         count = "several lists" if text.lists else "no list"
         raise UnreadableFile(name, f"holds {count} of records at its top level; one is expected")
@@ -338,7 +338,7 @@ def _line_record(line: str, limits: Limits, numbers: LenientNumbers) -> Record |
     except StrictJsonError as error:
         return _BadRecord(str(error))
     if not isinstance(value, dict):
-        return _BadRecord("this line is no object with named values")
+        return _BadRecord("this line is not an object with named values")
     return value
 
 
@@ -377,7 +377,7 @@ def read_records(
             raise UnreadableFile(name, f"has more than {most}", row=number)
     if log is not None and numbers.count:
         values = counted(numbers.count, "value is", "values are")
-        log.notes.append(f"{values} NaN or infinite, and taken as missing.")
+        log.notes.append(f"{values} NaN or infinite, and treated as missing.")
     rows = (
         Row(number, {column: record.get(column) for column in columns})
         for number, record in source(stream, name, limits, numbers)

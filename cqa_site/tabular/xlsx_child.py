@@ -94,7 +94,7 @@ def _check_sizes(members: list[zipfile.ZipInfo], limits: dict[str, Any]) -> None
         raise _Refusal(f"unpacks to {total:,} bytes, more than {most:,}")
     for member in members:
         if member.file_size > limits["xlsx_ratio"] * max(member.compress_size, 1):
-            raise _Refusal(f"is packed more than {limits['xlsx_ratio']} times, as only a bomb is")
+            raise _Refusal(f"is packed more than {limits['xlsx_ratio']} times, like a ZIP bomb")
 
 
 def _chosen_sheets(titles: list[str], wanted: str | int | None) -> list[int]:

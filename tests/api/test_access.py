@@ -112,7 +112,7 @@ def test_a_read_token_changes_nothing(world, clients, alone):
         with alone(route):
             response = route.send(clients["read_token"], world)
             assert response.status_code == 403
-            assert response.json()["detail"] == "This token may only read."
+            assert response.json()["detail"] == "This token is read-only."
 
 
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.long)])

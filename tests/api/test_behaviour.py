@@ -114,7 +114,7 @@ def test_a_campaign_from_draft_to_closed(world, researcher):
     post(researcher, f"{here}items/control/", 409, item_id=arguments[1], label=1)
     refused = researcher.patch(here, {"block_size": 9, "name": "Other"}, format="json")
     assert refused.status_code == 409
-    assert "block_size cannot change any more, only name, guideline" in refused.json()["detail"]
+    assert "block_size can no longer change, only name, guideline" in refused.json()["detail"]
     more = researcher.patch(here, {"votes_per_item": 2}, format="json").json()
     assert (more["votes_per_item"], more["name"]) == (2, "Round 2")
     assert researcher.patch(here, {"votes_per_item": 1}, format="json").status_code == 409
@@ -267,8 +267,8 @@ def test_an_import_from_upload_to_arguments(world, researcher):
     stored = researcher.post(url, body, format="multipart").json()
     assert stored["name"] == "weather.csv"
     here = f"{url}{stored['id']}/"
-    assert "being worked on" in post(researcher, f"{here}apply/", 409)["detail"]
-    assert "being worked on" in post(researcher, f"{here}check/", 409)["detail"]
+    assert "being processed" in post(researcher, f"{here}apply/", 409)["detail"]
+    assert "being processed" in post(researcher, f"{here}check/", 409)["detail"]
     Job.objects.filter(pk=ImportFile.objects.get(public_id=stored["id"]).job_id).update(
         state="failed"
     )

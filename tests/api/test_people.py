@@ -205,7 +205,7 @@ def enter(address, person):
 def test_crowd_links_are_judged_like_on_the_page(world, researcher):
     url = f"{of_round(world)}crowd-links/"
     same = post(researcher, url, 400, **CODES | {"fault_code": "A"})
-    assert same["errors"] == {"completed_code": ["Each outcome needs a code of its own."]}
+    assert same["errors"] == {"completed_code": ["Each outcome needs a different code."]}
     post(researcher, url, 400, **CODES, participant_param="ID", study_param="ID")
     post(researcher, url, 400, **CODES, days=366)
     post(researcher, url, 400, completed_code="A")

@@ -348,7 +348,7 @@ def test_text_written_offline_arrives(desk, sheet):
     desk.context.set_offline(True)
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" offline")
-    expect(page.locator("#saved")).to_contain_text("No connection. What you entered is kept")
+    expect(page.locator("#saved")).to_contain_text("No connection. Your entries are kept")
     assert stored(sheet) == sheet.machine_text
     assert page.evaluate(LEAVES) is False, "leaving with unsent text asks first"
     page.keyboard.type(" and still")
@@ -429,7 +429,7 @@ def test_a_page_that_was_closed_before_it_could_save(desk, sheet):
     leave_offline(desk, " unsent")
     assert stored(sheet) == sheet.machine_text
     page = open_desk(desk, sheet)
-    expect(page.locator("#toasts")).to_contain_text("your last visit is back")
+    expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
     expect(editor(page)).to_have_value(re.compile("calmer unsent"))
     assert "calmer unsent" in stored(sheet)
     assert page.evaluate("Object.keys(localStorage)") == []
@@ -474,10 +474,10 @@ def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, sheet):
     desk.context.clear_cookies(name="csrftoken")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" stale")
-    expect(page.locator("#saved")).to_contain_text("The page is out of date")
+    expect(page.locator("#saved")).to_contain_text("This page is out of date")
     page.locator("#trouble-link").click()
     expect(editor(page)).to_have_value(re.compile("calmer stale"))
-    expect(page.locator("#toasts")).to_contain_text("your last visit is back")
+    expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
     assert "calmer stale" in stored(sheet)
     desk.console.clear()
 
@@ -576,7 +576,7 @@ def test_instructions_beside_leave_room_for_the_text(desk):
     page = desk.page
     page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_role("button", name="Instructions").click()
-    page.get_by_role("button", name="Keep open beside").click()
+    page.get_by_role("button", name="Keep open at the side").click()
     panel = page.locator("#guideline-panel").bounding_box()
     assert editor(page).bounding_box()["width"] > panel["width"]
     assert desk.has_no_sideways_scroll()
@@ -653,7 +653,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
     words = "calmer before the crash, during and after it"
     expect(editor(page)).to_have_value(re.compile(words))
-    expect(page.locator("#toasts")).to_contain_text("your last visit is back")
+    expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
     assert words in killable.python("-c", SHOW)
     assert killable.python("-c", SHOW).split()[-1] == "0"
     visitor.context.close()

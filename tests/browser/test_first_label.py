@@ -52,11 +52,11 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     clicks.on(page.get_by_role("button", name="Import", exact=True), "import it")
     clicks.on(page.get_by_role("link", name="Label them in a new round"), "a round for it")
     expect(page.locator("#extent")).to_contain_text("10")
-    clicks.on(page.get_by_role("button", name="Open the round"), "open it as it is")
+    clicks.on(page.get_by_role("button", name="Start round"), "open it as it is")
     assert Round.objects.get().state == "open"
-    clicks.on(page.get_by_role("button", name="Make an invitation link"), "invite somebody")
+    clicks.on(page.get_by_role("button", name="Create invitation link"), "invite somebody")
     link = page.get_by_label("Invitation link").input_value()
-    expect(page.get_by_role("button", name="Make another link")).to_be_visible()
+    expect(page.get_by_role("button", name="Create another link")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text(Round.objects.get().name)
     # The link is read here where a browser would put it on the clipboard.
     clicks.note("copy the link")
@@ -67,7 +67,7 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     guest.page.get_by_label("Your name").fill("Ann")
     guest.page.get_by_label("Email").fill("ann@lab.example")
     guest.page.get_by_label("Password").fill("seven unrelated kettles")
-    clicks.on(guest.page.get_by_role("button", name="Make account and join"), "join")
+    clicks.on(guest.page.get_by_role("button", name="Create account and join"), "join")
     # Whoever was invited at a round begins with its work.
     guest.page.wait_for_load_state()
     before = guest.page.locator("[data-sentence]").inner_text()

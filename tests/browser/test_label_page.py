@@ -366,7 +366,7 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     visitor = visit(person, viewport={"width": 1280 if is_wide else 1000, "height": 800})
     page = visitor.go("label", campaign.study.public_id, campaign.public_id)
     page.keyboard.press("i")
-    pin = page.get_by_role("button", name="Keep open beside")
+    pin = page.get_by_role("button", name="Keep open at the side")
     expect(pin).to_be_visible(visible=is_wide)
     if not is_wide:
         return
@@ -402,7 +402,7 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
 def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
     page = desk.page
     first = sentence(page)
-    for choice, wrong, right in (("Not at all", "2", None), ("Together with Alt", "3", "Alt+3")):
+    for choice, wrong, right in (("Off", "2", None), ("With Alt", "3", "Alt+3")):
         desk.go("account")
         page.get_by_label(choice).check()
         page.locator("#keys button").click()

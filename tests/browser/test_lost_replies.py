@@ -73,7 +73,7 @@ def test_a_submission_whose_reply_was_lost_is_made_once(visit, kind):
     lost = lose_first(page, "/submit/")
     fill(page, kind)
     submit(page, kind)
-    expect(page.locator("#submit-message")).to_contain_text("sent when the connection is back")
+    expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
     # Nothing more is pressed.
     wait_for_next(page, kind, before)
     assert lost == [200]
@@ -90,7 +90,7 @@ def test_what_is_changed_after_a_lost_reply_is_no_conflict(visit, kind):
     lost = lose_first(page, "/submit/")
     fill(page, kind)
     submit(page, kind)
-    expect(page.locator("#submit-message")).to_contain_text("sent when the connection is back")
+    expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
     if kind == "score":
         press(page, "0")
     if kind == "count":
@@ -153,7 +153,7 @@ def test_a_verdict_pressed_while_the_next_pair_comes_is_one_on_the_pair_that_is_
     press(page, "b")
     held[0].continue_()
     page.wait_for_url(lambda url: url != before)
-    expect(page.locator("#toasts")).to_contain_text("What you submitted earlier is stored now.")
+    expect(page.locator("#toasts")).to_contain_text("Your earlier submission is now saved.")
     assert verdicts() == ["left", "right"]
     expect(page.locator(".verdicts [aria-pressed=true]")).to_have_count(0)
 
@@ -165,9 +165,7 @@ def test_a_submission_that_waited_replaces_nothing_that_was_stored_since(visit, 
     desk.offline()
     fill(desk.page, kind)
     submit(desk.page, kind)
-    expect(desk.page.locator("#submit-message")).to_contain_text(
-        "sent when the connection is back"
-    )
+    expect(desk.page.locator("#submit-message")).to_contain_text("sent when you are back online")
     desk.page.close()
     other = visit(desk.person).context.new_page()
     other.goto(address)
@@ -201,12 +199,12 @@ def test_trouble_is_said_once_however_often_it_is_tried(visit, kind):
     page.evaluate(ALERTS)
     desk.offline()
     submit(page, kind)
-    expect(page.locator("#submit-message")).to_contain_text("sent when the connection is back")
+    expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
     page.wait_for_timeout(4500)
     alerts = [
         text
         for text in page.evaluate("() => window.alerts")
-        if "sent when the connection is back" in text
+        if "sent when you are back online" in text
     ]
     assert len(alerts) == 1
     desk.quiet()

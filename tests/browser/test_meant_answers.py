@@ -204,7 +204,7 @@ def test_a_verdict_without_a_connection_waits_and_says_so(visit):
     desk.offline()
     page.keyboard.press("a")
     expect(status).to_contain_text("Not submitted yet")
-    expect(page.locator("#submit-message")).to_contain_text("sent when the connection is back")
+    expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
     assert not PreferenceSheet.objects.exclude(verdict="").exists()
     # One state in all places, also after a reload.
     page.reload()
@@ -297,7 +297,7 @@ def test_saving_that_works_again_is_said(visit, kind):
         expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer.")
     else:
         expect(words).to_contain_text("No connection")
-        expect(words).not_to_contain_text("Load the page again")
+        expect(words).not_to_contain_text("Reload the page")
     desk.online()
     expect(words).to_contain_text("All answers saved" if kind == "label" else "Draft saved")
     desk.quiet()

@@ -115,7 +115,7 @@ def test_another_encoding_is_shown_and_taken_by_one_click(ways):
     file = ways.page("lifts.csv", WESTERN)
     page = unescape(ways.shown.text)
     assert "row 2: byte 0x96 at offset 20 is not UTF-8 text" in page
-    assert "Read it as cp1252" in page
+    assert "Read as cp1252" in page
     assert file.state == "uploaded"
     file = ways.page("lifts.csv", WESTERN, said={"encoding": "cp1252"}, topic="Lifts")
     assert (file.kind, new(file)["comments"]) == ("comments", 2)
@@ -139,7 +139,7 @@ def test_a_refused_file_without_questions_offers_its_encoding(ways):
     ways.page("q.csv", content, kind="questions")
     file = ways.study.import_files.get()
     page = ways.client.get(reverse("import_file", args=[ways.study.public_id, file.public_id]))
-    assert (file.state, "Read it as cp1252" in page.text) == ("refused", True)
+    assert (file.state, "Read as cp1252" in page.text) == ("refused", True)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_refused_file_without_questions_offers_its_encoding(ways):
 def test_why_nothing_can_be_seen_is_told(ways, name, content, words):
     ways.page(name, content)
     assert words in unescape(ways.shown.text)
-    assert "no kind that is known" not in ways.shown.text
+    assert "no known kind" not in ways.shown.text
 
 
 COVER = sheets(
@@ -371,7 +371,7 @@ def test_where_all_rows_are_rejected_nothing_is_offered(ways):
     file = ways.page("votes.csv", paired(*[("Ann", "9")] * 4, heads=("rater", "label")))
     page = ways.client.get(reverse("import_file", args=[ways.study.public_id, file.public_id]))
     assert "No row can be imported" in page.text
-    assert "Import the other rows" not in page.text
+    assert "Import valid rows" not in page.text
 
 
 def test_columns_that_are_not_read_are_named(ways):

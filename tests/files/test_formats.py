@@ -148,7 +148,7 @@ def test_page_and_interface_import_what_they_showed(study, client, researcher, t
     assert page.state == "applied"
     assert rows_of_papers() != before
     shown = client.get(url("import_file", study, page.public_id)).content.decode()
-    assert "What was imported" in shown
+    assert "Import result" in shown
     after, api = rows_of_papers(), client_of(researcher)
     asked = checked_by_the_interface(study, api, kind, tmp_path)
     applied = api.post(url("api_import_apply", study, asked["id"]), {}, format="json")
@@ -283,7 +283,7 @@ def test_a_format_of_no_paper_is_looked_at_and_imported(names, study):
     assert (file.state, Rater.objects.count()) == ("checked", before)
     assert file.counts == {"names": {"new": 2, "same": 0, "changed": 0, "rejected": 1}}
     assert apply_import(import_file=file) is None
-    assert file.refusal == "1 row is rejected, so nothing was imported."
+    assert file.refusal == "Nothing was imported, because 1 row is rejected."
     apply_import(import_file=file, leave_out_rejected=True)
     assert (file.state, Rater.objects.count()) == ("applied", before + 2)
 

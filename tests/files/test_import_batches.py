@@ -76,7 +76,7 @@ def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     shown = Answer.objects.values_list("system__name", "scenario")
     assert set(shown) == {("alpha", 3), ("beta", 0)}
     page = client.get(page_of("import_batch", study, batch)).text
-    assert "2 files are imported" in page
+    assert "2 files imported" in page
     client.post(page_of("import_batch_discard", study, batch))
     assert {file.state for file in study.import_files.all()} == {"applied"}
 
@@ -93,7 +93,7 @@ def test_an_error_of_ours_in_one_file_keeps_no_other_out(client, study, monkeypa
     monkeypatch.setattr(import_jobs, "apply_import", fails_once)
     apply(client, study, batch)
     assert states(batch) == {"alpha_scenario_3.json": "checked", "beta.json": "applied"}
-    assert "unexpected error" in batch.files.get(state="checked").refusal
+    assert "Unexpected error" in batch.files.get(state="checked").refusal
 
 
 def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
@@ -124,7 +124,7 @@ def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(c
     batch = sent(client, study, rater="")
     assert set(states(batch).values()) == {"refused"}
     page = client.get(page_of("import_batch", study, batch)).text
-    assert "None of the files can be taken" in page
+    assert "No file can be imported" in page
     client.post(page_of("import_batch_check", study, batch), {"rater": "llama"})
     jobs.drain()
     assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
@@ -132,7 +132,7 @@ def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(c
     client.post(page_of("import_batch_apply", study, batch), {"files": files})
     Job.objects.filter(kind="import_batch", state="ready").update(state="failed")
     page = client.get(page_of("import_batch", study, batch)).text
-    assert "The work on these files broke off" in page
+    assert "Processing of these files stopped" in page
     client.post(page_of("import_batch_check", study, batch), {"rater": "gpt4"})
     jobs.drain()
     assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
@@ -141,7 +141,7 @@ def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(c
 @pytest.mark.parametrize(
     ("kind", "names", "words"),
     [
-        ("argkp", ["a.zip", "b.zip"], "upload them one by one"),
+        ("argkp", ["a.zip", "b.zip"], "one by one"),
         ("judged", ["a.json", "a.json"], "the same name: a.json"),
     ],
 )
@@ -181,7 +181,7 @@ def test_only_a_batch_at_work_asks_again(client, study):
     assert asks in piece
     assert "<html" not in piece
     busy = client.post(page_of("import_batch_check", study, batch), {"rater": "x"}, follow=True)
-    assert "being worked on" in busy.text
+    assert "being processed" in busy.text
     jobs.drain()
     assert asks not in client.get(page_of("import_batch", study, batch)).text
 

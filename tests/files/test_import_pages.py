@@ -77,7 +77,7 @@ def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checke
     page = client.get(address("import_file", study, again)).text
     assert "was imported before" in page
     assert f'SHA-256 <span class="mono" title="{again.sha256}">' in flat(page)
-    assert "Everything in this file is here already" in page
+    assert "Everything in this file is already in the study" in page
     with inline():
         client.post(address("import_apply", study, again))
     assert Assignment.objects.count() == 2
@@ -86,7 +86,7 @@ def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checke
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"map_text": ""}, "Choose the columns that are marked"),
+        ({"map_text": ""}, "Choose the columns marked"),
         ({"map_label": "text"}, "label and rater go together"),
         ({"map_object2": "object1"}, "one column is chosen for two fields"),
     ],
@@ -129,7 +129,7 @@ def test_rejected_rows_are_listed_and_nothing_is_imported_until_they_are_left_ou
     with inline():
         file = uploaded(client, study, path.read_bytes(), name="pool.tsv", kind="toloka")
     text = client.get(address("import_file", study, file) + "?show=rejected&page=2").text
-    assert "60 rows cannot be taken" in text
+    assert "60 rows have errors" in text
     assert "51–60 of 60" in text
     csv = client.get(address("import_problems", study, file))
     assert csv["Content-Disposition"].startswith("attachment")
@@ -237,7 +237,7 @@ def test_work_that_broke_off_can_be_taken_up_again(client, study, checked, inlin
     ImportFile.objects.update(state="checking")
     Job.objects.update(state="failed", error="The worker died repeatedly on this job.")
     page = client.get(address("import_file", study, checked)).text
-    assert "broke off" in page
+    assert "Processing of this file stopped" in page
     with inline():
         client.post(address("import_check", study, checked))
     checked.refresh_from_db()

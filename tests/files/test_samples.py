@@ -34,13 +34,13 @@ def test_a_sample_comes_in_by_its_button_or_by_hand(client, study, inline):
     file.refresh_from_db()
     assert (file.kind, file.state) == ("table", "applied"), "what is imported keeps its kind"
     page = client.get(url("import_file", study, file.public_id)).text
-    assert "the sample of this site" in page
+    assert "a sample file of this site" in page
     reply = client.get(url("import_sample", study, "table"))
     name = FORMATS["table"].sample.name
     assert reply["Content-Disposition"] == f'attachment; filename="{name}"'
     assert client.get(url("import_sample", study, "nothing")).status_code == 404
     page = client.get(url("imports", study)).text
-    assert "All of it is invented" in page
+    assert "All data in them are invented" in page
     assert all(url("import_sample", study, kind) in page for kind in FORMATS)
 
 
@@ -63,7 +63,7 @@ def test_a_clear_table_asks_nothing_and_says_how_it_was_read(client, study, inli
     assert file.state == "checked"
     page = client.get(reply["Location"]).text
     assert "its columns Object A and Object B are the two objects" in page
-    assert "It is something else" in page
+    assert "Change the kind" in page
 
 
 def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
@@ -71,7 +71,7 @@ def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
     reply, file = sent(client, study, "x.csv", content, inline)
     assert file.state == "uploaded"
     page = client.get(reply["Location"]).text
-    assert "More than one kind fits" in page
+    assert "fits more than one kind" in page
     with inline():
         client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
     file.refresh_from_db()
@@ -126,9 +126,9 @@ def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, in
     _reply, table = sent(client, study, "x.csv", b"colour,size\nred,3\n", inline)
     assert table.state == "uploaded"
     asked = client.get(url("import_file", study, table.public_id), follow=True).text
-    assert "of no kind that is known here" in asked
+    assert "matches no known kind" in asked
     page = client.get(reply["Location"]).text
-    assert "No file in it is of a kind that is known here." in page
+    assert "The archive contains no file of a known kind." in page
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_the_upload_page_lists_kinds_under_headings(study, client):
     content = page.text
     groups = re.findall('<optgroup label="([^"]+)">', content)
     assert groups == [
-        "For what this study wants to find out",
-        *("Comments, arguments and questions", "What systems and people wrote"),
+        "For the question of this study",
+        *("Comments, arguments and questions", "Texts by systems and people"),
         "Labels, scores and counts",
     ]
     kinds = re.findall('<option value="([a-z_]*)"', content.split('name="kind"')[1])

@@ -15,7 +15,7 @@ def test_log_is_paginated_newest_first(
 ):
     record(study=other_study, actor=None, verb="thing_done", subject="PRIVATE")
     record(study=None, actor=people["admin"], verb="token_created", subject="PRIVATE")
-    assert "Nothing happened yet" in log(researcher, study)
+    assert "No activity yet" in log(researcher, study)
     for number in range(60):
         record(study=study, actor=people["admin"], verb="thing_done", subject=f"thing {number}")
     with django_assert_max_num_queries(5):

@@ -170,7 +170,7 @@ def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher,
     assert "nobody who" not in researcher.get(path).text
     make_link(campaign, people, required_items=50)
     text = researcher.get(path).text
-    assert "An open link asks for more items than the round has" in text
+    assert "An open link requires more items than the round has" in text
     assert text.count("The round has 10") == 1
 
 
@@ -243,7 +243,7 @@ def test_odd_ids_are_refused_with_a_page(secret, subtests):
             client = Client()
             response = open_link(client, secret, ids)
             assert response.status_code == 400
-            assert b"lacks your participant ID" in response.content
+            assert b"has no participant ID" in response.content
             assert b"script>" not in response.content.split(b"<main")[1]
             assert client.post("/join/start/").status_code == 404
     assert not Participant.objects.exists()

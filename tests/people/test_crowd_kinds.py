@@ -19,7 +19,7 @@ from tests.rounds.made_work import JSON, SERVED, World
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
 from .works import address, sheet_at, work_page
 
-NOTHING_LEFT = "Nothing is left for you here at present."
+NOTHING_LEFT = "Nothing is left for you here at the moment."
 
 
 class Lab(World):
@@ -184,7 +184,7 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
     page = address("crowd_links", draft, draft.public_id)
     refused = researcher.post(page, CODES | fields | {"required_items": "1"})
     assert refused.status_code == 422
-    assert "or open it first" in refused.text
+    assert "or start it first" in refused.text
     shown = researcher.get(address(kind_of(draft).audit.round, draft, draft.public_id))
     assert page not in shown.text
 
@@ -249,7 +249,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     assert work_page(round_) not in first
     assert f'href="{DONE}"' in first
     # The platform's people wait for nobody, and nobody is asked about them.
-    assert "Waits for a researcher" not in client.get(home).text
+    assert "Waiting for a researcher" not in client.get(home).text
     assert "cannot go on" not in sign_in(researcher).get(home).text
     assert finish(client) == ["CODE-SCREENED"]
 

@@ -244,7 +244,7 @@ def revoke(admin, study, invitation):
 
 @pytest.mark.parametrize(
     ("end", "words"),
-    [(use, b"used before"), (let_run_out, b"not used in time"), (revoke, b"")],
+    [(use, b"already been used"), (let_run_out, b"has expired"), (revoke, b"")],
 )
 def test_a_link_that_is_over_says_so_and_lets_nobody_in(admin, study, invitation, end, words):
     waiting = Client()
@@ -280,7 +280,7 @@ def test_list_says_what_became_of_each(admin, study, people):
     Invitation.objects.filter(pk=gone.pk).update(revoked_at=timezone.now())
     invite(study, people)
     text = admin.get(reverse("members", args=[study.public_id])).text
-    for words in ("Used by The expert", "Ran out", "Revoked", "Open until"):
+    for words in ("Used by The expert", "Expired", "Revoked", "Open until"):
         assert words in text
     assert text.count(">Revoke<") == 1
 

@@ -37,7 +37,7 @@ def test_researcher_sees_people_without_controls(researcher, study, people):
     text = page(researcher, study).text
     assert "The annotator" in text
     assert "Deactivate" not in text
-    assert "Invite somebody" not in text
+    assert "Invite someone" not in text
     assert "<img" not in text
 
 

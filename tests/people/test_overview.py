@@ -271,7 +271,7 @@ def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study
             assert reverse("label", args=[study.public_id, campaign.public_id]) in text
     text = overview(client, study)
     assert turn == 4
-    assert "Nothing is left for you here at present." in text
+    assert "Nothing is left for you here at the moment." in text
     assert "Continue labelling" not in text
 
 

@@ -88,7 +88,7 @@ def test_a_wrong_field_is_no_work_and_a_name_is_no_matter(kind, researcher, stud
     assert figures(researcher.post(url, values | {"name": ""})).items > 0
     wrong = researcher.post(url, values | {"seed": "many"})
     assert figures(wrong) is None
-    assert "has to be mended" in wrong.text
+    assert "Correct the plan" in wrong.text
 
 
 def test_a_round_that_cannot_be_opened_leaves_no_draft(researcher, study):

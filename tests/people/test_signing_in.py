@@ -73,7 +73,7 @@ def test_eleventh_wrong_password_of_one_machine_is_refused_with_a_page(client, p
         for n, headers in enumerate(forged)
     ]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429]
-    assert b"Too many tries" in answers[-1].content
+    assert b"Too many attempts" in answers[-1].content
     assert log_in(client, people["annotator"].email).status_code == 429
 
 

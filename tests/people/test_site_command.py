@@ -73,7 +73,7 @@ def test_a_free_port_is_fine(port):
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [(-9, "SIGKILL"), (-11, "SIGSEGV"), (1, "code 1; the lines above say why")]
+    ("code", "words"), [(-9, "SIGKILL"), (-11, "SIGSEGV"), (1, "code 1; see the lines above")]
 )
 def test_the_end_of_the_web_server_is_not_blamed_on_the_port(code, words):
     text = site._how_it_ended(code)

@@ -10,7 +10,7 @@ from tests import cast
 
 def test_site_administrator_opens_a_study_and_is_its_admin(site_admin):
     client = cast.sign_in(site_admin)
-    assert b"Open the first study" in client.get("/").content
+    assert b"Create the first study" in client.get("/").content
     response = client.post(
         "/studies/new/",
         {"name": "Tea", "description": "About tea", "is_demo": "on", "created_by": "7"},

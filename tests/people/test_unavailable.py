@@ -83,7 +83,7 @@ def test_posts_of_answers_drafts_and_sheets_are_503(db, study, people, away):
         assert reply.json()["error"] == "unavailable"
         page = client.post(path, {"text": "x"})
         assert_busy(page)
-        assert b"send it again" in page.content
+        assert b"try again" in page.content
     assert_busy(client.get(reverse("home")))
 
 

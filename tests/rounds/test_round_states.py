@@ -100,7 +100,7 @@ def test_only_labels_pause(world):
         assert moved(world, pause_round, world.round) == "paused"
         assert moved(world, open_round, world.round) == "open"
         return
-    with pytest.raises(RoundNotReady, match="do not pause"):
+    with pytest.raises(RoundNotReady, match="cannot be paused"):
         moved(world, pause_round, world.round)
     with pytest.raises(IntegrityError), transaction.atomic():
         Round.objects.filter(pk=world.round.pk).update(state="paused")

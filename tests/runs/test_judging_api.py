@@ -340,7 +340,7 @@ def test_a_draft_says_why_it_could_not_be_prepared(program, monkeypatch):
         patch.setattr(worker, "write_calls", lambda run: 1 / 0)
         run = program.start()
     assert (run["state"], run["planned"]) == ("draft", 0)
-    assert "unexpected error" in run["planning_error"]
+    assert "Unexpected error" in run["planning_error"]
     tried_again = program.move(run, "go-on")
     assert (tried_again["state"], tried_again["planning_error"]) == ("checked", "")
 

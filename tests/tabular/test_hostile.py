@@ -123,7 +123,7 @@ CORPUS = {
     "missing comma": ("a.json", b'[{"a": 1} {"a": 2}]', "expected ','"),
     "two lists": ("a.json", b'{"a": [{"x": 1}], "b": [{"x": 1}]}', "several lists"),
     "no list": ("a.json", b'{"a": {"x": 1}}', "no list"),
-    "list of numbers": ("a.json", b"[1, 2]", "no object"),
+    "list of numbers": ("a.json", b"[1, 2]", "not an object"),
     "long value": ("a.json", b'[{"a": "' + b"x" * 100_001 + b'"}]', "longer than 100,000"),
     "long record": ("a.json", b'[{"a": "' + b"x" * 3_000_000 + b'"}]', "longer than 1,000,000"),
     "long JSON line": ("a.jsonl", b'{"a": "' + b"x" * 1_100_000 + b'"}', "longer than 1,000,000"),

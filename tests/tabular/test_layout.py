@@ -138,7 +138,7 @@ def test_bad_records_are_rejected_alone_and_nan_is_missing(tmp_path):
     _table, rows, log = read(saved(tmp_path, listed), "a.json")
     assert rows == [["x", None], ["y", None]]
     assert [problem.row for problem in log.rejected] == [2, 3]
-    assert log.notes == ["2 values are NaN or infinite, and taken as missing."]
+    assert log.notes == ["2 values are NaN or infinite, and treated as missing."]
     lines = "\n".join(['{"a": "x"}', "broken", '{"a": 1, "a": 2}', json.dumps({"a": "y"})])
     # Lines of JSON, whatever the file is called.
     for name in ("a.jsonl", "a.json"):

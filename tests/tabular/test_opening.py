@@ -180,7 +180,7 @@ def test_kind_overrides_the_name_but_not_the_content(tmp_path):
     assert (
         "was to be read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
     )
-    assert "is no workbook" in refused(path, "a.csv", kind="xlsx").reason
+    assert "is not a workbook" in refused(path, "a.csv", kind="xlsx").reason
 
 
 @pytest.mark.parametrize(

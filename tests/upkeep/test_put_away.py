@@ -82,7 +82,7 @@ def test_an_archived_study_is_read_and_not_changed(study, admin):
     client = sign_in(admin)
     page = client.get(at("study_settings", study))
     assert page.status_code == 200
-    assert "nothing in it changes" in page.content.decode()
+    assert "exported but not changed" in page.content.decode()
     refused = client.post(at("guideline_new", study), {"title": "New"})
     assert refused.status_code == 409
     assert "The study is archived" in refused.content.decode()
@@ -128,7 +128,7 @@ def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     stored = Assignment.objects.get(pk=item.pk)
     assert (stored.label, stored.is_extra) == (2, True)
     page = client.get(at("label", study, campaign_id=campaign.public_id))
-    assert "nothing in it changes" in page.content.decode()
+    assert "exported but not changed" in page.content.decode()
     assert not client.get(at("study", study)).context["waiting"]
 
 

@@ -24,7 +24,7 @@ State = ImportFile.State
 FOLDER = ImportFile.STORED_IN
 CHECK_JOB = "check_import"
 APPLY_JOB = "apply_import"
-BUSY = gettext_lazy("This file is being worked on or was imported already.")
+BUSY = gettext_lazy("This file is being processed or was already imported.")
 # In the options of a file, what people said about near matches (see `decisions`): row → id of the
 # answer, or that it is another one; and one word for all rows without their own.
 BY_ROW, FOR_ALL = "decisions", "near"

@@ -183,7 +183,7 @@ def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
     ).exclude(pk=import_file.pk)
     if not twins.exists():
         return outcome.notes
-    twin = _("This very file was imported before; importing it again adds nothing new.")
+    twin = _("This file was imported before. Importing it again adds nothing new.")
     return [twin, *outcome.notes]
 
 
@@ -235,7 +235,7 @@ BATCH_JOB = "import_batch"
 WAITING = (State.UPLOADED, State.CHECKED, State.REFUSED)
 WORKING = (State.CHECKING, State.APPLYING)
 BUSY = gettext_lazy(
-    "These files are being worked on, or one of them was imported or discarded meanwhile."
+    "These files are being processed, or one of them was imported or discarded in the meantime."
 )
 log = logging.getLogger(__name__)
 
@@ -380,7 +380,7 @@ def _one(work: Work, file: ImportFile, step: partial[None]) -> None:
         log.exception("file %s of batch %s failed", file.public_id, work.payload["batch"])
         file.refresh_from_db()
         back = State.REFUSED if chosen is None else State.CHECKED
-        refuse(file, back, _("An unexpected error; the server's log has the details."), step)
+        refuse(file, back, _("Unexpected error. The server log has the details."), step)
 
 
 # Files of an archive, taken in group by group; the archive stays until it is discarded.

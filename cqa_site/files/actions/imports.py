@@ -291,7 +291,7 @@ class Reconciliation:
         """Say what is stored where the file has something else."""
         if self.update_changed:
             return _("Replaced; stored before: %s") % stored
-        return _("Differs and was kept; stored: %s") % stored
+        return _("Differs; the stored value was kept: %s") % stored
 
 
 # One file into one study: the path every page, command and test takes.
@@ -331,7 +331,10 @@ def import_path(
             _refuse_rejected(outcome, leave_out_rejected)
     except IntegrityError as error:
         raise ImportRefused(
-            _("Somebody else wrote the same rows just now; nothing was imported. Try again.")
+            _(
+                "Nothing was imported, because someone else changed the same rows at "
+                "the same time. Try again."
+            )
         ) from error
     return outcome
 
@@ -364,8 +367,8 @@ def _refuse_rejected(outcome: Outcome, leave_out_rejected: bool) -> None:
     if outcome.rejected and not leave_out_rejected:
         raise ImportRefused(
             ngettext(
-                "%s row is rejected, so nothing was imported.",
-                "%s rows are rejected, so nothing was imported.",
+                "Nothing was imported, because %s row is rejected.",
+                "Nothing was imported, because %s rows are rejected.",
                 outcome.rejected,
             )
             % outcome.rejected

@@ -41,14 +41,13 @@ class CheckInput(Input):
         max_value=100,
         allow_null=True,
         default=None,
-        help_text="The row with the names of the columns; everything below it is data. "
-        "Found by itself if it is not given.",
+        help_text="The header row; everything below it is data. Detected if omitted.",
     )
     near = serializers.ChoiceField(
         ImportMatch.Decision.choices,
         required=False,
         allow_blank=True,
-        help_text="What rows are whose text is nearly one of the study's, unless decided singly.",
+        help_text="How to treat near-duplicates of the study's texts, unless decided one by one.",
     )
 
     def get_fields(self) -> dict[str, serializers.Field]:
@@ -178,7 +177,7 @@ class ImportSerializer(ReadSerializer):
 
 
 class ImportBatchSerializer(ReadSerializer):
-    """Files of one upload; ``states`` counts them by state, ``options`` hold for all of them."""
+    """Files in one upload; ``states`` counts them by state, ``options`` hold for all of them."""
 
     options = serializers.DictField(read_only=True)
     states = serializers.SerializerMethodField()

@@ -132,7 +132,7 @@ class ImportMatchViews(StudyViews):
             with conflict_on(BUSY):
                 decide_matches(import_file=found, actor=request.user, **given)
         except NoSuchMatch as error:
-            reason = "One of these rows is not nearly an answer's text."
+            reason = "One of these rows is not a near-duplicate of an answer."
             raise ValidationError({"rows": [reason]}) from error
         found.refresh_from_db()
         return Response(ImportSerializer(found).data, status=202)
@@ -215,5 +215,5 @@ class ImportBatchUploadViews(ImportBatchViews):
                 study=self.study, kind=kind, files=files, options=given, actor=request.user
             )
         except TooLarge as reason:
-            raise ValidationError({"files": ["The files are too large together."]}) from reason
+            raise ValidationError({"files": ["Together, the files are too large."]}) from reason
         return self.shown(self._found(batch.public_id), 202)

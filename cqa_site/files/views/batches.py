@@ -122,7 +122,9 @@ def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID)
     batch = _batch(study, batch_id)
     form = _shared(data=request.POST)
     if not form.is_valid():
-        messages.error(request, _("Choose from the lists, and names of 120 characters."))
+        messages.error(
+            request, _("Choose from the lists, and use names of at most 120 characters.")
+        )
         return _to_batch(batch)
     options = batch.options | form.cleaned_data
     with said_if_busy(request):
@@ -138,7 +140,7 @@ def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID)
     files = batch.files.filter(state=State.CHECKED)
     form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
     if not form.is_valid():
-        messages.error(request, _("Tick at least one file that is not imported yet."))
+        messages.error(request, _("Select at least one file that is not imported yet."))
         return _to_batch(batch)
     with said_if_busy(request):
         apply_batch(batch=batch, actor=request.user, **form.cleaned_data)

@@ -130,7 +130,7 @@ def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     form = KindForm(request.POST, goal=_goal(study))
     if not form.is_valid():
-        messages.error(request, _("Choose what is in the file."))
+        messages.error(request, _("Choose the kind of data."))
         return _to_file(file)
     with said_if_busy(request):
         choose_kind(import_file=file, kind=form.cleaned_data["kind"])
@@ -161,9 +161,9 @@ def import_group(
     try:
         taken, is_new = take_group(archive=archive, number=number, actor=request.user)
     except NoSuchGroup:
-        messages.error(request, _("This file has no such group of files any more."))
+        messages.error(request, _("This file no longer has this group of files."))
     except (TooLarge, UnreadableFile) as error:
-        messages.error(request, str(error) or _("The files are larger than one upload may be."))
+        messages.error(request, str(error) or _("The files exceed the size limit of one upload."))
     else:
         return _begin(request, taken) if is_new else redirect(_page_of(study, taken))
     return _to_file(archive)
@@ -188,7 +188,7 @@ def import_sample(request: StudyRequest, study: Study, name: str) -> HttpRespons
 def import_sample_take(request: StudyRequest, study: Study, name: str) -> HttpResponse:
     """Take the invented file in as if it had been uploaded."""
     sample = _sample(name)
-    options = dict(sample.options) | {FITS: {name: _("it is the sample of this site")}}
+    options = dict(sample.options) | {FITS: {name: _("it is a sample file of this site")}}
     file = store_upload(
         study=study,
         kind=name,
@@ -445,7 +445,9 @@ def import_origin(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Ht
     format = format_of(file.kind)
     form = _origin_form(format, data=request.POST)
     if not format.tells or not form.is_valid():
-        messages.error(request, _("Choose from the lists, and names of 120 characters."))
+        messages.error(
+            request, _("Choose from the lists, and use names of at most 120 characters.")
+        )
         return _to_file(file)
     return _look_with(request, file, file.options | form.cleaned_data)
 
@@ -463,7 +465,7 @@ def import_matches(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
                     import_file=file, decision=form.decision, rows=form.rows, actor=request.user
                 )
         except NoSuchMatch:
-            messages.error(request, _("This row waits for no decision any more."))
+            messages.error(request, _("This row no longer needs a decision."))
     return _to_file(file)
 
 
@@ -486,7 +488,9 @@ def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
     file = get_object_or_404(study.import_files, public_id=file_id)
     with said_if_busy(request):
         discard_import(import_file=file, actor=request.user)
-        messages.success(request, _("“%s” was discarded; nothing of it was imported.") % file.name)
+        messages.success(
+            request, _("“%s” was discarded. Nothing from it was imported.") % file.name
+        )
         return redirect("imports", study.public_id)
     return _to_file(file)
 

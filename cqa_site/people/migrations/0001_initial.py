@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                         ('is_active', models.BooleanField(default=True)),
                         ('is_staff', models.BooleanField(default=False, verbose_name='site administrator')),
                         ('created_at', models.DateTimeField(auto_now_add=True)),
-                        ('shortcuts', models.CharField(choices=[('single', 'By themselves'), ('alt', 'Together with Alt'), ('off', 'Not at all')], default='single', max_length=6, verbose_name='keys on work pages')),
+                        ('shortcuts', models.CharField(choices=[('single', "Without Alt"), ('alt', "With Alt"), ('off', "Off")], default='single', max_length=6, verbose_name="keyboard shortcuts")),
                         ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                         ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
                     ],

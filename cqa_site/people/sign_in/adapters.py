@@ -70,8 +70,8 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return closed_door(
             request,
             status=403,
-            title=_("Your role here comes from %s") % provider.name,
-            text=_("Sign in there: it knows whether you still have it."),
+            title=_("Your role is assigned by %s") % provider.name,
+            text=_("Sign in there, so that it can confirm your role."),
             providers=[provider],
             next_page=get_next_redirect_url(request),
         )
@@ -170,8 +170,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         raise refusal(
             request,
             401,
-            _("Signing in with %s did not work") % provider.name,
-            _("You did not sign in, and nothing has changed. Begin again on the sign-in page."),
+            _("Could not sign in with %s") % provider.name,
+            _("You are not signed in, and nothing has changed. Start again on the sign-in page."),
         )
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
@@ -197,8 +197,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             raise refusal(
                 request,
                 409,
-                _("There is an account with this address"),
-                _("Sign in to it as you did before, then connect %s on the page of your account.")
+                _("An account with this address already exists"),
+                _("Sign in to it as before, then connect %s on your account page.")
                 % provider.name,
             )
         if provider.new_people == "anyone" or rules_for(provider, sociallogin.claims):
@@ -229,8 +229,11 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             raise refusal(
                 request,
                 409,
-                _("The account was not made"),
-                _("Somebody was faster: the invitation or the address is in use. Begin again."),
+                _("The account was not created"),
+                _(
+                    "The invitation or the address has just been used by someone "
+                    "else. Start again."
+                ),
             ) from None
         return user
 
@@ -261,11 +264,11 @@ def _require_address(
     """Raise with the words why not, unless the person has an address that may come in."""
     found = next((each for each in sociallogin.email_addresses if each.verified), None)
     if found is None:
-        text = _("%s did not say that your email address is verified.") % provider.name
+        text = _("%s did not confirm that your email address is verified.") % provider.name
     elif not found.email.isascii():  # letters that look or compare like those of another address
-        text = _("The site takes email addresses of plain letters, digits and signs only.")
+        text = _("The site only accepts email addresses with plain letters, digits and symbols.")
     elif provider.domains and found.email.rpartition("@")[2] not in provider.domains:
-        text = _("Your email address is of another domain than the site accepts.")
+        text = _("The site does not accept email addresses from your domain.")
     else:
         return
     raise refusal(request, 403, _("You cannot sign in with this address"), text)
@@ -277,10 +280,10 @@ def _require_shown_again(
     """Raise where the provider let a person through whom it was told to ask."""
     was_told = (sociallogin.state.get("data") or {}).get("again")
     if was_told and not is_recent(shown_at(sociallogin)):
-        title = _("%s did not ask who you are") % provider.name
+        title = _("%s did not ask you to sign in again") % provider.name
         text = _(
-            "It let you through, so ways to sign in stay as they are. Tell whoever looks after "
-            "the site: it has to say when you signed in there (auth_time)."
+            "Your sign-in methods were not changed. Tell the site administrator: the "
+            "provider must state when you signed in there (auth_time)."
         )
         raise refusal(request, 403, title, text)
 
@@ -296,7 +299,7 @@ def _join(request: HttpRequest, user: User) -> None:
             request,
             409,
             _("Your account has another way to sign in"),
-            _("Sign in to it as you did before, then connect the provider on its page."),
+            _("Sign in to it as before, then connect the provider on your account page."),
         )
     for token in user.api_tokens.filter(revoked_at=None):
         revoke_token(token=token, actor=user)

@@ -47,7 +47,7 @@ def _read_with_care(read: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return read(*args, **kwargs)
         except MISSHAPEN as error:
-            raise OAuth2Error(f"The answer is wrong ({type(error).__name__}).") from error
+            raise OAuth2Error(f"The response is not valid ({type(error).__name__}).") from error
 
     return careful
 
@@ -70,7 +70,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
             with get_adapter().get_requests_session() as session:
                 found = session.get(self.get_provider().server_url).json()
             if not isinstance(found, dict) or not self._is_own(found):
-                raise OAuth2Error("The provider describes itself as another one.")
+                raise OAuth2Error("The provider identifies itself as a different one.")
             self._openid_config = found
         return self._openid_config
 
@@ -91,7 +91,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
         signed = self._decode_id_token(app, str(kwargs["response"].get("id_token", "")))
         more = self._fetch_user_info(token.token)
         if not isinstance(more, dict) or more.get("sub") != signed["sub"]:
-            raise OAuth2Error("The user information is about somebody else.")
+            raise OAuth2Error("The user information is about someone else.")
         # How and when somebody came in has to be signed. An address is verified by whoever says so
         # of that one: not one named here by what is said there of another.
         named = signed if {"email", "email_verified"} <= signed.keys() else more
@@ -260,7 +260,7 @@ def _ask_in_time(request: Any, held: list[socket], method: str, url: str, **kwar
         for each in held:
             with suppress(OSError):  # closed already
                 each.shutdown(SHUT_RDWR)
-        raise OAuth2Error("The provider's answer takes too long.") from None
+        raise OAuth2Error("The provider took too long to respond.") from None
     finally:
         thread.shutdown(wait=False)
 
@@ -275,7 +275,7 @@ def _ask(request: Any, method: str, url: str, **kwargs: Any) -> Any:
             response._content = _read(response)
             response._content_consumed = True
     except (OSError, HTTPError) as error:  # all failures of connecting are the one or the other
-        raise OAuth2Error(f"The provider cannot be asked ({type(error).__name__}).") from error
+        raise OAuth2Error(f"The provider cannot be reached ({type(error).__name__}).") from error
     if not response.ok or response.is_redirect:
         raise OAuth2Error(f"The provider answered {response.status_code}.")
     return response
@@ -287,5 +287,5 @@ def _read(response: Any) -> bytes:
     while piece := response.raw.read1(PIECE, decode_content=True):  # what is there, unlike `read`
         read += piece
         if len(read) > MOST_BYTES:
-            raise OAuth2Error("The provider's answer is too large.")
+            raise OAuth2Error("The provider's response is too large.")
     return bytes(read)

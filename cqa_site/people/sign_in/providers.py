@@ -80,7 +80,7 @@ def read_providers(text: str) -> dict[str, OpenIDProvider]:
 
 def _provider(given: dict[str, Any]) -> OpenIDProvider:
     name = str(given.get("id", ""))
-    _need(bool(NAMED.fullmatch(name)), name, "id: small letters, digits and hyphens")
+    _need(bool(NAMED.fullmatch(name)), name, "id: lower-case letters, digits and hyphens")
     values = dict(given)
     secret_file = values.pop("client_secret_file", None)
     if secret_file:

@@ -385,7 +385,7 @@ def _goes_up(used: Authenticator, count: int) -> bool:
 
 
 def _wrong() -> forms.ValidationError:
-    return forms.ValidationError(_("This passkey does not fit. Try again."))
+    return forms.ValidationError(_("This passkey does not match. Try again."))
 
 
 # Forms of the account library that are stricter here.

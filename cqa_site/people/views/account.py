@@ -90,7 +90,9 @@ def token_new(request: PersonRequest) -> HttpResponse:
     if request.user.is_participant:
         raise PermissionDenied
     if not may_make_tokens(request, request.user):
-        messages.error(request, _("Sign out and in again with your second step, then make it."))
+        messages.error(
+            request, _("Sign out and sign in again with your second step, then create the token.")
+        )
         return redirect("account")
     form = TokenForm(request.POST, auto_id=TOKEN_ID)
     if not form.is_valid():
@@ -114,7 +116,7 @@ def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
     """Make one of the person's tokens useless."""
     token = get_object_or_404(request.user.api_tokens, public_id=token_id)
     revoke_token(token=token, actor=request.user)
-    messages.success(request, _("Token revoked. Programs that use it are refused from now on."))
+    messages.success(request, _("Token revoked. Programs that use it no longer have access."))
     return redirect("account")
 
 
@@ -146,7 +148,7 @@ class AddApp(ActivateTOTPView):
     def get_form(self, form_class: Any = None) -> Any:
         """Ask in plain words."""
         form = super().get_form(form_class)
-        form.fields["code"].label = _("Code that the app shows")
+        form.fields["code"].label = _("Code from the app")
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -215,9 +217,9 @@ class RemovePasskey(RemoveWebAuthnView):
 
 def _why_it_stays(passkey: Authenticator) -> str:
     if not get_adapter().can_delete_authenticator(passkey):
-        return _("You need a second step here. Add another one first.")
+        return _("Your account needs a second step. Add another one first.")
     if not can_sign_in(passkey.user, without=passkey):
-        return _("You have no other way in. Add another one first.")
+        return _("You have no other way to sign in. Add one first.")
     return ""
 
 
@@ -288,7 +290,7 @@ def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse
     """Take an account at a provider away, unless it is the only way in."""
     account = get_object_or_404(SocialAccount, pk=account_id, user=request.user)
     if not can_sign_in(request.user, without=account):
-        messages.error(request, _("This is your only way in. Add a passkey first."))
+        messages.error(request, _("This is your only way to sign in. Add a passkey first."))
     elif account.provider not in settings.OIDC_PROVIDERS:
         account.delete()
     else:

@@ -161,7 +161,7 @@ def end_other_sessions(request: PersonRequest) -> HttpResponse:
     """Sign out everywhere else."""
     stay_alone(request)
     record(study=None, actor=request.user, verb="sessions_ended", subject=str(request.user))
-    messages.success(request, _("You are signed out everywhere but here."))
+    messages.success(request, _("You are signed out everywhere else."))
     return redirect("mfa_index")
 
 
@@ -257,11 +257,11 @@ def _spent(request: HttpRequest, found: Invitation | None) -> HttpResponse:
             text=_("Check that the link is complete, or ask for a new one."),
         )
     if found.used_at:
-        text = _("It was used before, and each link works once.")
+        text = _("It has already been used, and each link works only once.")
     elif found.revoked_at:
-        text = _("The study withdrew it.")
+        text = _("It was revoked.")
     else:
-        text = _("It was not used in time.")
+        text = _("It has expired.")
     return closed_door(
         request,
         status=410,
@@ -277,8 +277,8 @@ def _already_member(request: HttpRequest, member: Membership) -> HttpResponse:
     return closed_door(
         request,
         status=403,
-        title=_("Your membership of this study was ended"),
-        text=_("An invitation cannot bring it back. An admin of the study can."),
+        title=_("Your membership of this study has ended"),
+        text=_("An invitation cannot restore it. An admin of the study can."),
     )
 
 
@@ -287,7 +287,7 @@ def _other_account_needed(request: HttpRequest) -> HttpResponse:
         request,
         status=409,
         title=_("You are signed in as a crowd participant"),
-        text=_("Sign out, then open the invitation again to make an account."),
+        text=_("Sign out, then open the invitation again to create an account."),
         sign_out=True,
     )
 
@@ -339,11 +339,11 @@ def _no_key(request: HttpRequest) -> HttpResponse:
         status=403,
         title=_("This site has no administrator yet"),
         text=_(
-            "Whoever started it makes the first one: the terminal in which it was started shows a "
-            "link for that, which works for seven days."
+            "The person who started it creates the first one: the terminal in which it "
+            "was started shows a link for this, valid for seven days."
         ),
         advice=_(
-            "A new link is printed when the site is started again. “manage.py createsuperuser” "
-            "makes an administrator, too."
+            "Restarting the site prints a new link. “manage.py createsuperuser” also "
+            "creates an administrator."
         ),
     )

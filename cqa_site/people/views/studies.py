@@ -119,7 +119,7 @@ def invitation_revoke(
     if people_actions.revoke_invitation(invitation=invitation, actor=request.user):
         messages.success(request, _("Invitation revoked."))
     else:
-        messages.error(request, _("That invitation had been used or revoked before."))
+        messages.error(request, _("This invitation was already used or revoked."))
     return redirect("members", study_id=study.public_id)
 
 
@@ -130,7 +130,7 @@ def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Http
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("There is no such role."))
+        messages.error(request, _("This role does not exist."))
         return redirect("members", study_id=study.public_id)
     try:
         people_actions.change_role(
@@ -140,7 +140,7 @@ def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Http
         return _refuse_last_admin(request, study)
     messages.success(
         request,
-        _("%(person)s is now: %(role)s.")
+        _("%(person)s now has the role: %(role)s.")
         % {"person": membership.user, "role": membership.get_role_display()},
     )
     return _after_change(request, study, membership)
@@ -171,7 +171,7 @@ def _members(study: Study) -> QuerySet[Membership]:
 
 
 def _refuse_last_admin(request: StudyRequest, study: Study) -> HttpResponse:
-    messages.error(request, _("A study needs an active admin. Make somebody else admin first."))
+    messages.error(request, _("A study needs an active admin. Make someone else an admin first."))
     return redirect("members", study_id=study.public_id)
 
 

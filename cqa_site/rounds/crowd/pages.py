@@ -151,7 +151,7 @@ def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) ->
     return closed_door(
         request,
         status=409,
-        title=_("You are signed in as somebody else"),
+        title=_("You are signed in as someone else"),
         text=_("This browser is signed in as: %s.") % request.user,
         advice=_("Sign out, then open the platform's link again."),
         sign_out=True,
@@ -181,7 +181,10 @@ def _no_entry(request: HttpRequest) -> HttpResponse:
         request,
         status=404,
         title=_("Open the study from its platform"),
-        text=_("This page only works with the link of the platform, which this browser lacks."),
+        text=_(
+            "This page only works through the link of the platform, which this "
+            "browser does not have."
+        ),
         advice=_("Go to the study on the platform and open it again: its link leads here."),
     )
 
@@ -191,7 +194,7 @@ def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
     return closed_door(
         request,
         status=400,
-        title=_("The link lacks your participant ID"),
+        title=_("The link has no participant ID"),
         text=_("The platform has to fill in these values: %s.")
         % ", ".join(name for name in names if name),
         advice=_("Open the study on the platform again. A preview or a copied link may fail."),
@@ -204,8 +207,8 @@ def _place_taken(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
         status=409,
         title=_("This place belongs to another browser"),
         text=_(
-            "Somebody started with this ID in another browser. "
-            "Their work cannot be seen or changed from here."
+            "Someone started with this ID in another browser. Their work cannot be seen "
+            "or changed from here."
         ),
         advice=_(
             "If it was you, open the study in that browser. If you no longer have it, "
@@ -372,7 +375,7 @@ def crowd_link_close(
     """Let nobody new in by this link."""
     link = get_object_or_404(actions.links_of(_round(study, any_round_id)), public_id=link_id)
     actions.close_link(link=link, actor=request.user)
-    messages.success(request, _("Link closed. People who are in may finish."))
+    messages.success(request, _("Link closed. People who have joined can finish."))
     return redirect("crowd_links", study.public_id, any_round_id)
 
 
@@ -383,7 +386,7 @@ def participant_release(
 ) -> HttpResponse:
     """Let the next browser that comes with this person's id have the place."""
     release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
-    messages.success(request, _("Place released: the next browser with this id gets it."))
+    messages.success(request, _("Place released. The next browser with this ID gets it."))
     return redirect("crowd_links", study.public_id, any_round_id)
 
 

@@ -40,7 +40,7 @@ def is_unread(request: HttpRequest, rows: QuerySet[Any], shown: str) -> bool:
 
 def unread_notice() -> str:
     """Return what somebody is told whose answer was not taken for that reason."""
-    return _("Too quick: this had just appeared. Press again.")
+    return _("Too fast: this had just appeared. Press again.")
 
 
 def see_other(address: str) -> HttpResponse:
@@ -71,7 +71,7 @@ def brought(page: HttpResponse, address: str) -> HttpResponse:
 
 def closed_reply(request: HttpRequest, address: str) -> HttpResponse:
     """The round ended meanwhile; what differed is kept."""
-    detail = _("The round is closed. What you entered is kept.")
+    detail = _("The round is closed. Your entries are kept.")
     if wants_json(request):
         return JsonResponse({"error": "closed", "detail": detail}, status=409)
     messages.error(request, detail)

@@ -44,10 +44,12 @@ from .work import TaskPages, show_sheet, take_save, take_submit
 
 PER_PAGE = 50
 DECIDED = {
-    "pass": lazy("%(rater)s can go on, whatever the practice said."),
-    "fail": lazy("%(rater)s gets nothing more. What is submitted stays and counts."),
-    "exclude": lazy("What %(rater)s did is left out of every figure, and gets done by others."),
-    "reinstate": lazy("What %(rater)s did counts again, where nobody did it meanwhile."),
+    "pass": lazy("%(rater)s can continue, whatever the practice result."),
+    "fail": lazy("%(rater)s gets no more items. Submitted work stays and counts."),
+    "exclude": lazy("The work of %(rater)s is left out of every figure and given to others."),
+    "reinstate": lazy(
+        "The work of %(rater)s counts again, except where others did it in the meantime."
+    ),
 }
 # What the buttons of a plan ask for, beside making a draft.
 COUNT, OPEN = "count", "open"
@@ -287,7 +289,9 @@ def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
             form.add_error(None, str(reason))
         else:
             if is_changed:
-                messages.success(request, _("Changed. The history of the study has both."))
+                messages.success(
+                    request, _("Saved. The log of the study has the old and new values.")
+                )
             return to_round(row)
     context = _context(face, row.study) | {"form": form, "round": row}
     status = 422 if form.errors else 200

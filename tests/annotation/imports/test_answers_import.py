@@ -121,7 +121,7 @@ def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
     take(study, "silver", silver_file, system="Wrong", scenario=1)
     outcome = take(study, "silver", silver_file, system="Right", scenario=4)
     assert numbers(outcome, "answers") == (0, 0, 4, 0)
-    assert "Differs and was kept; stored: Wrong, 1: bare" in reasons(outcome, rejected=False)
+    assert "Differs; the stored value was kept: Wrong, 1: bare" in reasons(outcome, rejected=False)
     assert set(study.answers.values_list("system__name", flat=True)) == {"Wrong"}
     take(study, "silver", silver_file, system="Right", scenario=4, update_changed=True)
     written = ("system__name", "scenario", "condition__scenario")

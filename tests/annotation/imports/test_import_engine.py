@@ -88,7 +88,7 @@ def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(
     later = crowd_file(tmp_path, crowd_row("t1", "w1", 3, golden=0), name="later.tsv")
     outcome = take(study, "toloka", later, label_round="C")
     assert numbers(outcome, "votes") == numbers(outcome, "items") == (0, 0, 1, 0)
-    assert "Differs and was kept; stored: 2" in reasons(outcome, rejected=False)
+    assert "Differs; the stored value was kept: 2" in reasons(outcome, rejected=False)
     assert (Assignment.objects.get().label, Item.objects.get().control_label) == (2, 1)
     take(study, "toloka", later, label_round="C", update_changed=True)
     assert Assignment.objects.get().label == 3

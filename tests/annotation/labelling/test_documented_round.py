@@ -53,7 +53,7 @@ def started(live_server, monkeypatch, tmp_path):
     ("trouble", "told"),
     [
         (ImportRefused("Somebody changed the rows."), "Somebody changed the rows."),
-        (ValueError("a bug"), "An unexpected error"),
+        (ValueError("a bug"), "Unexpected error"),
     ],
 )
 def test_the_documented_program_ends_with_the_reason_where_an_import_fails(

@@ -212,7 +212,7 @@ class TestPages:
         reply = client.post(
             page, values | {"name": "Second try", "votes_per_item": 4}, follow=True
         )
-        assert "The history of the study has both." in reply.text
+        assert "The log of the study has the old and new values." in reply.text
         campaign.refresh_from_db()
         assert (campaign.name, campaign.votes_per_item) == ("Second try", 4)
         assert campaign.slots.count() == 32

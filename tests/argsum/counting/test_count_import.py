@@ -153,7 +153,7 @@ def test_not_done_is_left_out_and_unsure_is_kept_apart(study, run):
 def test_what_differs_stays_unless_replacing_was_asked_for(study, run):
     run(row())
     said = run(row(shares="1.0,0.0", counts="2,2"))
-    assert "Differs and was kept; stored: 0.5, 0" in said
+    assert "Differs; the stored value was kept: 0.5, 0" in said
     assert CountSheet.objects.get().coverage == 0.5
     run(row(shares="1.0,0.0", counts="2,2"), update_changed=True)
     assert (CountSheet.objects.get().coverage, CountSheet.objects.get().covered) == (1, 2)

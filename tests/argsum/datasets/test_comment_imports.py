@@ -220,7 +220,7 @@ def test_another_text_under_the_same_id_is_only_replaced_if_asked(bring):
     assert found.counts["comments"]["changed"] == 2
     (flag,) = found.flags
     assert (flag.row, flag.column) == (2, "comment")
-    assert "Differs and was kept" in flag.reason
+    assert "Differs; the stored value was kept" in flag.reason
     assert "1 comment differs from the stored one" in " ".join(found.notes)
     assert Comment.objects.first().text.startswith("Late")
     bring(other, update=True)

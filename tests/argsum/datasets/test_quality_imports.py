@@ -62,7 +62,7 @@ def test_the_other_quality_is_read_if_it_is_named(bring):
     bring(content, quality="MACE-P")
     assert qualities() == {BUS: 0.5}
     said = bring(content)
-    assert "Differs and was kept; stored: 0.5" in said
+    assert "Differs; the stored value was kept: 0.5" in said
     bring(content, update_changed=True)
     assert qualities() == {BUS: 0.75}
 

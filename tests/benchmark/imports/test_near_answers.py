@@ -165,8 +165,8 @@ def test_near_texts_on_the_page(study, answer, near_file, client, inline):
     with inline():
         client.post(reverse("import_scores", args=args), chosen | {"rater_kind": "person"})
     page = client.get(reverse("import_file", args=args)).text
-    assert "2 wait for you" in page
-    assert "2 rows cannot be taken" in page
+    assert "2 to decide" in page
+    assert "2 rows have errors" in page
     for said in ("same:2", "other:3"):
         with inline():
             client.post(reverse("import_matches", args=args), {"said": said})

@@ -47,7 +47,7 @@ WRONG_CLAIMS = {
     "without an end": {"exp": None},
     "about nobody": {"sub": ""},
     "about a number": {"sub": 7},
-    "about somebody else than the user information": {"sub": "person-2"},
+    "about someone else than the user information": {"sub": "person-2"},
 }
 WRONG_SIGNATURES = (
     "none",
@@ -59,7 +59,7 @@ WRONG_SIGNATURES = (
 # By the part of the provider that lies.
 LIES = {
     "claims": WRONG_CLAIMS,
-    "userinfo": {"about somebody else": {"sub": "person-2"}},
+    "userinfo": {"about someone else": {"sub": "person-2"}},
     "signing": {each: each for each in WRONG_SIGNATURES},
     "key_id": {"a key that nobody knows": "key-2"},
 }
@@ -154,7 +154,7 @@ def test_coming_back_without_having_been_asked_is_no_proof(provider, trust, alon
             assert client.get("/account/sign-in/app/").url.startswith("/accounts/again/")
             answer = sign_in_there(client, provider, again="yes")
             assert answer.status_code == 403
-            assert "did not ask who you are" in answer.text
+            assert "did not ask you to sign in again" in answer.text
             assert is_in(client)
             assert client.get("/account/sign-in/app/").url.startswith("/accounts/again/")
             assert as_it_was() == before
@@ -388,7 +388,7 @@ def test_an_account_at_the_provider_is_connected_to_one_person(provider, member,
     before = as_it_was()
     answer = sign_in_there(client, provider, process="connect")
     assert answer.url == "/account/sign-in/"
-    assert "connected to another person" in client.get(answer.url).text
+    assert "connected to another user" in client.get(answer.url).text
     assert as_it_was() == before
 
 

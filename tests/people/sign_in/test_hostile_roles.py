@@ -74,7 +74,7 @@ def test_a_passkey_does_not_pass_the_provider_by(member, study):
     client, answer = use(member, next="/account/")
     assert answer.status_code == 403
     page = answer.text
-    assert "Your role here comes from The University" in page
+    assert "Your role is assigned by The University" in page
     assert f'action="{BEGIN}"' in page
     assert 'name="next" value="/account/"' in page
     assert not is_in(client)
@@ -146,9 +146,9 @@ def test_housekeeping_takes_roles_of_providers_that_are_gone(member, settings, p
 def test_unlock_takes_roles_of_groups_from_whoever_cannot_go_to_the_provider(member):
     out = StringIO()
     call_command("unlock", member.email, stdout=out)
-    assert "Only by uni, whose groups gave a role" in out.getvalue()
+    assert "Only through uni, whose groups gave a role" in out.getvalue()
     call_command("unlock", member.email, "--groups", stdout=out)
-    assert "Roles from groups taken: 2" in out.getvalue()
+    assert "Roles from groups removed: 2" in out.getvalue()
     assert standing(member) == (None, False)
     client, _answer = use(member)
     assert is_in(client)
@@ -187,10 +187,10 @@ def test_one_provider_does_not_vouch_for_what_another_gave(both, provider, ada, 
         return client.get(f"/accounts/oidc/{name}/login/callback/", back)
 
     client = Client()
-    assert "role here comes from The University" in sign_in("lab", "it").text
+    assert "role is assigned by The University" in sign_in("lab", "it").text
     # Nor does a visit that was refused before it said which groups there are.
     assert sign_in("uni", email_verified=False).status_code == 403
-    assert "role here comes from The University" in sign_in("lab", "it").text
+    assert "role is assigned by The University" in sign_in("lab", "it").text
     assert not is_in(client)
     assert sign_in("uni", "bosses").url == "/"
     assert is_in(client)

@@ -225,7 +225,7 @@ def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings)
     client = secure()
     try_passkey(client, passkey.use(options_for(client)))
     page = client.get(WAYS).text
-    assert "can no longer read its key" in page
+    assert "can no longer read the key" in page
     assert "can no longer read these codes" in page
     assert "codes are left" not in page
     client.post(AGAIN, {"password": PASSWORD})
@@ -266,7 +266,7 @@ def test_the_administrator_is_asked_and_let_on_with_an_app(required, db):
     boss = User.objects.create_superuser("boss@uni.example", PASSWORD)
     client = signed_in(boss)
     assert client.get("/").url == WAYS
-    assert "needs a second step" in client.get(WAYS).text
+    assert "requires a second step" in client.get(WAYS).text
     client.post(AGAIN, {"password": PASSWORD})
     client.get(f"{WAYS}app/")
     made = client.post(f"{WAYS}app/", {"code": code(client.session["mfa.totp.secret"])})
@@ -409,7 +409,7 @@ def test_the_last_way_in_stays(people):
     session[HASH_SESSION_KEY] = person.get_session_auth_hash()
     session.save()
     remove = f"{WAYS}passkeys/{kept.pk}/remove/"
-    assert "You have no other way in" in client.post(remove, follow=True).text
+    assert "You have no other way to sign in" in client.post(remove, follow=True).text
     SocialAccount.objects.create(user=person, provider="uni", uid="1")
     client.post(remove)
     assert Authenticator.objects.filter(pk=kept.pk).exists()  # no provider of this site

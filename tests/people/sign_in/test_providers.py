@@ -151,7 +151,7 @@ def test_the_only_way_in_stays(provider, trust):
     sign_in_there(client, provider, again="yes")
     account = SocialAccount.objects.get()
     page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
-    assert "your only way in" in page.text
+    assert "your only way to sign in" in page.text
     assert SocialAccount.objects.exists()
 
 
@@ -183,7 +183,7 @@ def test_a_person_who_says_no_at_the_provider_is_told_so_in_words(provider):
         {"state": query["state"], "error": "access_denied", "error_description": "<b>x</b>"},
     )
     assert answer.status_code == 401
-    assert "did not work" in answer.text
+    assert "Could not sign in" in answer.text
     assert "<b>x" not in answer.text
 
 
@@ -343,7 +343,7 @@ def test_a_good_setting_is_read_and_never_shows_the_secret(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"id": "The Uni"}, "id: small letters"),
+        ({"id": "The Uni"}, "id: lower-case letters"),
         ({"issuer": "http://login.uni.example"}, "issuer: an address with https"),
         ({"issuer": "https://a:b@login.uni.example"}, "issuer: an address with https"),
         ({"client_secret": ""}, "client_secret is missing"),
@@ -384,14 +384,14 @@ def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust
         assert "OIDC_PROVIDERS" in found.remedy
 
     provider.description = {"issuer": "https://another.example"}
-    wrong("as another one")
+    wrong("as a different one")
     provider.description = {}
     provider.instead["/keys"] = lambda handler: handler.answer(200, {"keys": []})
     wrong("PyJWKSetError")
     provider.instead = {}
     trust(issuer=f"{provider.issuer}/moved")
-    wrong("cannot be asked")
+    wrong("cannot be reached")
     trust(issuer="http://127.0.0.1:9")
-    wrong("cannot be asked")
+    wrong("cannot be reached")
     settings.OIDC_PROVIDERS = {}
     assert web.providers().state == State.WELL

@@ -21,10 +21,10 @@ from cqa_site.preparing import prepare
 WORKER_RESTART_SECONDS = 2
 SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
 BEING_FETCHED = (
-    "Language packages and the model in the box are being fetched; what needs them begins by "
-    "itself when they are there."
+    "Language packages and the model in the box are being downloaded; work that needs "
+    "them starts by itself afterwards."
 )
-FETCHED = "Language packages and the model in the box are there."
+FETCHED = "Language packages and the model in the box are installed."
 # How often the processes are looked at; more often until the first page is there.
 LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so
@@ -42,10 +42,14 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=4, help="threads per web process")
         parser.add_argument("--no-worker", action="store_true", help="web server only")
         parser.add_argument(
-            "--prepare", action="store_true", help="make tables and pack static files if need be"
+            "--prepare",
+            action="store_true",
+            help="create tables and collect static files if needed",
         )
         parser.add_argument(
-            "--fetch", action="store_true", help="fetch missing language packages beside the site"
+            "--fetch",
+            action="store_true",
+            help="download missing language packages while the site runs",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,7 +70,7 @@ class Command(BaseCommand):
             missing = options["fetch"] and bool(_missing())
             about = options["about"]() if options.get("about") else []
             if _is_served(web, options):
-                self._tell(options, [*about, f"Data lies in {settings.DATA_DIR}"])
+                self._tell(options, [*about, f"Data folder: {settings.DATA_DIR}"])
                 self._tell_first(options)
                 if missing:
                     self.stdout.write(BEING_FETCHED)
@@ -104,9 +108,9 @@ class Command(BaseCommand):
         if is_new:
             link = _address(options) + reverse("first_link", args=[first_key()])
             self.stdout.write(
-                "Nobody can sign in yet. Make your account, which administers the site, here:\n"
+                "Nobody can sign in yet. Create your administrator account here:\n"
                 f"  {self.style.SUCCESS(link)}\n"
-                "(for whoever reads this terminal only; the link works for seven days)"
+                "(do not share this link; it works for seven days)"
             )
 
 
@@ -161,9 +165,9 @@ def _missing() -> list[packages.State]:
 
 def _how_it_ended(code: int) -> str:
     if code >= 0:
-        return f"The web server ended with code {code}; the lines above say why."
+        return f"The web server ended with code {code}; see the lines above."
     name = signal.Signals(-code).name
-    return f"The web server was ended by {name}: somebody ended it, or memory ran out."
+    return f"The web server was ended by {name}: someone stopped it, or memory ran out."
 
 
 def _web_command(options: dict[str, Any]) -> list[str]:

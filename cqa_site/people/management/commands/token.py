@@ -11,10 +11,10 @@ from cqa_site.people.sign_in.second_step import has_second_step, needs_second_st
 
 
 class Command(BaseCommand):
-    help = "Make an API token for a person and print it; it is shown this once."
+    help = "Create an access token for a person and print it. It is shown only once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("email", help="address of the account")
+        parser.add_argument("email", help="email address of the account")
         parser.add_argument("--name", default="Command line", help="what will use it")
         parser.add_argument("--scope", choices=ApiToken.Scope.values, default=ApiToken.Scope.READ)
 

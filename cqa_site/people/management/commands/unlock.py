@@ -16,20 +16,21 @@ from cqa_site.people.sign_in.second_step import end_sessions
 
 
 class Command(BaseCommand):
-    help = "Forget wrong passwords and codes of a person, so that they can sign in at once."
+    help = "Clear a person's failed sign-in attempts, so that they can sign in at once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("email", help="address of the account")
+        parser.add_argument("email", help="email address of the account")
         parser.add_argument(
             "--second-step", action="store_true", help="remove passkeys, app and recovery codes"
         )
         parser.add_argument(
             "--groups",
             action="store_true",
-            help="take roles that groups of a provider gave, so that nobody is led there",
+            help="remove roles given by groups of a provider, so that the person is "
+            "not sent there",
         )
         parser.add_argument("--sessions", action="store_true", help="sign them out everywhere")
-        parser.add_argument("--yes", action="store_true", help="ask nothing")
+        parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def handle(self, *args: Any, email: str, **options: Any) -> None:
         user = User.objects.filter(email__iexact=email.strip()).first()
@@ -46,7 +47,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"Second steps removed: {removed}.")
             if options["groups"]:
                 taken = take(roles_held().filter(user=user))
-                self.stdout.write(f"Roles from groups taken: {taken}.")
+                self.stdout.write(f"Roles from groups removed: {taken}.")
             if options["sessions"] or options["second_step"]:
                 end_sessions(user=user)
                 self.stdout.write("Signed out everywhere.")
@@ -58,14 +59,20 @@ class Command(BaseCommand):
         if can_sign_in(user):
             self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
             if role := roles_held().filter(user=user).first():
-                told = f"Only by {role.provider}, whose groups gave a role; --groups takes it."
+                told = (
+                    f"Only through {role.provider}, whose groups gave a role; --groups removes it."
+                )
                 self.stdout.write(told)
         else:
             advice = f"manage.py changepassword {user.email}"
-            self.stdout.write(self.style.WARNING(f"There is no way in. Give one: {advice}"))
+            self.stdout.write(
+                self.style.WARNING(f"The person has no way to sign in. Set a password: {advice}")
+            )
 
     def _confirm(self, user: User) -> None:
-        self.stdout.write("Whoever knows the password can then sign in. Be sure who asked you.")
+        self.stdout.write(
+            "Anyone who knows the password can then sign in. Make sure who asked you."
+        )
         if input(f"Type {user.email} to remove the second step: ").strip().lower() != user.email:
             raise CommandError("Nothing was changed.")
 

@@ -239,7 +239,7 @@ def test_problems_name_row_and_sheet_but_never_its_title(tmp_path):
 def test_what_is_no_workbook_is_refused(tmp_path):
     path = tmp_path / "labels.xlsx"
     path.write_text("comparison,arguments,relevance\n")
-    with pytest.raises(UnreadableFile, match="is no workbook"):
+    with pytest.raises(UnreadableFile, match="is not a workbook"):
         read_expert_workbook(path)
 
 

@@ -131,7 +131,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
 
 def test_what_is_no_archive_or_an_encrypted_one_is_refused(tmp_path):
     for content in (b"no archive", zip_of(triple())[:-200], b""):
-        with pytest.raises(UnreadableFile, match="no ZIP archive"):
+        with pytest.raises(UnreadableFile, match="not a readable ZIP archive"):
             read(read_argkp, tmp_path, content, "argkp.zip")
     body = bytearray(zip_of(triple()))
     at = body.index(b"PK\x01\x02") + 8
