@@ -83,7 +83,7 @@ class InvitationInput(Input):
         max_length=200,
         default="",
         allow_blank=True,
-        help_text="A page of the study, by its path, where the person begins; else its first one.",
+        help_text="Path of the study page where the person starts. Default: the first page.",
     )
 
 

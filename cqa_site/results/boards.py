@@ -315,9 +315,9 @@ def in_words(found: Bounded, decimals: int = 2) -> str:
 LEVELS = {
     "firm": (lazy("%s well enough for firm conclusions"), "good"),
     "tentative": (lazy("%s well enough for tentative conclusions"), ""),
-    "not_shown": (lazy("%s to an extent that may be too little for conclusions"), "warn"),
+    "not_shown": (lazy("%s, but possibly too little for conclusions"), "warn"),
     "too_little": (lazy("%s too little for conclusions"), "warn"),
-    "no_interval": (lazy("how far %s, these data cannot say"), "warn"),
+    "no_interval": (lazy("these data cannot tell how well %s"), "warn"),
 }
 
 

@@ -62,11 +62,11 @@ def freezing_urls(face: SnapshotPages) -> list[URLPattern]:
 
     def publish(request: StudyRequest, owner: models.Model, number: int) -> str:
         snapshots.publish(kind, owner=owner, number=number, actor=request.user)
-        return _("Snapshot #%d has a public page now.") % number
+        return _("Snapshot #%d now has a public page.") % number
 
     def withdraw(request: StudyRequest, owner: models.Model, number: int) -> str:
         snapshots.withdraw(kind, owner=owner, number=number, actor=request.user)
-        return _("The public page of snapshot #%d is gone.") % number
+        return _("The public page of snapshot #%d was withdrawn.") % number
 
     changes = [freeze, publish, withdraw] if face.is_publishable else [freeze]
     return [

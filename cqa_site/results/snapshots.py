@@ -210,7 +210,10 @@ def freeze(
         raise SnapshotNotReady(_("Snapshot #%d is already frozen or has no figures yet.") % number)
     if seen and seen != snapshot.seal:
         raise SnapshotNotReady(
-            _("Snapshot #%d has other figures since you opened the page. Look at it once more.")
+            _(
+                "The figures of snapshot #%d have changed since you opened the page. "
+                "Check them again."
+            )
             % number
         )
     snapshot.changes = kind.changes(_frozen_before(kind, snapshot), snapshot)

@@ -212,7 +212,7 @@ def claim() -> Job | None:
                 state="failed",
                 lease_until=None,
                 finished_at=Now(),
-                error="The worker died repeatedly on this job.",
+                error="The worker stopped repeatedly on this job.",
             )
             return claim()
         Job.objects.filter(pk=job.pk).update(

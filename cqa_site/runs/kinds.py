@@ -146,7 +146,7 @@ class Question:
     schema
         JSON schema of the answer; sent only to endpoints that honour one.
     flags
-        What was noticed about the judged texts, such as invisible characters taken out.
+        What was noticed about the judged texts, such as invisible characters removed.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -384,8 +384,8 @@ def run_entries() -> Iterator[Entry]:
         yield Entry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
     yield Entry("judges", _("Prompts"), "prompts", place=80)
     tour = _(
-        "Language models are connected here; a small one is built in, so that everything can be "
-        "tried without a key."
+        "Connect language models here. A small one is built in, so that you can try "
+        "everything without a key."
     )
     yield Entry("judges", _("Endpoints"), "endpoints", place=90, tour=tour)
 

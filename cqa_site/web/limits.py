@@ -109,7 +109,7 @@ class StrictJSONParser(BaseParser):
         try:
             return loads(body, max_bytes=MAX_BYTES, depth=MAX_DEPTH)
         except StrictJsonError as error:
-            raise ParseError(f"Not acceptable JSON: {error}.") from error
+            raise ParseError(f"Not valid JSON: {error}.") from error
 
 
 # A courtesy limit for API clients that loop; no security measure.

@@ -245,7 +245,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     """Say without the database that nothing was stored and the same may be sent again."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if wants_json(request):
-        detail = _("The site cannot store anything just now. It is sent again by itself.")
+        detail = _("The site cannot store anything right now. It is sent again automatically.")
         data = {"error": "unavailable", "detail": detail}
         return JsonResponse(data, status=503, headers=headers)
     page = Path(settings.BASE_DIR, "templates", "503.html").read_text(encoding="utf-8")

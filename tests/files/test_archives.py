@@ -118,7 +118,7 @@ def test_names_in_an_archive_lead_nowhere(tmp_path):
     path = tmp_path / "a.zip"
     path.write_bytes(archive({"../x.json": b"[]", "x.json": b"{}"}).read())
     reading = unpacked(path, name="a.zip", is_wanted=lambda name: True, called=place_in)
-    with pytest.raises(UnreadableFile, match=r"holds x\.json twice"), reading:
+    with pytest.raises(UnreadableFile, match=r"contains x\.json twice"), reading:
         pass
 
 

@@ -229,7 +229,9 @@ def test_of_several_files_each_is_taken_whole_or_not_at_all(study, client, tmp_p
     apply_batch(client, study, batch)
     states = dict(batch.files.values_list("name", "state"))
     assert states == {name: "applied", f"bad-{name}": "checked", f"broken-{name}": "refused"}
-    assert batch.files.get(state="checked").refusal.startswith("1 row is rejected")
+    assert batch.files.get(state="checked").refusal.startswith(
+        "Nothing was imported, because 1 row is rejected"
+    )
     apply_batch(client, study, batch, leave_out_rejected="on")
     assert sorted(batch.files.values_list("state", flat=True)) == ["applied", "applied", "refused"]
 

@@ -142,7 +142,7 @@ def test_rejected_rows_are_listed_and_nothing_is_imported_until_they_are_left_ou
     file.refresh_from_db()
     assert (file.state, Assignment.objects.count()) == ("checked", 0)
     page = client.get(address("import_file", study, file)).text
-    assert "60 rows are rejected, so nothing was imported" in page
+    assert "Nothing was imported, because 60 rows are rejected" in page
     with inline():
         client.post(address("import_apply", study, file), {"leave_out_rejected": "on"})
     file.refresh_from_db()
@@ -235,7 +235,7 @@ def test_a_discarded_file_is_gone_bytes_included(client, study, checked, inline)
 
 def test_work_that_broke_off_can_be_taken_up_again(client, study, checked, inline):
     ImportFile.objects.update(state="checking")
-    Job.objects.update(state="failed", error="The worker died repeatedly on this job.")
+    Job.objects.update(state="failed", error="The worker stopped repeatedly on this job.")
     page = client.get(address("import_file", study, checked)).text
     assert "Processing of this file stopped" in page
     with inline():

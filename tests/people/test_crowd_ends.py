@@ -280,7 +280,7 @@ def test_speed_is_shown_beside_the_mark_and_decides_nothing(labels):
     assert "0.5 s" in text
     assert "Very fast</span>" in text
     assert "Many skips</span>" in text
-    assert f"below {labels.round.expected_seconds * 0.2:.1f} s each" in text
+    assert f"below {labels.round.expected_seconds * 0.2:.1f} s per item" in text
     assert person_of().outcome == "running"
     client.get(DONE)
     assert person_of().outcome == "running"

@@ -28,11 +28,11 @@ class Value:
 @pytest.mark.parametrize(
     ("alpha", "words", "mark"),
     [(Value(0.9, 0.8, 1.0), "firm", "good"), (Value(0.86, 0.7, 1.0), "tentative conclusions", ""),
-     (Value(0.86, 0.66, 1.0), "may be too little for conclusions", "warn"),
-     (Value(0.57, 0.40, 0.75), "may be too little for conclusions", "warn"),
+     (Value(0.86, 0.66, 1.0), "possibly too little for conclusions", "warn"),
+     (Value(0.57, 0.40, 0.75), "possibly too little for conclusions", "warn"),
      (Value(0.5, -0.3, 0.6), "too little for conclusions", "warn"),
      # Two items and four votes have no interval, whatever their alpha.
-     (Value(1.0), "How far people agree, these", "warn"), (Value(-0.2), "cannot say", "warn")],
+     (Value(1.0), "how well people agree", "warn"), (Value(-0.2), "cannot tell", "warn")],
 )  # fmt: skip
 def test_an_alpha_allows_what_its_marks_say(alpha, words, mark):
     said, found = level_of("people agree", alpha)

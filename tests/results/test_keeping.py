@@ -102,7 +102,7 @@ def test_freezing_is_said_in_the_history_and_happens_once(made, boss, live):
 def test_what_nobody_looked_at_is_not_frozen(made, boss, live):
     made.move()
     snapshots.refresh(made.kind, made.subject)
-    with pytest.raises(snapshots.SnapshotNotReady, match="other figures"):
+    with pytest.raises(snapshots.SnapshotNotReady, match="have changed"):
         freeze(made, boss, seen=live.seal)
     seen = made.kind.live(made.subject).get().seal
     assert not freeze(made, boss, seen=seen).public_token

@@ -87,14 +87,14 @@ def test_a_new_endpoint_is_stored_with_its_key_encrypted(client, study):
         ({"base_url": "models.example/v1"}, "base_url", "https://"),
         ({"base_url": "ftp://models.example"}, "base_url", "https://"),
         ({"base_url": "https://"}, "base_url", "https://"),
-        ({"base_url": "https://me:secret@models.example/v1"}, "base_url", "field of its own"),
-        ({"base_url": "https://models.example/v1?x=1"}, "base_url", "Leave out"),
-        ({"base_url": "https://models.example:99999/v1"}, "base_url", "no address"),
-        ({"base_url": "https://[::1/v1"}, "base_url", "no address"),
+        ({"base_url": "https://me:secret@models.example/v1"}, "base_url", "its own field"),
+        ({"base_url": "https://models.example/v1?x=1"}, "base_url", "Remove"),
+        ({"base_url": "https://models.example:99999/v1"}, "base_url", "not an address"),
+        ({"base_url": "https://[::1/v1"}, "base_url", "not an address"),
         ({"base_url": "https://models.example/v1/chat/completions"}, "base_url", "before"),
         ({"key": "two words"}, "key", "spaces"),
         ({"key": "schlüssel"}, "key", "ASCII"),
-        ({"extra_params": "{'a': 1}"}, "extra_params", "not acceptable JSON"),
+        ({"extra_params": "{'a': 1}"}, "extra_params", "not valid JSON"),
         ({"extra_params": '{"stream": true}'}, "extra_params", "engine itself"),
         ({"extra_params": '{"seed": "one"}'}, "extra_params", "whole number"),
         ({"price_in": "-1"}, "price_in", "0"),
@@ -174,7 +174,7 @@ def test_a_probe_is_a_job_and_its_findings_are_shown(client, study, endpoint, mo
     assert "data-reload-on-job" in client.get(url).text
     jobs.drain()
     shown = client.get(url).text
-    assert "takes a seed" in shown
+    assert "accepts a seed" in shown
     assert "two equal answers" in shown
     assert "data-reload-on-job" not in shown
 

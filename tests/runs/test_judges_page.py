@@ -232,7 +232,7 @@ def test_the_page_says_it_in_words(judged):
     assert page.status_code == 200
     assert "20 final labels" in text
     assert "would change if" in text
-    assert "Dashed: the customary marks .667" in text
+    assert "Dashed lines: the customary marks .667" in text
     assert "on the 20 arguments with votes and its label" in text
     assert "overlap" not in text
     assert SENTINEL in text

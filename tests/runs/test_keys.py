@@ -136,7 +136,7 @@ def test_the_key_is_in_the_request_and_nowhere_else(
     assert Reply.objects.exclude(body="").count() == 6
     refused.refresh_from_db()
     assert refused.state == Run.State.PAUSED
-    assert Attempt.objects.filter(message="The request could not be carried.").exists()
+    assert Attempt.objects.filter(message="The request could not be sent.").exists()
 
     vote(lab.campaign.items.first(), Run.objects.first().relevance.rater, 1)
     assert Assignment.objects.exists()

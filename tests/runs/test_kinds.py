@@ -135,7 +135,7 @@ def test_a_run_from_its_form_to_its_page(
     text = browser.get(page).text
     assert run.spec_hash in text
     assert 'hx-trigger="every' not in text
-    assert "Its key still matches" in call_page(browser, world, run)
+    assert "Key matches" in call_page(browser, world, run)
     home = kind_of(run).home
     listed = browser.get(world.url(home.route))
     # Runs that write are listed as what they write for.

@@ -142,7 +142,7 @@ def test_a_run_without_a_price_starts_at_once_and_the_same_again_leads_to_it(fre
     assert free.study.runs.get().name == "First try"
     free.study.runs.update(state=Run.State.PAUSED, pause_reason="person")
     said = last_message(free.new_run())
-    assert said == "Nothing new was started: run #1 asks the same (paused)."
+    assert said == "No new run was started: run #1 has the same requests (paused)."
     assert free.study.runs.count() == 1
 
 
@@ -157,7 +157,7 @@ def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered
     response = lab.new_run(choice="sample")
     assert response.status_code == 422
     for shown in (response, lab.estimate(choice="sample")):
-        assert "Say how large the sample is." in shown.text
+        assert "Enter the sample size." in shown.text
     labels = [label for _value, label in response.context["form"].fields["endpoint"].choices]
     assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe was answered yet)"]
     assert not lab.study.runs.exists()
@@ -182,11 +182,11 @@ def test_the_limit_that_a_probe_proposes_is_shown_before_a_run_starts(lab):
 @pytest.mark.parametrize(
     ("values", "field", "text"),
     [
-        ({"choice": "sample"}, "sample", "how large"),
+        ({"choice": "sample"}, "sample", "sample size"),
         ({"max_tokens": ""}, "max_tokens", "no bound"),
-        ({"extra": "{"}, "extra", "not acceptable JSON"),
+        ({"extra": "{"}, "extra", "not valid JSON"),
         ({"extra": "[1]"}, "extra", "JSON object"),
-        ({"extra": '{"temperature": 1}'}, "extra", "field of its own"),
+        ({"extra": '{"temperature": 1}'}, "extra", "its own field"),
         ({"extra": '{"messages": []}'}, "extra", "engine itself"),
         ({"extra": '{"max_completion_tokens": "x"}'}, "extra", "whole number"),
         ({"extra": '{"a": 1, "a": 2}'}, "extra", "occurs twice"),
@@ -273,7 +273,7 @@ def test_limits_change_while_the_run_is_active(lab):
     assert (run.budget.cap_micro, run.ceiling) == (1_500_000, 3)
     assert 'value="1.5"' in lab.page(run).text
     response = lab.client.post(url, {"cap": "much"}, follow=True)
-    assert "Most it may spend" in str(next(iter(response.context["messages"])))
+    assert "Spending cap" in str(next(iter(response.context["messages"])))
     lab.client.post(url, {})
     run.refresh_from_db()
     run.budget.refresh_from_db()
@@ -290,7 +290,7 @@ def test_unscored_requests_are_asked_again_by_reason(lab):
     run = lab.run(answer)
     shown = lab.page(run).text
     assert "The reply held no JSON object." in shown
-    assert "outside of what was asked for: off the scale" in shown
+    assert "does not fit the request: off the scale" in shown
     url = lab.url("run_retry", run.public_id)
     lab.client.post(url, {"reason": "no_json"})
     assert run.calls.filter(state=Call.State.READY).count() == 1
@@ -366,8 +366,8 @@ def test_several_models_and_flagged_texts_are_pointed_out(lab):
     shown = lab.page(run).text
     assert "stub-a" in shown
     assert "stub-b" in shown
-    assert "invisible characters taken out" in shown
-    assert "wording that seems meant for the judge" in shown
+    assert "invisible characters removed" in shown
+    assert "wording that seems addressed to the judge" in shown
 
 
 # -- lists ---------------------------------------------------------------------------------------

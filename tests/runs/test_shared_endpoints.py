@@ -113,7 +113,7 @@ def test_only_a_site_administrator_offers(giver, boss):
     client = sign_in(researcher)
     url = reverse("endpoint_offer", args=[giver.public_id, endpoint.public_id])
     assert client.post(url, {"is_offered": "true"}).status_code == 403
-    assert "Offer it" not in page(client, giver, "endpoint", endpoint.public_id).text
+    assert "Offer endpoint" not in page(client, giver, "endpoint", endpoint.public_id).text
     with pytest.raises(PermissionDenied):
         set_offered(endpoint=endpoint, actor=researcher, is_offered=True)
     _token, secret = create_token(user=researcher, name="t", scope="write")
@@ -123,7 +123,7 @@ def test_only_a_site_administrator_offers(giver, boss):
     assert reply.status_code == 403
     assert not fresh(endpoint).is_offered
     client = sign_in(boss)
-    assert "Offer it" in page(client, giver, "endpoint", endpoint.public_id).text
+    assert "Offer endpoint" in page(client, giver, "endpoint", endpoint.public_id).text
     assert client.post(url, {"is_offered": "true"}).status_code == 302
     assert fresh(endpoint).is_offered
     # Those of the study may end what it pays for.

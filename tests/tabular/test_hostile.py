@@ -133,7 +133,7 @@ CORPUS = {
         "200 different keys",
     ),
     "white space JSON": ("a.json", b'[{"a": 1},' + b" " * (8 * MEGABYTE), "not valid JSON"),
-    "zip bomb": ("a.xlsx", lambda: workbook(HEADER + SECOND + " " * 2 * MEGABYTE), "a bomb"),
+    "zip bomb": ("a.xlsx", lambda: workbook(HEADER + SECOND + " " * 2 * MEGABYTE), "a ZIP bomb"),
     "large zip bomb": ("a.xlsx", lambda: workbook(HEADER + " " * 65 * MEGABYTE), "unpacks to"),
     "directory of a bomb": ("a.xlsx", lambda: lying_workbook(65 * MEGABYTE), "unpacks to"),
     "lying directory": ("a.xlsx", lying_workbook, "not a readable workbook"),

@@ -615,7 +615,7 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
         call_command("backup", path, passphrase_file=str(tmp_path / "passphrase"))
     (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\n")
     call_command("backup", path, passphrase_file=str(tmp_path / "passphrase"))
-    with pytest.raises(CommandError, match="there already"):
+    with pytest.raises(CommandError, match="already exists"):
         call_command("backup", path, without_keys=True)
     call_command("check_backup", path)
     said = capsys.readouterr().out
@@ -629,7 +629,7 @@ def test_a_restore_tells_what_was_held_back(backup, capsys):
         restored = making.Restored(archive.manifest, ["endpoint Stub"], PausedWork(runs=3, jobs=2))
     RestoreCommand()._tell(restored)
     said = capsys.readouterr().out
-    assert "under way and are paused: 3." in said
+    assert "in progress that are now paused: 3." in said
     assert "are over: 2." in said
     assert "enter it again: endpoint Stub" in said
 

@@ -141,16 +141,16 @@ def test_an_administrator_makes_checks_and_takes_one(
     admin, folder, quick, django_capture_on_commit_callbacks
 ):
     page = reverse("site_backups")
-    assert "There is no backup here yet" in admin.get(page).content.decode()
+    assert "No backup yet" in admin.get(page).content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         assert admin.post(reverse("site_backup_new")).status_code == 302
     (path,) = folder.iterdir()
     shown = admin.get(page).content.decode()
     assert path.name in shown
-    assert "when it was made" in shown
+    assert "when created" in shown
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(reverse("site_backup_check", args=[path.name]))
-    assert "when it was made" not in admin.get(page).content.decode()
+    assert "when created" not in admin.get(page).content.decode()
     sent = admin.get(reverse("site_backup_file", args=[path.name]))
     assert b"".join(sent.streaming_content) == path.read_bytes()
     assert "attachment" in sent["Content-Disposition"]

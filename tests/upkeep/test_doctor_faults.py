@@ -97,7 +97,7 @@ def test_static_files_of_another_version(finds, settings, tmp_path):
     manifest = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": manifest}}
     settings.STATIC_ROOT = str(tmp_path)
-    assert "None were collected" in finds("files.static").says
+    assert "No files were collected" in finds("files.static").says
     call_command("collectstatic", interactive=False, verbosity=0)
     assert finds("files.static").state == State.WELL
     # What the pages name are copies with a hash in their names; others may be thrown away.

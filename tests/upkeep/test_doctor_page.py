@@ -52,7 +52,7 @@ class TestPage:
         places = [page.index(words) for words in ("is full.", "&lt;old&gt;", "All is there.")]
         assert places == sorted(places)
         assert 'value="du -x / | sort -h"' in page
-        assert "One thing is wrong." in page
+        assert "1 problem found." in page
         assert "1 of 3 things" in " ".join(page.split())
 
     def test_what_could_not_be_examined_is_not_called_well(self, admin, monkeypatch):
@@ -61,7 +61,7 @@ class TestPage:
 
         only(monkeypatch, lambda: well("All is there."), broken)
         page = " ".join(admin.get(reverse("site_state")).text.split())
-        assert "Nothing is wrong as far as could be examined; one thing could not." in page
+        assert "No problems found, but 1 check could not be done." in page
 
     def test_the_whole_site_is_examined_and_no_secret_shown(self, admin, settings):
         settings.CELERY_BROKER_TRANSPORT = None
@@ -105,7 +105,7 @@ class TestTime:
             assert full.finding == FULL
             # Whoever looks again meanwhile asks no second time, and hears what came of the first.
             again, _full = examine(2)
-            assert again.finding.says == "The machine could not say: timed out."
+            assert again.finding.says == "The machine reported an error: timed out."
         assert asked == [1]
 
     def test_an_examination_that_breaks_breaks_no_other(self, monkeypatch):
@@ -122,7 +122,7 @@ class TestTime:
         only(monkeypatch, lambda: FULL, lambda: well("?"), asks_database=True, must_answer=True)
         first, second = examine(1)
         assert first.finding == FULL
-        assert second.finding.says == "The database does not answer."
+        assert second.finding.says == "The database does not respond."
 
 
 class TestCommand:
@@ -262,6 +262,6 @@ def test_a_database_that_hangs_costs_seconds_and_all_else_is_examined(tmp_path):
     assert away["state"] == "wrong"
     assert "PostgreSQL on 127.0.0.1 (database lab) does not answer" in away["says"]
     assert away["command"].startswith("pg_isready -h 127.0.0.1")
-    assert rows["database.migrations"]["says"] == "The database does not answer."
+    assert rows["database.migrations"]["says"] == "The database does not respond."
     assert rows["files.media"]["state"] == "well"
     assert "hunter2" not in found.stdout + found.stderr

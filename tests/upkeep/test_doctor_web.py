@@ -99,7 +99,7 @@ class TestMail:
         settings.EMAIL_USE_TLS, mailbox.lets_in = False, False
         found = finds("mail.delivery")
         assert found.state == State.WRONG
-        assert "refuses user or password" in found.says
+        assert "refuses the user or password" in found.says
         assert "s3cret-word" not in repr(found)
 
     def test_the_console_of_a_production_site(self, finds, settings):
@@ -214,7 +214,7 @@ class TestAddress:
         with site(behind, certificate) as address:
             found = web.look_at_address(address)
         assert found.state == State.WRONG
-        assert "leads to itself" in found.says
+        assert "redirects to itself" in found.says
         assert "TRUSTED_PROXY=true" in found.remedy
 
     @pytest.mark.parametrize(
@@ -242,8 +242,10 @@ class TestAddress:
         with site(other) as address:
             assert "not as this site does" in web.look_at_address(address).says
         closed = f"https://127.0.0.1:{closed_port()}/"
-        cases = dict.fromkeys(("lab.example", "ftp://lab.example", "https://"), "is no address")
-        cases |= {"https://lab.example:x/": "is no address", closed: "Connection refused"}
+        cases = dict.fromkeys(
+            ("lab.example", "ftp://lab.example", "https://"), "is not an address"
+        )
+        cases |= {"https://lab.example:x/": "is not an address", closed: "Connection refused"}
         for address, words in cases.items():
             found = web.look_at_address(address)
             assert (found.state, words in found.says) == (State.WRONG, True), address

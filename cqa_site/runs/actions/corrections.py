@@ -80,12 +80,12 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
         is_cut = not can_be_corrected(run)
         if is_cut and not tight_limit(run):
             raise RunRefused(
-                "Only a run that is paused because the endpoint refuses its requests, or that "
-                "does not work and has cut replies, can be corrected."
+                "Only a run that is paused because the endpoint refuses its requests, or "
+                "that is not running and has cut replies, can be corrected."
             )
         params, uses_schema = raised(run, correction) if is_cut else corrected(run, correction)
         if (params, uses_schema) == (run.params, run.uses_schema):
-            raise RunRefused("This changes nothing: the endpoint would refuse the same again.")
+            raise RunRefused("This changes nothing; the endpoint would refuse the request again.")
         amendment = {
             "number": len(run.amendments) + 1,
             "at": timezone.now().isoformat(timespec="seconds"),
@@ -129,7 +129,7 @@ def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
     params = {name: run.params[name] for name in run.params if name not in correction.leave_out}
     if correction.token_parameter:
         if correction.token_parameter not in TOKEN_LIMITS:
-            raise RunRefused(f"A token limit goes as {' or '.join(TOKEN_LIMITS)}.")
+            raise RunRefused(f"The token limit parameter must be {' or '.join(TOKEN_LIMITS)}.")
         # The first there is; a second name of the same limit goes.
         limits = [params.pop(name) for name in TOKEN_LIMITS if name in params]
         params[correction.token_parameter] = limits[0]

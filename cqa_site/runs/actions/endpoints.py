@@ -231,7 +231,8 @@ def _pass_on(endpoint: Endpoint) -> None:
 def _refuse_if_in_use(endpoint: Endpoint) -> None:
     if endpoint.runs.filter(state__in=Run.ACTIVE).exists():
         raise EndpointInUse(
-            "A run uses this endpoint. Cancel it or wait for its end, or make another endpoint."
+            "A run uses this endpoint. Cancel the run, wait until it ends, or "
+            "add another endpoint."
         )
 
 

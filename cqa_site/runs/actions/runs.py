@@ -126,7 +126,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | No
         return same
     kind = kind_named(plan.kind)
     if not kind.subjects(run):
-        raise RunRefused("Nothing fits the choice: there is nothing to judge.")
+        raise RunRefused("Nothing matches the selection, so there is nothing to judge.")
     run.number = (study.runs.aggregate(last=Max("number"))["last"] or 0) + 1
     run.budget = Budget.objects.create(study=study, cap_micro=plan.cap_micro, parent=together)
     run.created_by = actor
@@ -212,7 +212,7 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
     with locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])
         if run.state == Run.State.CANCELLED or run.state == Run.State.DRAFT:
-            raise RunRefused("A cancelled run cannot go on; run it again as a new run.")
+            raise RunRefused("A cancelled run cannot be resumed. Start it again as a new run.")
         calls = run.calls.filter(state=Call.State.UNSCORED)
         if wanted := list(reasons):
             calls = calls.filter(reason__in=wanted)
@@ -228,7 +228,7 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
             token_limit=0,
         )
         if not count:
-            raise RunRefused("No call of this run is unscored.")
+            raise RunRefused("This run has no unscored calls.")
         if run.state == Run.State.DONE:
             reopen(run)
     record(study=run.study, actor=actor, verb="run_retried", subject=f"#{run.number}", calls=count)
@@ -295,10 +295,10 @@ def _check(plan: RunPlan) -> None:
     if plan.endpoint.is_withdrawn:
         raise RunRefused(keys.WITHDRAWN)
     if not 1 <= plan.replicates <= MOST_REPLICATES:
-        raise RunRefused(f"Between 1 and {MOST_REPLICATES} replicates are possible.")
+        raise RunRefused(f"Choose between 1 and {MOST_REPLICATES} replicates.")
     if not any(plan.params.get(name) for name in TOKEN_LIMITS):
         raise RunRefused(
-            "A run needs a token limit (max_tokens): without one its cost has no bound."
+            "A run needs a token limit (max_tokens): without one, its cost has no limit."
         )
     if plan.replicates > 1 and plan.params.get("temperature") == 0 and "seed" not in plan.params:
         raise RunRefused(
@@ -313,7 +313,7 @@ def reopen(run: Run) -> None:
         with transaction.atomic():
             Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended_at=None)
     except IntegrityError:
-        raise RunRefused("The same run is already under way.") from None
+        raise RunRefused("The same run is already in progress.") from None
     run.state = Run.State.RUNNING
 
 
@@ -332,7 +332,7 @@ def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **val
 # A restored site: what was under way waits for a word, because the first may go on with it.
 
 
-ENDED = "The site was restored from a backup before this was done. Ask for it again."
+ENDED = "The site was restored from a backup before this was done. Start it again."
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ class CapabilitySerializer(serializers.Serializer[Any]):
     works = serializers.BooleanField()
     evidence = serializers.CharField(default="")
     refused = serializers.BooleanField(
-        default=False, help_text="Asking for it was refused, not just ignored."
+        default=False, help_text="The endpoint refused it instead of ignoring it."
     )
     parameter = serializers.CharField(
         default="", help_text="Of the token limit: the name under which it is sent."

@@ -104,7 +104,7 @@ class EndpointViews(StudyViews):
         endpoint = self._live(public_id)
         self.read(NothingInput)
         if endpoint.kind == Endpoint.Kind.EMBEDDED:
-            raise Conflict("The model in the box stays; it costs nothing.")
+            raise Conflict("The model in the box cannot be archived. It costs nothing.")
         with conflict_on(actions.EndpointInUse):
             actions.archive_endpoint(endpoint=endpoint, actor=request.user)
         return self.shown(endpoint)

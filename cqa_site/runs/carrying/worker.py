@@ -270,7 +270,7 @@ async def _ask(lane: EndpointSession, outgoing: Outgoing) -> Finished:
         return Finished(outgoing, failure=late)
     except Exception:
         log.exception("a client broke its promise to raise only CallFailed")
-        broken = CallFailed(Failure.CONNECTION, "The request could not be carried.")
+        broken = CallFailed(Failure.CONNECTION, "The request could not be sent.")
         return Finished(outgoing, failure=broken)
 
 

@@ -72,7 +72,7 @@ class JsonObjectField(forms.CharField):
         try:
             found = loads(text, max_bytes=LONGEST_JSON)
         except StrictJsonError as error:
-            raise ValidationError(_("This is not acceptable JSON: %s.") % error) from None
+            raise ValidationError(_("This is not valid JSON: %s.") % error) from None
         if not isinstance(found, dict):
             raise ValidationError(_('Write a JSON object, for example {"top_p": 0.9}.'))
         if taken := sorted(RESERVED & set(found)):
@@ -81,7 +81,7 @@ class JsonObjectField(forms.CharField):
             number = found.get(name, 1)
             # True is an int to Python, and no number to anybody else.
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise ValidationError(_("“%s” must be a whole number from 1 on.") % name)
+                raise ValidationError(_("“%s” must be a whole number of 1 or more.") % name)
         return found
 
 
@@ -109,7 +109,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
     )
     extra_params = JsonObjectField(
         label=lazy("Extra parameters"),
-        help_text=lazy("A JSON object that goes into every request as it is."),
+        help_text=lazy("A JSON object added to every request unchanged."),
     )
     field_order = ("name", "base_url", "model", "key")
     advanced: tuple[str, ...] = (
@@ -125,9 +125,9 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
                 "For example https://api.openai.com/v1, or http://localhost:11434/v1 for a model "
                 "on the machine of this site (Ollama, vLLM, llama.cpp)."
             ),
-            "model": lazy("The name by which the server knows the model."),
+            "model": lazy("The name of the model on the server."),
             "price_in": lazy("In the currency of your bill; 0 for a model that costs nothing."),
-            "max_in_flight": lazy("The engine starts low and finds by itself what works."),
+            "max_in_flight": lazy("The engine starts low and finds a working value by itself."),
             "requests_per_minute": lazy("Empty means no limit."),
             "tokens_per_minute": lazy("Empty means no limit."),
         }
@@ -149,10 +149,10 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
     def _about_key(self) -> str:
         if self.instance.has_key:
             return _(
-                "A key is stored. Empty keeps it; another server in the base address clears it. "
-                "It is encrypted and never shown again."
+                "A key is stored. Leave empty to keep it. Another server in the base "
+                "address clears it. It is encrypted and never shown again."
             )
-        return _("Empty if the server needs none. It is encrypted and never shown again.")
+        return _("Leave empty if the server needs none. It is encrypted and never shown again.")
 
     def clean_base_url(self) -> str:
         """An address requests can be sent to, without what does not belong into it."""
@@ -161,17 +161,15 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
             parts = urlsplit(url)
             host, _port = parts.hostname, parts.port
         except ValueError:
-            raise ValidationError(_("This is no address.")) from None
+            raise ValidationError(_("This is not an address.")) from None
         if parts.scheme not in ("https", "http") or not host or len(url.split()) != 1:
-            raise ValidationError(_("An address begins with https:// and names a host."))
+            raise ValidationError(_("An address begins with https:// and has a host name."))
         if parts.username is not None or parts.password is not None:
-            raise ValidationError(
-                _("The key has a field of its own; leave it out of the address.")
-            )
+            raise ValidationError(_("Enter the key in its own field, not in the address."))
         if parts.query or parts.fragment:
-            raise ValidationError(_("Leave out everything from ? or # on."))
+            raise ValidationError(_("Remove everything from ? or # on."))
         if parts.path.endswith("/chat/completions"):
-            raise ValidationError(_("Give the part before /chat/completions."))
+            raise ValidationError(_("Enter only the part before /chat/completions."))
         return url
 
     def clean_key(self) -> str:
@@ -186,7 +184,9 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         name: str = self.cleaned_data["name"]
         others = self.instance.study.endpoints.exclude(pk=self.instance.pk)
         if others.filter(name=name).exists():
-            raise ValidationError(_("Another endpoint of this study, perhaps archived, has it."))
+            raise ValidationError(
+                _("Another endpoint of this study, perhaps archived, already has this name.")
+            )
         return name
 
     @property
@@ -198,7 +198,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
 class CapForm(forms.Form):
     """The most that may be spent."""
 
-    cap = UnitsField(label=lazy("Most it may spend"), help_text=lazy("Empty means no cap."))
+    cap = UnitsField(label=lazy("Spending cap"), help_text=lazy("Empty means no cap."))
 
     @classmethod
     def at(cls, cap_micro: int | None) -> "CapForm":
@@ -217,11 +217,11 @@ class LimitsForm(CapForm):
     """What can change while a run goes on."""
 
     ceiling = forms.IntegerField(
-        label=lazy("Most requests in flight"),
+        label=lazy("Maximum requests in flight"),
         required=False,
         min_value=1,
         max_value=512,
-        help_text=lazy("Empty leaves it to the endpoint's own limit."),
+        help_text=lazy("Default: the endpoint's own limit."),
     )
 
     @classmethod
@@ -233,7 +233,7 @@ class LimitsForm(CapForm):
 class TokenLimitForm(forms.Form):
     """A higher token limit for a run whose replies were cut."""
 
-    limit = forms.IntegerField(label=lazy("Most tokens in a reply"), max_value=MOST_TOKENS)
+    limit = forms.IntegerField(label=lazy("Maximum tokens per reply"), max_value=MOST_TOKENS)
 
     def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
         self.name = tight_limit(run)
@@ -243,7 +243,7 @@ class TokenLimitForm(forms.Form):
         kwargs.setdefault("initial", {"limit": first})
         super().__init__(*args, **kwargs)
         self.fields["limit"].help_text = _(
-            "It is %(now)s now, and twice as much cut them again."
+            "It is now %(now)s, and twice as much cut the replies again."
         ) % {"now": intcomma(now)}
 
     @property
@@ -266,7 +266,7 @@ class CorrectionForm(forms.Form):
     value = forms.CharField(
         required=False,
         max_length=200,
-        help_text=lazy("Empty keeps the value. A number, or text in quotes."),
+        help_text=lazy("A number, or text in quotes. Leave empty to keep the value."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
@@ -294,7 +294,7 @@ class CorrectionForm(forms.Form):
         try:
             return loads(text) if text else None
         except StrictJsonError as error:
-            raise ValidationError(_("This is not acceptable JSON: %s.") % error) from None
+            raise ValidationError(_("This is not valid JSON: %s.") % error) from None
 
     @property
     def correction(self) -> Correction:
@@ -317,13 +317,13 @@ class PromptForm(forms.Form):
         label=lazy("System text"),
         required=False,
         max_length=LONGEST_PART,
-        help_text=lazy("The same in every request. Empty sends no system message."),
+        help_text=lazy("The same in every request. Leave empty to send no system message."),
         widget=forms.Textarea(attrs={"rows": 18, "class": "mono"}),
     )
     user = forms.CharField(
         label=lazy("User text"),
         max_length=LONGEST_PART,
-        help_text=lazy("Ends with what changes from request to request."),
+        help_text=lazy("Put everything that changes between requests at the end."),
         widget=forms.Textarea(attrs={"rows": 6, "class": "mono"}),
     )
     note = forms.CharField(label=lazy("What changed"), required=False, max_length=300)

@@ -52,7 +52,7 @@ class PlanForm(forms.Form):
         label=lazy("Prompt"), queryset=None, empty_label=None
     )
     sample = forms.IntegerField(
-        label=lazy("Size of the sample"),
+        label=lazy("Sample size"),
         required=False,
         min_value=1,
         max_value=1_000_000,
@@ -64,17 +64,17 @@ class PlanForm(forms.Form):
         initial=0,
         min_value=0,
         max_value=2,
-        help_text=lazy("Empty leaves it to the endpoint."),
+        help_text=lazy("Leave empty for the default of the endpoint."),
     )
     max_tokens = forms.IntegerField(
-        label=lazy("Most tokens in a reply"),
+        label=lazy("Maximum tokens per reply"),
         required=False,
         initial=400,
         min_value=1,
         max_value=MOST_TOKENS,
         help_text=lazy(
-            "About 100 for each sentence in a request, more for models that think aloud. A cut "
-            "reply is asked for once more with twice as many."
+            "About 100 for each sentence in a request, more for models that reason. A "
+            "cut reply is requested once more with twice as many."
         ),
     )
     seed = forms.IntegerField(
@@ -89,55 +89,56 @@ class PlanForm(forms.Form):
     )
     extra = JsonObjectField(
         label=lazy("Extra parameters"),
-        help_text=lazy('A JSON object that goes into every request, for example {"top_p": 0.9}.'),
+        help_text=lazy('A JSON object added to every request, for example {"top_p": 0.9}.'),
     )
     replicates = forms.IntegerField(
-        label=lazy("Answers for each sentence"),
+        label=lazy("Answers per sentence"),
         initial=1,
         min_value=1,
         max_value=MOST_REPLICATES,
-        help_text=lazy("Several answers show how far the judge agrees with itself."),
+        help_text=lazy("Several answers show how well the judge agrees with itself."),
     )
     preflight = forms.ChoiceField(
         label=lazy("Pre-flight"),
         choices=[
             ("ask", lazy("Send up to 20 requests, then wait for my decision")),
-            ("auto", lazy("Send up to 20 requests; go on if they look right, else wait")),
+            ("auto", lazy("Send up to 20 requests; continue if they look right, otherwise wait")),
             ("off", lazy("Send everything at once")),
         ],
         initial="ask",
         widget=forms.RadioSelect,
     )
     mode = forms.ChoiceField(
-        label=lazy("How requests travel"),
+        label=lazy("Sending mode"),
         choices=Run.Mode,
         initial=Run.Mode.LIVE,
         widget=forms.RadioSelect,
         help_text=lazy(
-            "Batch services cost less and exist at some providers only. The pre-flight goes "
-            "one by one in any case; enter the batch price at the endpoint to see it here."
+            "Batch services cost less, but only some providers have one. The pre-flight "
+            "is always sent one by one. To see the batch price here, enter it at the "
+            "endpoint."
         ),
     )
     cap = UnitsField(
-        label=lazy("Most it may spend"),
-        help_text=lazy("In the currency of the prices. The run pauses before it passes this."),
+        label=lazy("Spending cap"),
+        help_text=lazy("In the currency of the prices. The run pauses before it exceeds the cap."),
     )
     ceiling = forms.IntegerField(
-        label=lazy("Most requests in flight"),
+        label=lazy("Maximum requests in flight"),
         required=False,
         min_value=1,
         max_value=512,
-        help_text=lazy("Empty leaves it to the endpoint's own limit."),
+        help_text=lazy("Default: the endpoint's own limit."),
     )
     reuse = forms.BooleanField(
         label=lazy("Answer identical requests from stored replies"),
         required=False,
         initial=True,
-        help_text=lazy("Costs nothing. Leave it out to see whether the judge repeats itself."),
+        help_text=lazy("Costs nothing. Untick it to see whether the judge repeats itself."),
     )
     name = forms.CharField(label=lazy("Name"), required=False, max_length=200)
     webhook_url = forms.CharField(
-        label=lazy("Tell this address when the run ends"),
+        label=lazy("Notify this address when the run ends"),
         required=False,
         max_length=500,
         help_text=lazy("A signed message with numbers and ids, without any judged text."),
@@ -170,7 +171,7 @@ class PlanForm(forms.Form):
         extra: dict[str, Any] = self.cleaned_data["extra"]
         for name in ("temperature", "max_tokens", "seed"):
             if name in extra:
-                raise ValidationError(_("“%s” has a field of its own.") % name)
+                raise ValidationError(_("“%s” has its own field.") % name)
         return extra
 
     def clean_webhook_url(self) -> str:
@@ -178,7 +179,7 @@ class PlanForm(forms.Form):
         url: str = self.cleaned_data["webhook_url"]
         parts = urlsplit(url) if url else None
         if parts and (parts.scheme not in ("https", "http") or not parts.hostname):
-            raise ValidationError(_("An address begins with https:// and names a host."))
+            raise ValidationError(_("An address begins with https:// and has a host name."))
         return url
 
     def clean(self) -> dict[str, Any]:
@@ -186,7 +187,7 @@ class PlanForm(forms.Form):
         data = super().clean() or {}
         limits = data.get("extra", {}) | {"max_tokens": data.get("max_tokens")}
         if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
-            self.complain("max_tokens", _("Without a limit the cost has no bound."))
+            self.complain("max_tokens", _("Without a limit, the cost is not bounded."))
         chosen = several(data.get("endpoint"))
         is_embedded = any(each.kind == Endpoint.Kind.EMBEDDED for each in chosen)
         if data.get("mode") == Run.Mode.BATCH and is_embedded:
@@ -194,7 +195,7 @@ class PlanForm(forms.Form):
         if data.get("webhook_url"):
             self._clean_secret(data)
         if data.get(self.chosen_by) == "sample" and not data.get("sample"):
-            self.complain("sample", _("Say how large the sample is."))
+            self.complain("sample", _("Enter the sample size."))
         return data
 
     @property

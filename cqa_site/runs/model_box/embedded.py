@@ -249,7 +249,7 @@ def model_file() -> Path:
     if settings.EMBEDDED_GGUF:
         chosen = Path(settings.EMBEDDED_GGUF)
         if not chosen.is_file():
-            raise MissingModel(f"EMBEDDED_GGUF names {chosen.name}, and there is no such file.")
+            raise MissingModel(f"EMBEDDED_GGUF names {chosen.name}, which does not exist.")
         return chosen
     # Its package would load two others that are not installed; only the file is wanted.
     found = sorted((settings.MODELS_DIR / DEMO_PACKAGE).glob("*.gguf"))

@@ -62,7 +62,7 @@ class Endpoint(models.Model):
         validators=[MinValueValidator(0)],
     )
     max_in_flight = models.PositiveSmallIntegerField(
-        _("most requests in flight"),
+        _("maximum requests in flight"),
         default=16,
         validators=[MinValueValidator(1), MaxValueValidator(512)],
     )
@@ -73,7 +73,7 @@ class Endpoint(models.Model):
         _("tokens per minute"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     deadline_seconds = models.PositiveSmallIntegerField(
-        _("seconds until a request is given up"),
+        _("request timeout in seconds"),
         default=120,
         validators=[MinValueValidator(1), MaxValueValidator(600)],
     )

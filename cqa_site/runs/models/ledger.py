@@ -53,7 +53,7 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
 
     class Mode(models.TextChoices):
-        """How requests travel."""
+        """Sending mode."""
 
         LIVE = "live", _("One by one, at once")
         BATCH = "batch", _("As files to the provider's batch service, within a day")

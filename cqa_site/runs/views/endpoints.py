@@ -68,7 +68,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
         endpoint = actions.create_endpoint(
             study=study, actor=request.user, values=form.values, key=form.cleaned_data["key"]
         )
-        messages.success(request, _("Saved. Probe it to see what it can do."))
+        messages.success(request, _("Saved. Probe the endpoint to see its capabilities."))
         return redirect("endpoint", study.public_id, endpoint.public_id)
     context = {"study": study, "form": form, "offers": actions.new_offers(study)[:PER_PAGE]}
     status = 422 if form.errors else 200
@@ -148,14 +148,14 @@ def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID
     """Take an endpoint out of the lists."""
     endpoint = _endpoint(study, endpoint_id)
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
-        messages.error(request, _("The model in the box stays; it costs nothing."))
+        messages.error(request, _("The model in the box cannot be archived. It costs nothing."))
         return redirect("endpoint", study.public_id, endpoint.public_id)
     try:
         actions.archive_endpoint(endpoint=endpoint, actor=request.user)
     except actions.EndpointInUse as reason:
         messages.error(request, str(reason))
         return redirect("endpoint", study.public_id, endpoint.public_id)
-    messages.success(request, _("Archived, and its key is forgotten. Its runs stay."))
+    messages.success(request, _("Archived, and its key was deleted. Its runs stay."))
     return redirect("endpoints", study.public_id)
 
 
@@ -193,7 +193,7 @@ def _change(
         messages.error(request, str(reason))
         return redirect("endpoint", study.public_id, stored.public_id)
     if had_key and not stored.has_key:
-        messages.warning(request, _("Saved. It is another server now, so the key was cleared."))
+        messages.warning(request, _("Saved. The server changed, so the key was cleared."))
     else:
         messages.success(request, _("Saved."))
     return redirect("endpoint", study.public_id, stored.public_id)
@@ -260,7 +260,7 @@ def prompt_new(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Htt
             study=study, actor=request.user, kind=base.kind, version=None, **form.texts
         )
         if last and version.number <= last.number:
-            text = _("This text is there already: it is version %d.") % version.number
+            text = _("This text already exists as version %d.") % version.number
             messages.warning(request, text)
         else:
             messages.success(request, _("Saved as version %d.") % version.number)
@@ -273,7 +273,7 @@ def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Ht
     """Change a version that no run has used."""
     version = _prompt(study, prompt_id)
     if version.is_frozen:
-        messages.error(request, _("A run used this version; write a new one from it."))
+        messages.error(request, _("A run used this version. Create a new one from it."))
         return redirect("prompt", study.public_id, version.public_id)
     form = PromptForm(request.POST or None, kind=version.kind, initial=_texts(version))
     if request.method == "POST" and form.is_valid():

@@ -112,7 +112,7 @@ def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpR
     except actions.RunRefused as reason:
         messages.error(request, str(reason))
     else:
-        messages.success(request, _("Corrected. The run goes on from where it was."))
+        messages.success(request, _("Corrected. The run continues from where it was."))
     return redirect("run", study.public_id, run.public_id)
 
 
@@ -128,7 +128,7 @@ def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
     except actions.RunRefused as reason:
         messages.error(request, str(reason))
     else:
-        text = ngettext("%d request is asked again.", "%d requests are asked again.", count)
+        text = ngettext("%d request is sent again.", "%d requests are sent again.", count)
         messages.success(request, text % count)
     return redirect("run", study.public_id, run.public_id)
 

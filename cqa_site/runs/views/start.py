@@ -99,7 +99,7 @@ def to_started(request: StudyRequest, run: Run) -> HttpResponse:
     """Go to a run that was asked for, and say whether it is a new one."""
     if run.was_there:
         said = {"number": run.number, "state": run.get_state_display().lower()}
-        text = _("Nothing new was started: run #%(number)s asks the same (%(state)s).")
+        text = _("No new run was started: run #%(number)s has the same requests (%(state)s).")
         messages.warning(request, text % said)
     else:
         messages.success(request, _("Run #%d is being prepared.") % run.number)

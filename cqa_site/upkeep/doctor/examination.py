@@ -113,13 +113,13 @@ def look_at(each: Examination) -> Finding:
     except DatabaseError as problem:
         words = first_line(problem)
         if isinstance(problem, ProgrammingError) or words.startswith("no such "):
-            return unknown(_("The database lacks what was asked for; see its migrations."))
-        return unknown(_("The database could not say: %s.") % words)
+            return unknown(_("The database has no such table or column; see its migrations."))
+        return unknown(_("The database reported an error: %s.") % words)
     except OSError as problem:
-        return unknown(_("The machine could not say: %s.") % (problem.strerror or problem))
+        return unknown(_("The machine reported an error: %s.") % (problem.strerror or problem))
     except Exception as problem:
         log.warning("the examination %s broke", each.key, exc_info=True)
-        return unknown(_("The examination itself broke (%s).") % type(problem).__name__)
+        return unknown(_("The check itself failed (%s).") % type(problem).__name__)
 
 
 def first_line(problem: Exception) -> str:
@@ -146,7 +146,7 @@ class ExaminationThread:
         """Do them; once the database did not answer, nobody asks it again."""
         for each in map(EXAMINATIONS.__getitem__, self.keys):
             if each.asks_database and self._is_away():
-                self.found[each.key] = unknown(_("The database does not answer."))
+                self.found[each.key] = unknown(_("The database does not respond."))
             else:
                 self.found[each.key] = look_at(each)
 
@@ -199,5 +199,5 @@ def _place(each: Examination) -> int:
 
 
 def _late(each: Examination, seconds: float) -> Finding:
-    words = _("No answer within %s seconds.") % f"{seconds:g}"
+    words = _("No response within %s seconds.") % f"{seconds:g}"
     return wrong(words) if each.must_answer else unknown(words)

@@ -231,7 +231,7 @@ def why_not() -> Finding | None:
     except OSError as problem:
         place = problem.filename or "a file"
         says = f"The site cannot start: {place} cannot be used ({problem.strerror})."
-        return wrong(says, "Let DATA_DIR name a folder that this user may write to.")
+        return wrong(says, "Set DATA_DIR to a folder that this user can write to.")
     except Exception as problem:  # noqa: BLE001  whatever a library says about a value
         return _unreadable(problem)
     return None
@@ -243,9 +243,11 @@ def _not_installed(module: str) -> Finding:
     # How all modules of an extra package begin; what is none of them the site itself needs.
     name = module.partition(".")[0].replace("_", "-")
     if re.search(rf"^{re.escape(name)}\b", (ROOT / EXTRA).read_text(), re.MULTILINE):
-        remedy = "Install what sends errors and traces away, or take out the settings that ask:"
+        remedy = "Install the packages for error reports and traces, or remove their settings:"
         return wrong(says, remedy, f"{install} {EXTRA}")
-    return wrong(says, "Install what the site needs:", f"{install} requirements-site.txt")
+    return wrong(
+        says, "Install the packages that the site needs:", f"{install} requirements-site.txt"
+    )
 
 
 def _refused(words: str) -> Finding:
@@ -259,10 +261,10 @@ def _unreadable(problem: Exception) -> Finding:
     lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
     named = [found[1] for line in lines if (found := SETTING.search(line))]
     if named:
-        return wrong(f"The site cannot start: {named[-1]} cannot be understood.", AGAIN)
+        return wrong(f"The site cannot start: {named[-1]} cannot be read.", AGAIN)
     kind = type(problem).__name__
-    says = f"The site cannot start: the code breaks while it is loaded ({kind})."
-    return wrong(says, "What Python says about it is shown by:", python("manage.py check"))
+    says = f"The site cannot start: the code fails to load ({kind})."
+    return wrong(says, "To see the message of Python, run:", python("manage.py check"))
 
 
 def _plain(text: str, _state: State) -> str:

@@ -17,9 +17,9 @@ from .findings import State, grouped
 # A page waits no longer; the command does.
 SECONDS = 1.5
 TROUBLES = (
-    (State.WRONG, _("Wrong"), "bad"),
-    (State.LOOK, _("To look at"), "warn"),
-    (State.UNKNOWN, _("Could not be examined"), ""),
+    (State.WRONG, _("Problems"), "bad"),
+    (State.LOOK, _("Warnings"), "warn"),
+    (State.UNKNOWN, _("Not checked"), ""),
 )
 
 

@@ -48,7 +48,7 @@ class StudyBusy(Exception):
 
     def __init__(self, active: list[Active]) -> None:
         super().__init__(
-            _("Still running: %s. Close the rounds, end the runs and wait for background work.")
+            _("In progress: %s. Close the rounds, cancel the runs and wait for background work.")
             % ", ".join(each.name for each in active)
         )
         self.active = active
@@ -177,7 +177,7 @@ def delete_rows(work: Work) -> None:
         except IntegrityError:
             continue
         return
-    raise JobRefused("Something still writes into the study. Housekeeping tries again.")
+    raise JobRefused("Something still writes to the study. Housekeeping tries again.")
 
 
 def tables_of_study() -> list[tuple[Model, ...]]:

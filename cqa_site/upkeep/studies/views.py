@@ -63,7 +63,7 @@ def study_archive(request: StudyRequest, study: Study) -> HttpResponse:
 def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
     """Take the study back."""
     unarchive_study(study=study, actor=request.user)
-    messages.success(request, _("Restored. Its rounds stay closed until you open them."))
+    messages.success(request, _("Restored. Its rounds stay closed until you reopen them."))
     return redirect("study", study.public_id)
 
 

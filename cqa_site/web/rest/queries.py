@@ -40,8 +40,8 @@ DETAILS = {
     400: "The request cannot be read.",
     403: "This is not allowed.",
     404: "Not found.",
-    500: "The site failed. Its log holds the reason, under this X-Request-ID.",
-    503: "The site cannot do this just now; try again in a moment.",
+    500: "The site failed. The server log has the reason under this X-Request-ID.",
+    503: "The site cannot do this right now. Try again in a moment.",
 }
 
 
@@ -49,7 +49,7 @@ class Conflict(APIException):
     """What was asked does not fit the present state."""
 
     status_code = status.HTTP_409_CONFLICT
-    default_detail = "That is not possible now."
+    default_detail = "This is not possible now."
     default_code = "conflict"
 
 
@@ -142,7 +142,7 @@ def body(code: int, data: Any) -> dict[str, Any]:
     if isinstance(data, dict) and set(data) == {"detail"}:
         return filled | {"detail": str(data["detail"])}
     errors = data if isinstance(data, dict) else {"non_field_errors": data}
-    return filled | {"detail": "Some values are not acceptable.", "errors": errors}
+    return filled | {"detail": "Some values are not valid.", "errors": errors}
 
 
 # One reader for the query of every address, of pages and of the API.
@@ -185,7 +185,7 @@ def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
             if len(text) > longest:
                 found[_shown(name)] = [_("At most %s characters.") % longest]
             elif UNSTORABLE.search(text):
-                found[_shown(name)] = [_("There is a character in it that no text has.")]
+                found[_shown(name)] = [_("It has an invalid character.")]
     if count > MOST_VALUES:
         found["query"] = [_("At most %s values.") % MOST_VALUES]
     return found

@@ -10,13 +10,13 @@ from rest_framework import serializers
 from .queries import MEDIA_TYPE, ProblemSerializer
 
 ERRORS = {
-    "400": "The body or a parameter is not acceptable.",
+    "400": "The body or a parameter is not valid.",
     "401": "No valid token.",
-    "403": "The token may only read, or the role does not allow this.",
-    "404": "No such thing in a study of yours.",
-    "409": "Not possible in the present state.",
+    "403": "The token is read-only, or the role does not allow this.",
+    "404": "Not found in your studies.",
+    "409": "Not possible in the current state.",
     "429": "Too many requests.",
-    "503": "The database does not answer; Retry-After says when to ask again.",
+    "503": "The database does not respond. Retry-After says when to try again.",
 }
 
 
@@ -28,7 +28,11 @@ class TokenScheme(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         """Describe the header."""
-        return {"type": "http", "scheme": "bearer", "description": "A token of your account page."}
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "An access token from your account page.",
+        }
 
 
 # Lists whose name does not say what one of them is; ``compare/{other_id}`` follows no list.

@@ -445,7 +445,7 @@ def test_few_items_have_no_verdict_even_where_a_kept_snapshot_has_an_interval():
     alpha = replace(figures.agreement["all"][0], low=0.81, high=1.0, reason=None)
     old = replace(figures, agreement={"all": (alpha, *figures.agreement["all"][1:])})
     finding = figures_finding(old, Guideline(levels=[]))
-    assert "How far annotators agree, these data cannot say" in finding.says
+    assert "These data cannot tell how well annotators agree" in finding.says
     assert "0.81" not in finding.sure
 
 

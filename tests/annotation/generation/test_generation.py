@@ -181,7 +181,7 @@ def test_nothing_to_answer_is_refused_and_an_estimate_keeps_nothing(lab):
     assert estimate_run(control.draft(lab.plan(replicates=2), lab.study))[0].requests == 6
     assert not ArgumentList.objects.exists()
     assert not System.objects.exists()
-    with pytest.raises(control.RunRefused, match="Nothing fits"):
+    with pytest.raises(control.RunRefused, match="Nothing matches"):
         lab.start(target={"favoured": "object2"})
     assert not Run.objects.exists()
     assert write_calls(lab.start(number=3)) == 4

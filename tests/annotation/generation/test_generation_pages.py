@@ -89,7 +89,7 @@ def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
 @pytest.mark.parametrize(
     ("values", "field", "text"),
     [
-        ({"questions": "sample"}, "sample", "how large"),
+        ({"questions": "sample"}, "sample", "sample size"),
         ({"questions": "comparisons"}, "comparisons", "at least one"),
         ({"comparisons": ["0"]}, "comparisons", "valid choice"),
         ({"replicates": "6"}, "replicates", "5"),
@@ -113,7 +113,7 @@ def test_a_wrong_value_is_said_and_a_run_that_waits_speaks_of_lengths(client, la
     response = client.post(url(lab, "generation_new"), values)
     assert response.status_code == 422
     assert "sample" in response.context["form"].errors
-    assert "put right" in client.post(url(lab, "generation_estimate"), values).text
+    assert "Correct these fields" in client.post(url(lab, "generation_estimate"), values).text
     assert not Run.objects.exists()
     run = wrote(lab, number=1, replicates=2, preflight="ask")
     shown = client.get(url(lab, "run", run.public_id)).text
@@ -170,7 +170,10 @@ def test_the_page_of_a_run_lists_its_answers_with_links(
     with django_assert_max_num_queries(8):
         listed = client.get(url(lab, "generations")).context["page"]
     assert [(each.number, each.done) for each in listed] == [(4, 0), (3, 0), (2, 0), (1, 8)]
-    assert "No run matches this" in client.get(url(lab, "generations", query="?state=paused")).text
+    assert (
+        "No runs match this filter"
+        in client.get(url(lab, "generations", query="?state=paused")).text
+    )
 
 
 def test_texts_of_a_model_are_no_markup_and_without_one_nothing_is_called_unscored(client, lab):

@@ -134,7 +134,7 @@ def test_pages_of_a_run(lab):
     page = client.get(reverse("run", args=[lab.study.public_id, run.public_id]))
     text = page.text
     assert "Clipped to the number of references" in text
-    assert "The reply had no line with a count in the asked form." in text
+    assert "The reply had no line with a count in the requested form." in text
     listed = client.get(reverse("counting_runs", args=[lab.study.public_id])).text
     assert f"Run #{run.number}" in listed
 

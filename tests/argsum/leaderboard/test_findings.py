@@ -120,4 +120,4 @@ def test_nothing_is_said_of_what_metrics_could_reach():
     )
     assert "metric" not in found.sure
     # Of one dimension there is no interval, so nothing is said of both.
-    assert "these data cannot say" in found.says
+    assert "hese data cannot tell" in found.says

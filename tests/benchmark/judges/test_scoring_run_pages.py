@@ -86,7 +86,7 @@ def test_the_form_says_what_a_run_takes(lab, client):
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"choice": "sample"}, "Say how large the sample is."),
+        ({"choice": "sample"}, "Enter the sample size."),
         ({"choice": "round"}, "Choose a round."),
         ({"choice": "answers"}, "Name at least one answer."),
         ({"choice": "answers", "answers": "x"}, "Some of these are not answers of the study."),

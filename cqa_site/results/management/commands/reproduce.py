@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
     def _of_study(self, options: dict[str, Any]) -> Reproduction:
         if options["data"]:
-            raise CommandError("Say --data or --study: the tables come from one of the two.")
+            raise CommandError("Give --data or --study: the tables come from one of the two.")
         if options["paper"] not in OF_STUDIES:
             raise CommandError(f"“{options['paper']}” has no tables of a study.")
         reproduce: OfStudy = import_string(OF_STUDIES[options["paper"]])

@@ -74,7 +74,7 @@ def _room_at(name: str, place: Path) -> Finding:
     # Some file systems make room for files as they go, and count none.
     has_files = disk.f_files > 0
     words = {"place": f"{name} ({place})", "name": name, "free": _size(free), "files": files}
-    remedy = _("Make room, or give the site a larger disk. What is large tells:")
+    remedy = _("Free some space, or give the site a larger disk. To see what is large, run:")
     command = f"du -xhd1 {place} | sort -h"
     if free < NO_ROOM or (has_files and files < NO_FILES):
         says = _("The disk of %(place)s is full: %(free)s, room for %(files)d more files.")
@@ -102,10 +102,12 @@ def media() -> Finding:
             probe.flush()
             os.fsync(probe.fileno())
             if Path(probe.name).read_bytes() != b"doctor":
-                return wrong(_("%s gives back other bytes than were written.") % folder)
+                return wrong(_("%s returns other bytes than were written.") % folder)
     except OSError as problem:
         says = _("Nothing can be written to %(folder)s: %(why)s.")
-        remedy = _("Mount its disk for writing, or give the folder to who runs the site:")
+        remedy = _(
+            "Mount its disk for writing, or give the folder to the user that runs the site:"
+        )
         says %= {"folder": folder, "why": problem.strerror}
         return wrong(says, remedy, f"chown -R {_user()} {folder}")
     return well(_("%s can be written and read.") % folder)
@@ -125,16 +127,16 @@ def stored() -> Finding:
     """Whether files that rows name are there, of a sample."""
     named = [path for model in _with_files() for path in _named(model)]
     if not named:
-        return well(_("The database names none."))
+        return well(_("The database names no files."))
     missing = [path for path in named if not path.is_file()]
     if not missing:
-        return well(_("All of %d that were looked for are there.") % len(named))
+        return well(_("All %d files that were checked exist.") % len(named))
     says = ngettext(
-        "%(n)d file that the database names is missing, of %(all)d that were looked for.",
-        "%(n)d files that the database names are missing, of %(all)d that were looked for.",
+        "%(n)d file that the database names is missing, of %(all)d that were checked.",
+        "%(n)d files that the database names are missing, of %(all)d that were checked.",
         len(missing),
     ) % {"n": len(missing), "all": len(named)}
-    remedy = _("Restore the files of the last backup. Whether they lie elsewhere tells:")
+    remedy = _("Restore the files of the last backup. To see whether they are elsewhere, run:")
     command = f"find / -name {missing[0].name} 2>/dev/null"
     return wrong(says, remedy, command)
 
@@ -166,13 +168,13 @@ def static() -> Finding:
     known, _hash = cast(tuple[dict[str, str], str], staticfiles_storage.load_manifest())
     sources = static_sources()
     if not known:
-        return _collect(_("None were collected into %s, so no page has its style."))
+        return _collect(_("No files were collected into %s, so pages have no style."))
     stale = [name for name, file in sources.items() if _differs(known.get(name), file)]
     if not stale:
-        return well(_("All %d are those of this version.") % len(sources))
+        return well(_("All %d belong to this version.") % len(sources))
     says = ngettext(
-        "%(n)d file in %%s is not that of this version: %(first)s.",
-        "%(n)d files in %%s are not those of this version, first %(first)s.",
+        "%(n)d file in %%s does not belong to this version: %(first)s.",
+        "%(n)d files in %%s do not belong to this version, first %(first)s.",
         len(stale),
     )
     return _collect(says % {"n": len(stale), "first": min(stale)})
@@ -193,7 +195,7 @@ def _without_names(content: bytes) -> bytes:
 
 
 def _collect(says: str) -> Finding:
-    remedy = _("Collect them anew, then start the web server again:")
+    remedy = _("Collect them again, then restart the web server:")
     return wrong(says % settings.STATIC_ROOT, remedy, manage("collectstatic --noinput --clear"))
 
 
@@ -211,7 +213,7 @@ def encoder() -> Finding:
         package = distribution(ENCODER)
     except PackageNotFoundError:
         return look(_("Not installed yet; see the language packages."))
-    return _whole(package) or well(_("All files of %s are whole.") % ENCODER)
+    return _whole(package) or well(_("All files of %s are intact.") % ENCODER)
 
 
 def _whole(package: Distribution) -> Finding | None:
@@ -220,7 +222,7 @@ def _whole(package: Distribution) -> Finding | None:
             continue
         path = Path(str(file.locate()))
         if not path.is_file() or _sum(path) != _from_record(file.hash.value):
-            says = _("%s is not as it was packaged: broken off while it was copied, or changed.")
+            says = _("%s is not as it was packaged: copied incompletely, or changed.")
             name = package.metadata["Name"]
             pin = f"{name}=={package.version}"
             command = python(f"-m pip install --force-reinstall --no-deps {pin}")
@@ -252,18 +254,18 @@ def in_the_box() -> Finding:
         path = model_file()
     except MissingModel as problem:
         return look(
-            str(problem), _("Everything else works without it. It is installed by:"), "make models"
+            str(problem), _("Everything else works without it. To install it, run:"), "make models"
         )
     with path.open("rb") as file:
         if file.read(4) != GGUF:
-            says = _("%s is no model: it does not begin as one.")
+            says = _("%s is not a model: it does not begin like one.")
             return wrong(says % path, _("Install the model in the box again:"), "make -B models")
     if expected := _packaged_sum(path):
         if _sum(path) != expected:
-            says = _("%s is not as it was packaged: broken off while it was copied, or changed.")
+            says = _("%s is not as it was packaged: copied incompletely, or changed.")
             return wrong(says % path, _("Install it again:"), "make -B models")
-        return well(_("%s is whole.") % path.name)
-    return well(_("%s is there; what it holds nobody can compare.") % path.name)
+        return well(_("%s is intact.") % path.name)
+    return well(_("%s exists; its content cannot be compared.") % path.name)
 
 
 def _packaged_sum(path: Path) -> str:
@@ -283,8 +285,8 @@ def shipped_scorers() -> Finding:
     broken = [path for path, known in _shipped() if not path.is_file() or _sum(path) != known]
     if broken:
         says = _("%s is not the file that came with this version.") % broken[0]
-        return wrong(says, _("Fetch it again:"), f"git checkout -- {broken[0]}")
-    return well(_("Whole."))
+        return wrong(says, _("Download it again:"), f"git checkout -- {broken[0]}")
+    return well(_("Intact."))
 
 
 def _shipped() -> Iterator[tuple[Path, str]]:
@@ -307,12 +309,12 @@ RECENT, OLD = timedelta(days=2), timedelta(days=14)
 def newest_backup() -> Finding:
     """When the last whole one was made."""
     made = newest()
-    remedy, command = _("Make one, and keep it on another machine:"), manage("backup FILE")
+    remedy, command = _("Create one, and keep it on another machine:"), manage("backup FILE")
     say = wrong if settings.PRODUCTION else look
     if made is None:
         return say(_("There is no backup."), remedy, command)
     age = timezone.now() - made
     if age <= RECENT:
-        return well(_("Made %s ago.") % timesince(made))
-    says = _("The newest backup was made %s ago; all since then would be lost.") % timesince(made)
+        return well(_("Created %s ago.") % timesince(made))
+    says = _("The newest backup was made %s ago; later changes would be lost.") % timesince(made)
     return (say if age > OLD else look)(says, remedy, command)

@@ -47,12 +47,12 @@ def answers() -> Finding:
     try:
         ask_database()
     except DatabaseError as problem:
-        says = _("%(place)s does not answer: %(why)s.") % {
+        says = _("%(place)s does not respond: %(why)s.") % {
             "place": _place(),
             "why": first_line(problem),
         }
         return wrong(says, *_how_to_reach())
-    return well(_("%s is reached.") % _place())
+    return well(_("%s is reachable.") % _place())
 
 
 def _place() -> str:
@@ -69,9 +69,9 @@ def _place() -> str:
 def _how_to_reach() -> tuple[str, str]:
     values = connection.settings_dict
     if connection.vendor == "sqlite":
-        return _("Let DATABASE_URL or DATA_DIR name a place this user may write to."), ""
+        return _("Set DATABASE_URL or DATA_DIR to a place that this user can write to."), ""
     command = f"pg_isready -h {values['HOST'] or '/run/postgresql'} -p {values['PORT'] or 5432}"
-    return _("Start the server, or correct DATABASE_URL. Whether it listens tells:"), command
+    return _("Start the server, or correct DATABASE_URL. To see whether it listens, run:"), command
 
 
 @examination(Family.DATABASE, gettext_lazy("Migrations"), asks_database=True)
@@ -97,8 +97,8 @@ def migrations() -> Finding:
 
 
 def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
-    says = _("The database is newer than this code: it knows %s, which is not here.")
-    remedy = _("Install the version that was here last, or restore a backup of this one.")
+    says = _("The database is newer than this code: it has %s, which this code does not know.")
+    remedy = _("Install the version that ran here last, or restore a backup of this one.")
     return wrong(says % ".".join(newer[-1]), remedy)
 
 
@@ -170,7 +170,7 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
 def integrity() -> Finding:
     """Whether SQLite finds its own file sound; a large one is not read through here."""
     if connection.vendor != "sqlite":
-        return well(_("PostgreSQL looks after its own files."))
+        return well(_("PostgreSQL checks its own files."))
     path = Path(connection.settings_dict["NAME"])
     ends = time.monotonic() + READING_SECONDS
     with _own_connection(path) as own:
@@ -182,7 +182,7 @@ def integrity() -> Finding:
         except sqlite3.DatabaseError as problem:
             rows = [str(problem)]
     if rows == ["ok"]:
-        return well(_("SQLite finds its file sound."))
+        return well(_("SQLite found no damage in its file."))
     says = _("The database file is damaged: %s.") % rows[0].splitlines()[-1].rstrip(".")
     return wrong(says, _("Stop the site, keep a copy of the file, and restore the last backup."))
 
@@ -190,7 +190,9 @@ def integrity() -> Finding:
 def _not_read_through(problem: sqlite3.OperationalError) -> Finding:
     if str(problem) != "interrupted":
         return unknown(_("SQLite could not read it now: %s.") % problem)
-    says = _("Sound as far as it was read within a second. The whole file is read by: %s")
+    says = _(
+        "No damage in the part that was read within a second. To check the whole file, run: %s"
+    )
     return well(says % manage("check_integrity"))
 
 
@@ -201,18 +203,18 @@ def cache() -> Finding:
     if isinstance(usual, DatabaseCache):
         if not has_cache_tables():
             says = _("The table of the cache is missing, so nobody can sign in.")
-            return wrong(says, _("Make it:"), manage("createcachetable"))
+            return wrong(says, _("Create it:"), manage("createcachetable"))
         return well(_("A table of the database, shared by all processes."))
     try:
         usual.get("doctor")
     except Exception as problem:  # noqa: BLE001  every backend has errors of its own
-        says = _("The cache does not answer: %s.") % type(problem).__name__
-        return wrong(says, _("Start the server that CACHE_URL names, or leave it empty."))
+        says = _("The cache does not respond: %s.") % type(problem).__name__
+        return wrong(says, _("Start the server set as CACHE_URL, or leave CACHE_URL empty."))
     name = type(usual).__name__
     if name in ("LocMemCache", "DummyCache"):
-        says = _("Every process has a cache of its own and counts sign-in attempts for itself.")
-        return look(says, _("Leave CACHE_URL empty, or let it name a Redis server."))
-    return well(_("%s is reached, and shared by all processes.") % name)
+        says = _("Every process has its own cache and counts sign-in attempts separately.")
+        return look(says, _("Leave CACHE_URL empty, or set it to a Redis server."))
+    return well(_("%s is reachable and shared by all processes.") % name)
 
 
 # Are the settings those of a site that others may reach?
@@ -228,14 +230,14 @@ def mode() -> Finding:
     """Whether the safe settings are on where other machines may ask."""
     others = sorted(set(settings.ALLOWED_HOSTS) - LOOPBACK)
     if settings.DEBUG:
-        says = _("DEBUG is on: whoever meets an error reads source code and settings.")
+        says = _("DEBUG is on: anyone who meets an error can read source code and settings.")
         say = wrong if others else look
-        return say(says, _("Take DEBUG out of the environment and of .env."))
+        return say(says, _("Remove DEBUG from the environment and from .env."))
     if settings.PRODUCTION:
         return well(_("Production, for %s.") % ", ".join(settings.ALLOWED_HOSTS))
     if not others:
-        return well(_("A site for this machine alone."))
-    says = _("Other machines may ask for %s, and PRODUCTION is off: nothing is encrypted.")
+        return well(_("A site for this machine only."))
+    says = _("Other machines can open %s, and PRODUCTION is off: nothing is encrypted.")
     return look(says % others[0], _("Set PRODUCTION=true; docs/deploy.md says what it needs."))
 
 
@@ -248,12 +250,12 @@ def checks() -> Finding:
         if not each.is_silenced() and each.id not in LEFT_OUT
     ]
     if not found:
-        return well(_("Django's checks have no complaint."))
+        return well(_("Django's checks found no problems."))
     found.sort(key=lambda each: -each.level)
     say = wrong if found[0].is_serious() else look
     command = manage("check --deploy" if settings.PRODUCTION else "check")
     first, *others = map(_in_one_line, found)
-    return say(first, _("All of them, in full:"), command, tuple(others))
+    return say(first, _("To see all of them in full, run:"), command, tuple(others))
 
 
 def _in_one_line(message: CheckMessage) -> str:
@@ -273,12 +275,12 @@ LENT = 0o640
 def stored_secrets() -> Finding:
     """Whether keys of endpoints, and secrets of web hooks, can be read with SECRETS_KEYS."""
     if not keys_are_sound():
-        says = _("SECRETS_KEYS is missing or no key: API keys can be neither kept nor read.")
-        remedy = _("Restore the one from before. If there was none, set a new one, from:")
+        says = _("SECRETS_KEYS is missing or not a key: API keys can be neither stored nor read.")
+        remedy = _("Restore the previous key. If there was none, set a new one. Generate it with:")
         return wrong(says, remedy, python(NEW_KEY))
     secrets = list(secrets_held())
     if not secrets:
-        return well(_("None is stored; keys to store them with are there."))
+        return well(_("No secrets are stored; the keys to encrypt them exist."))
     unreadable = sum(not _can_be_read(each) for each in secrets)
     if not unreadable:
         return well(_("All of %d can be read.") % len(secrets))
@@ -290,8 +292,8 @@ def stored_secrets() -> Finding:
         unreadable,
     ) % {"n": unreadable, "all": len(secrets)}
     remedy = _(
-        "Add the earlier key behind the present one in SECRETS_KEYS, or enter the keys of the "
-        "endpoints again."
+        "Add the earlier key after the current one in SECRETS_KEYS, or enter the keys of "
+        "the endpoints again."
     )
     return wrong(says, remedy)
 
@@ -310,7 +312,7 @@ def key_files() -> Finding:
     fault = next(filter(None, map(_fault, there)), None) or _weak_key()
     if fault or not there:
         return fault or well(_("Keys come from the environment."))
-    return well(_("%s can be read by the site alone.") % ", ".join(path.name for path in there))
+    return well(_("Only the site can read %s.") % ", ".join(path.name for path in there))
 
 
 def _files() -> Iterator[Path]:
@@ -330,11 +332,11 @@ def _fault(path: Path) -> Finding | None:
     if owner and given == (0, site.st_gid, LENT):
         return None
     if found.st_uid != owner:
-        says = _("%s belongs to another user than the one that runs the site.") % path
-        return wrong(says, _("Give it to that user:"), f"chown {owner} {path}")
+        says = _("%s does not belong to the user that runs the site.") % path
+        return wrong(says, _("Change the owner:"), f"chown {owner} {path}")
     if found.st_mode & OTHERS and path.parent.stat().st_mode & OTHERS:
         says = _("%s can be read by other users of this machine.") % path
-        return wrong(says, _("Keep them out:"), f"chmod 600 {path}")
+        return wrong(says, _("Restrict access:"), f"chmod 600 {path}")
     return None
 
 
@@ -342,7 +344,10 @@ def _weak_key() -> Finding | None:
     """A key cut short by a full disk, or chosen by a person; in production nothing starts."""
     if not key_is_weak(settings.SECRET_KEY):
         return None
-    remedy = _("Set SECRET_KEY to 50 random characters or more; everybody signs in anew. From:")
+    remedy = _(
+        "Set SECRET_KEY to 50 random characters or more; everyone must sign in "
+        "again. Generate it with:"
+    )
     command = python("-c 'import secrets; print(secrets.token_urlsafe(64))'")
     return look(_("SECRET_KEY is too short or too simple."), remedy, command)
 
@@ -362,19 +367,19 @@ def packages() -> Finding:
     installed = {name: _installed(name) for name in pinned}
     if missing := sorted(name for name, there in installed.items() if not there):
         says = _("Not installed: %s.") % ", ".join(missing)
-        return wrong(says, _("Install what the site needs:"), python(INSTALL))
+        return wrong(says, _("Install the packages that the site needs:"), python(INSTALL))
     other = [name for name, there in installed.items() if there != pinned[name]]
     if not other:
-        return well(_("All %d are in the versions that were tried together.") % len(pinned))
+        return well(_("All %d have the versions that were tested together.") % len(pinned))
     first = other[0]
     says = ngettext(
-        "%(n)d package is in another version than was tried: %(first)s %(there)s instead of "
+        "%(n)d package has another version than tested: %(first)s %(there)s instead of "
         "%(pinned)s.",
-        "%(n)d packages are in other versions than were tried, first %(first)s %(there)s instead "
-        "of %(pinned)s.",
+        "%(n)d packages have other versions than tested, first %(first)s %(there)s "
+        "instead of %(pinned)s.",
         len(other),
     ) % {"n": len(other), "first": first, "there": installed[first], "pinned": pinned[first]}
-    return look(says, _("Install the tried ones:"), python(INSTALL))
+    return look(says, _("Install the tested versions:"), python(INSTALL))
 
 
 @examination(Family.MODELS, gettext_lazy("Language packages"))
@@ -382,11 +387,11 @@ def language_packages() -> Finding:
     """Whether judges and scorers find what they compute with; nothing of it is loaded."""
     lacking = [found for part in Part if not (found := state(part)).is_there]
     if lacking:
-        remedy = _("What needs them says so; all else works. They are fetched by:")
+        remedy = _("Features that need them say so; everything else works. To download them, run:")
         return look(" ".join(map(str, lacking)), remedy, COMMAND)
     if not embeddings_available():
         return wrong(
-            _("They are installed, and cannot be found."),
+            _("They are installed but cannot be found."),
             _("Install them again:"),
             python("-m pip install -r requirements.txt --force-reinstall"),
         )

@@ -41,7 +41,9 @@ def hosts() -> Finding:
     """Whether host names are names, and every trusted origin is one of them."""
     for host in settings.ALLOWED_HOSTS:
         if "/" in host or (":" in host and not host.startswith("[")):
-            says = _("ALLOWED_HOSTS holds %s, which is an address: only bare host names count.")
+            says = _(
+                "ALLOWED_HOSTS holds %s, which is an address: only bare host names are valid."
+            )
             return wrong(says % host, _("Leave scheme, port and path out of ALLOWED_HOSTS."))
     for origin in settings.CSRF_TRUSTED_ORIGINS:
         if not _is_allowed(origin):
@@ -51,7 +53,7 @@ def hosts() -> Finding:
     if left := list(_without_origin()):
         says = _("CSRF_TRUSTED_ORIGINS does not name https://%s, so forms may be refused there.")
         return look(says % left[0], _("Add it to CSRF_TRUSTED_ORIGINS."))
-    return well(_("Pages are given to %s.") % ", ".join(settings.ALLOWED_HOSTS))
+    return well(_("Pages are served to %s.") % ", ".join(settings.ALLOWED_HOSTS))
 
 
 def _is_allowed(origin: str) -> bool:
@@ -78,16 +80,19 @@ def _trusts_a_proxy() -> bool:
 def tls() -> Finding:
     """Whether browsers are asked for https, and the site hears that they came by it."""
     if not settings.PRODUCTION:
-        return well(_("Not asked for outside production."))
+        return well(_("Not required outside production."))
     host = settings.ALLOWED_HOSTS[0].lstrip(".")
     if not (settings.SECURE_SSL_REDIRECT or settings.SECURE_HSTS_SECONDS):
-        says = _("Nothing leads to https: passwords may travel for everybody to read.")
+        says = _("Nothing redirects to https: passwords may travel unencrypted.")
         return wrong(says, _("Leave SECURE_SSL_REDIRECT and SECURE_HSTS_SECONDS unset."))
     if not _trusts_a_proxy():
-        says = _("No proxy is trusted to say that somebody came by https.")
-        remedy = _("Behind a proxy set TRUSTED_PROXY=true; else every page leads to itself. Try:")
+        says = _("No proxy is trusted to report https.")
+        remedy = _(
+            "Behind a proxy, set TRUSTED_PROXY=true; otherwise every page redirects "
+            "to itself. Try:"
+        )
         return look(says, remedy, manage(f"doctor --url https://{host}/"))
-    return well(_("Asked for; the proxy says who came by https."))
+    return well(_("Required; the proxy reports https."))
 
 
 def look_at_address(address: str) -> Finding:
@@ -100,19 +105,19 @@ def look_at_address(address: str) -> Finding:
     except ssl.SSLCertVerificationError as problem:
         says = _("Browsers refuse %(host)s: %(why)s.")
         words = {"host": parts.hostname, "why": problem.verify_message}
-        remedy = _("Renew the certificate, or let it name this host.")
+        remedy = _("Renew the certificate, or issue it for this host.")
         return wrong(says % words, remedy)
     except socket.gaierror:
         says = _("There is no host %s.") % parts.hostname
-        return wrong(says, _("Correct the name, or enter it where your domain is kept."))
+        return wrong(says, _("Correct the name, or add it to the DNS of your domain."))
     except (ValueError, http.client.InvalidURL):
-        says = _("%s is no address.") % address
-        return wrong(says, _("Give the one that people open: https://, then the host."))
+        says = _("%s is not an address.") % address
+        return wrong(says, _("Give the address that people open: https://, then the host."))
     except (OSError, http.client.HTTPException) as problem:
-        says = _("%(address)s does not answer (%(why)s).")
+        says = _("%(address)s does not respond (%(why)s).")
         why = getattr(problem, "strerror", "") or type(problem).__name__
         says %= {"address": address, "why": why}
-        return wrong(says, _("Start the proxy, and let it pass requests on to the site."))
+        return wrong(says, _("Start the proxy, and have it forward requests to the site."))
 
 
 def _ask(parts: SplitResult) -> Finding:
@@ -139,23 +144,26 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
     if 300 <= status < 400 and (leads_to.scheme, leads_to.hostname) == ("https", host):
         return _leads_to_itself(host) if parts.scheme == "https" else _encrypt(host)
     if status != 200 or not _is_ours(body):
-        says = _("%(host)s replies with %(status)d, and not as this site does.")
-        remedy = _("Let the proxy pass requests on to the site. Its own log says more.")
+        says = _("%(host)s responds with %(status)d, but not as this site does.")
+        remedy = _("Have the proxy forward requests to the site. Its own log has the details.")
         return wrong(says % {"host": host, "status": status}, remedy)
     if parts.scheme == "http" and host not in ("127.0.0.1", "localhost"):
-        says = _("%s gives pages without TLS: passwords travel for everybody to read.") % host
-        return wrong(says, _("Put a proxy with a certificate before it; see docs/deploy.md."))
+        says = _("%s serves pages without TLS: passwords travel unencrypted.") % host
+        return wrong(says, _("Put a proxy with a certificate in front of it; see docs/deploy.md."))
     return None
 
 
 def _leads_to_itself(host: str) -> Finding:
-    says = _("https://%s leads to itself for ever: the site does not hear that it was https.")
-    remedy = _("Set TRUSTED_PROXY=true, and let the proxy set X-Forwarded-Proto.")
+    says = _(
+        "https://%s redirects to itself for ever: the site does not know that the "
+        "request used https."
+    )
+    remedy = _("Set TRUSTED_PROXY=true, and have the proxy set X-Forwarded-Proto.")
     return wrong(says % host, remedy)
 
 
 def _encrypt(host: str) -> Finding:
-    says = _("http leads to https, as it should. Whether that is well tells:")
+    says = _("http redirects to https, as it should. To check https itself, run:")
     return well(f"{says} {manage(f'doctor --url https://{host}/')}")
 
 
@@ -168,16 +176,16 @@ def _is_ours(body: bytes) -> bool:
 
 def _days_left(parts: SplitResult, certificate: dict[str, object]) -> Finding:
     if parts.scheme == "http":
-        return well(_("%s is reached.") % parts.geturl())
+        return well(_("%s is reachable.") % parts.geturl())
     ends = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
     days = int((ends - time.time()) // DAY)
     says = ngettext(
-        "%(address)s answers; its certificate runs out in %(n)d day.",
-        "%(address)s answers; its certificate runs out in %(n)d days.",
+        "%(address)s responds; its certificate expires in %(n)d day.",
+        "%(address)s responds; its certificate expires in %(n)d days.",
         days,
     ) % {"address": parts.geturl(), "n": days}
     if days < DAYS_LEFT:
-        return look(says, _("Renew it; what should have renewed it has not."))
+        return look(says, _("Renew it; automatic renewal has not done so."))
     return well(says)
 
 
@@ -202,16 +210,16 @@ def delivery() -> Finding:
     except (OSError, smtplib.SMTPException) as problem:
         return _refused(problem)
     if settings.DEFAULT_FROM_EMAIL.endswith("@localhost"):
-        says = _("Mail is sent in the name of %s, which others will not take.")
+        says = _("Mail is sent from %s, which other servers will not accept.")
         return look(says % settings.DEFAULT_FROM_EMAIL, _("Set DEFAULT_FROM_EMAIL."))
     words = {"place": _place(), "sender": settings.DEFAULT_FROM_EMAIL}
-    return well(_("%(place)s takes mail from %(sender)s.") % words)
+    return well(_("%(place)s accepts mail from %(sender)s.") % words)
 
 
 def _goes_nowhere() -> Finding:
     if not settings.PRODUCTION:
-        return well(_("Mail is printed on the console, which does on one machine."))
-    says = _("Mail does not leave: nobody gets the link to a new password.")
+        return well(_("Mail is printed on the console, which is enough on one machine."))
+    says = _("Mail is not sent: nobody gets the link to a new password.")
     return wrong(says, _("Set EMAIL_URL, for example to submission://user:password@host:587"))
 
 
@@ -219,25 +227,25 @@ def _refused(problem: Exception) -> Finding:
     for kinds, says, remedy in _reasons():
         if isinstance(problem, kinds):
             return wrong(says % _place(), remedy, manage(TRY))
-    says = _("%(place)s ended the conversation (%(why)s).")
+    says = _("%(place)s closed the connection (%(why)s).")
     words = {"place": _place(), "why": type(problem).__name__}
-    return wrong(says % words, _("Compare EMAIL_URL with what the server asks for."), manage(TRY))
+    return wrong(says % words, _("Compare EMAIL_URL with what the server requires."), manage(TRY))
 
 
 def _reasons() -> Iterator[tuple[tuple[type[Exception], ...], str, str]]:
     correct = _("Correct EMAIL_URL, then try:")
     yield (
         (smtplib.SMTPAuthenticationError,),
-        _("%s refuses user or password."),
+        _("%s refuses the user or password."),
         _("Correct them in EMAIL_URL (signs such as @ and / as %40 and %2F), then try:"),
     )
     yield (ssl.SSLError,), _("%s has no certificate that can be trusted, or no TLS."), correct
     yield (smtplib.SMTPNotSupportedError,), _("%s has no TLS, or no passwords."), correct
-    yield (socket.gaierror,), _("%s is not known: there is no such name."), correct
+    yield (socket.gaierror,), _("%s is not known: the name does not exist."), correct
     yield (
         (TimeoutError,),
-        _("%s does not answer."),
-        _("A firewall may hold mail back, port 25 most of all. Correct EMAIL_URL, then try:"),
+        _("%s does not respond."),
+        _("A firewall may block mail, especially port 25. Correct EMAIL_URL, then try:"),
     )
     yield (
         (ConnectionRefusedError,),
@@ -255,19 +263,21 @@ def send_to(address: str) -> Finding:
     """Send a message to somebody, and say how that went."""
     message = EmailMessage(
         subject=_("Mail from Counterpoint arrives"),
-        body=_("Somebody who looks after the site asked for this message. Nothing is to be done."),
+        body=_("A site administrator requested this message. No action is needed."),
         to=[address],
         connection=get_connection(timeout=MAIL_SECONDS),
     )
     try:
         message.send()
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused):
-        says = _("%(place)s does not take mail from %(sender)s to %(address)s.")
+        says = _("%(place)s does not accept mail from %(sender)s to %(address)s.")
         words = {"sender": settings.DEFAULT_FROM_EMAIL, "address": address, "place": _place()}
-        return wrong(says % words, _("Correct DEFAULT_FROM_EMAIL, or ask who runs the server."))
+        return wrong(
+            says % words, _("Correct DEFAULT_FROM_EMAIL, or ask the operator of the server.")
+        )
     except (OSError, smtplib.SMTPException) as problem:
         return _refused(problem)
-    return well(_("A message to %s was handed over. Look whether it arrives.") % address)
+    return well(_("A message to %s was handed over. Check whether it arrives.") % address)
 
 
 # Do the providers through which people sign in answer, as those that the settings name?
@@ -280,18 +290,20 @@ def providers() -> Finding:
         if why := _what_is_wrong(provider):
             says = _("Nobody can sign in with %(name)s (%(issuer)s): %(why)s")
             words = {"name": provider.name, "issuer": provider.issuer, "why": why}
-            remedy = _("Compare the issuer in OIDC_PROVIDERS with what the provider calls itself.")
+            remedy = _(
+                "Compare the issuer in OIDC_PROVIDERS with the issuer that the provider states."
+            )
             return wrong(says % words, remedy)
     if not settings.OIDC_PROVIDERS:
         return well(_("None; people sign in with passwords and passkeys."))
     names = ", ".join(each.name for each in settings.OIDC_PROVIDERS.values())
-    return well(_("%s: answers, and publishes the keys it signs with.") % names)
+    return well(_("%s: responds, and publishes its signing keys.") % names)
 
 
 def _what_is_wrong(provider: OpenIDProvider) -> str:
     adapter = CheckedAdapter(HttpRequest(), provider.id)
     try:
-        return "" if adapter.signing_keys() else _("It publishes no key to sign with.")
+        return "" if adapter.signing_keys() else _("It publishes no signing key.")
     except OAuth2Error as error:
         return str(error)
 
@@ -310,8 +322,8 @@ def administrators() -> Finding:
     staying = staff.exclude(pk__in=orphans().filter(study=None).values("user"))
     count = sum(map(can_sign_in, staying))
     if not count:
-        says = _("Nobody who looks after the site can sign in.")
-        return wrong(says, _("Make an administrator:"), manage("createsuperuser"))
+        says = _("No site administrator can sign in.")
+        return wrong(says, _("Create an administrator:"), manage("createsuperuser"))
     return well(ngettext("%d can sign in.", "%d can sign in.", count) % count)
 
 
@@ -325,13 +337,13 @@ def demo() -> Finding:
         return well(_("None of its people can sign in."))
     says = (
         ngettext(
-            "%d person of the demo can sign in; all of them have one password.",
-            "%d people of the demo can sign in; all of them have one password.",
+            "%d person of the demo can sign in; all of them share one password.",
+            "%d people of the demo can sign in; all of them share one password.",
             count,
         )
         % count
     )
-    remedy = _("Make an administrator of your own, then close their accounts:")
+    remedy = _("Create your own administrator, then close their accounts:")
     filtered = f"filter(email__endswith='{INVENTED}').update(is_active=False)"
     command = manage(f'shell -c "User.objects.{filtered}"')
     return wrong(says, remedy, command)

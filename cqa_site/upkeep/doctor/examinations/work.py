@@ -41,16 +41,16 @@ def broker() -> Finding:
     try:
         count = _messages()
     except Exception as problem:  # noqa: BLE001  every transport has errors of its own
-        says = _("%(place)s does not answer (%(why)s); workers find work by themselves, later.")
+        says = _("%(place)s does not respond (%(why)s); workers still find work, but later.")
         remedy = _("Start the server, or correct CELERY_BROKER_URL.")
         return wrong(says % {"place": _place(), "why": first_line(problem)}, remedy)
     if count > MANY:
         says = _("%(place)s holds %(n)d messages that no worker fetched.")
-        remedy = _("Start a worker; old messages say nothing and can be thrown away:")
+        remedy = _("Start a worker; old messages are not needed and can be deleted:")
         command = python("-m celery -A cqa_site purge -f")
         return look(says % {"place": _place(), "n": count}, remedy, command)
     return well(
-        _("%(place)s is reached; messages waiting: %(n)d.") % {"place": _place(), "n": count}
+        _("%(place)s is reachable; messages waiting: %(n)d.") % {"place": _place(), "n": count}
     )
 
 
@@ -133,7 +133,7 @@ def _clocks_differ(off: timedelta) -> Finding:
         if off > timedelta(0)
         else _("This machine's clock is %.0f seconds behind the database server's.")
     )
-    remedy = _("Let both machines keep time by NTP. Whether this one does, tells:")
+    remedy = _("Set both machines by NTP. To check this one, run:")
     say = wrong if abs(off) > TOO_MUCH else look
     return say(says % seconds, remedy, "timedatectl status")
 
@@ -176,15 +176,17 @@ def workers() -> Finding:
     present = mark_of_code()
     old = [each for each in alive if each.code and each.code != present]
     if old:
-        says = _("The worker on %(host)s (process %(pid)d) runs other code than is here.")
+        says = _("The worker on %(host)s (process %(pid)d) runs other code than this.")
         says %= {"host": old[0].host, "pid": old[0].process_id}
         return look(says, _("Start the workers again, so that all of the site is one version."))
     if waits and waits < timezone.now() - STUCK:
         says = _("Work has been waiting for %s although a worker is there.") % timesince(waits)
-        remedy = _("Look into the worker's log, then start it again. One more helps at once:")
+        remedy = _("Check the log of the worker, then restart it. Another worker helps at once:")
         return wrong(says, remedy, START)
     hosts = ", ".join(sorted({each.host for each in alive}))
-    says = ngettext("%(n)d is there, on %(hosts)s.", "%(n)d are there, on %(hosts)s.", len(alive))
+    says = ngettext(
+        "%(n)d is running, on %(hosts)s.", "%(n)d are running, on %(hosts)s.", len(alive)
+    )
     return well(says % {"n": len(alive), "hosts": hosts})
 
 
@@ -193,7 +195,7 @@ def _nobody_works(waits: datetime | None) -> Finding:
     gone = _("No worker has ever reported")
     if last is not None:
         gone = _("The last worker reported %s ago and is gone") % timesince(last)
-    remedy = _("Start the site, whose command brings one along, or a worker alone:")
+    remedy = _("Start the site, which starts one too, or a worker alone:")
     if waits is None:
         return look(_("%s; nothing waits for one.") % gone, remedy, START)
     says = _("%(gone)s, and work has been waiting for %(since)s.")
@@ -233,8 +235,8 @@ def housekeeping() -> Finding:
         says = _("Housekeeping failed at: %s.") % ", ".join(failed)
         return wrong(says, _("The reason is in the log of:"), manage("housekeeping"))
     if at < timezone.now() - TOO_LONG and workers_alive():
-        says = _("Nobody has kept house for %s, although workers do it every hour.")
-        remedy = _("Start the workers again; until then by hand, or by cron:")
+        says = _("Housekeeping has not run for %s, although workers do it every hour.")
+        remedy = _("Restart the workers. Until then, run it by hand or by cron:")
         return wrong(says % timesince(at), remedy, manage("housekeeping"))
     return well(_("Done %s ago.") % timesince(at))
 
@@ -243,8 +245,8 @@ def _never_kept() -> Finding:
     """Right for a new site, on which no worker was started yet."""
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
     if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
-        says = _("Nobody has ever kept house: what ran out is not thrown away.")
-        remedy = _("Start a Celery worker, which does it every hour; or by cron:")
+        says = _("Housekeeping has never run: expired data are not deleted.")
+        remedy = _("Start a Celery worker, which runs it every hour, or use cron:")
         return wrong(says, remedy, manage("housekeeping"))
     return well(_("Not due yet."))
 
@@ -255,13 +257,13 @@ def jobs() -> Finding:
     lately = timezone.now() - timedelta(days=1)
     failed = Job.objects.filter(state="failed", error=UNEXPECTED, finished_at__gt=lately)
     if not (count := failed.count()):
-        return well(_("None broke within a day."))
+        return well(_("None failed within a day."))
     says = ngettext(
-        "%(n)d job broke within a day, the last one of the kind %(kind)s.",
-        "%(n)d jobs broke within a day, the last one of the kind %(kind)s.",
+        "%(n)d job failed within a day, the last one of the kind %(kind)s.",
+        "%(n)d jobs failed within a day, the last one of the kind %(kind)s.",
         count,
     ) % {"n": count, "kind": failed.latest("finished_at").kind}
-    return look(says, _("The log of the worker has the reason; ask for the same once more."))
+    return look(says, _("The log of the worker has the reason. Start the job again."))
 
 
 @examination(Family.WORK, gettext_lazy("Runs"), asks_database=True)
@@ -275,7 +277,7 @@ def runs() -> Finding:
     )
     if count := paused.count():
         says = ngettext("A fault paused %d run.", "A fault paused %d runs.", count) % count
-        return look(says, _("Each says on its page what to put right; nothing is lost."))
+        return look(says, _("Its page says what to correct. Nothing is lost."))
     if count := lost.count():
         says = ngettext(
             "%d batch has been at its provider for more than two days.",
@@ -293,7 +295,7 @@ def endpoints() -> Finding:
     asked = {run.endpoint_id: run.endpoint for run in active}
     refused = [each.name for pk, each in asked.items() if _last_failure(pk) in REFUSED]
     if not refused:
-        return well(_("None refuses its key."))
+        return well(_("No endpoint refuses its key."))
     says = _("The last request was refused for good by: %s.") % ", ".join(sorted(refused))
     return look(says, _("Correct the key or the address on the endpoint's page, then resume."))
 

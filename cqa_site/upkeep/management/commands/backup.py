@@ -18,7 +18,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="where to; must not be there yet")
+        parser.add_argument("file", type=Path, help="target file; must not exist yet")
         parser.add_argument("--passphrase-file", default="", help="its first line seals the keys")
         parser.add_argument("--without-keys", action="store_true", help="leave the keys out")
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def _make(self, path: Path, options: dict[str, Any]) -> None:
         if path.exists():
-            raise BackupRefused(f"{path} is there already. Nothing was written.")
+            raise BackupRefused(f"{path} already exists. Nothing was written.")
         passphrase = ""
         if not options["without_keys"]:
             passphrase = given_passphrase(options["passphrase_file"]) or ask_passphrase(twice=True)

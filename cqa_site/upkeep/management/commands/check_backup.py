@@ -10,7 +10,7 @@ from cqa_site.upkeep.backups.tables import BackupRefused
 
 
 class Command(BaseCommand):
-    help = "Read a backup from its first to its last byte and say whether it is whole."
+    help = "Read a backup from its first to its last byte and report whether it is intact."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

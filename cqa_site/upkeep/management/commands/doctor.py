@@ -15,16 +15,16 @@ SECONDS = 10.0
 
 class Command(BaseCommand):
     help = (
-        "Examine the site: what is configured, reachable, up to date and backed up. Exit code 0: "
-        "nothing is wrong; 1: something is, or with --strict anything is not well."
+        "Check the site: what is configured, reachable, up to date and backed up. Exit "
+        "code 0: no problems; 1: a problem, or with --strict anything not OK."
     )
     # It makes them itself, and has to speak where they would end it.
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="a list of objects, for programs")
-        parser.add_argument("--strict", action="store_true", help="exit 1 if anything is not well")
-        parser.add_argument("--url", help="the address that people use: ask there, too")
+        parser.add_argument("--strict", action="store_true", help="exit 1 if anything is not OK")
+        parser.add_argument("--url", help="the public address, to check it too")
         parser.add_argument("--send-mail", metavar="TO", help="send one message to this address")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -14,8 +14,8 @@ VARIABLE = "MOVE_TO"
 
 class Command(BaseCommand):
     help = (
-        "Fill an empty database with everything the configured one holds. Stop web servers and "
-        "workers first: a move of a site at work is refused."
+        "Copy everything in the configured database into an empty one. Stop web servers "
+        "and workers first: moving a running site is refused."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Moved {rows:,} rows in {len(moved)} tables; every table holds what it held.\n"
             "Now set DATABASE_URL to the new address wherever it is set (environment, .env, "
-            "service), then start the site. Everybody signs in anew. The old database was not "
+            "service), then start the site. Everyone must sign in again. The old database was not "
             "changed."
         )
 

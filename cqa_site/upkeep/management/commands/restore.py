@@ -14,8 +14,9 @@ from cqa_site.upkeep.backups.tables import BackupRefused, configured
 
 class Command(BaseCommand):
     help = (
-        "Restore a backup into the configured database and data folder, which must be empty. "
-        "It works completely or not at all. Stop web servers and workers first."
+        "Restore a backup into the configured database and data folder, which must be "
+        "empty. It succeeds completely or changes nothing. Stop web servers and workers "
+        "first."
     )
     # Tables may be missing, and settings may still be changed: nothing is asked of them.
     requires_system_checks: list[str] = []
@@ -45,17 +46,17 @@ class Command(BaseCommand):
     def _tell(self, restored: Restored) -> None:
         self.stdout.write(
             f"Restored; every table holds what it held. {told(restored.manifest)}\n"
-            "Everybody signs in anew, with the password they had."
+            "Everyone must sign in again, with the same password."
         )
         if restored.held.runs:
             self.stdout.write(
-                f"Runs that were under way and are paused: {restored.held.runs}. Each goes on "
-                "when somebody resumes it on its page."
+                f"Runs in progress that are now paused: {restored.held.runs}. Resume each on "
+                "its page."
             )
         if restored.held.jobs:
             self.stdout.write(
-                f"Jobs that would have sent something and are over: {restored.held.jobs}. Ask "
-                "for them again."
+                f"Jobs that would have sent something and were ended: {restored.held.jobs}. "
+                "Start them again."
             )
         for name in restored.unreadable:
             self.stdout.write(f"Its stored key cannot be read; enter it again: {name}")
