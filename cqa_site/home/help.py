@@ -124,7 +124,7 @@ def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
     words = request.GET.get("q", "")[:LONGEST].strip()
     context = {
         "page": found,
-        "pages": _listed(),
+        "parts": _parts(),
         "words": words,
         "results": search(words.split()) if words else None,
     }
@@ -132,10 +132,19 @@ def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
 
 
 def _listed() -> list[Page]:
-    """The files that the index names, in its order."""
+    """Return the files that the index names, in its order."""
+    return [page for _title, listed in _parts() for page in listed]
+
+
+def _parts() -> list[tuple[str, list[Page]]]:
+    """Return the parts of the index, each with its title and its files in order."""
     known = pages()
-    named = re.findall(r"\]\(([\w/-]+)\.md\)", known["index"].body)
-    return [known[name] for name in named if name in known]
+    parts = []
+    for part in known["index"].body.split("\n## ")[1:]:
+        title, _line, entries = part.partition("\n")
+        named = re.findall(r"\]\(([\w/-]+)\.md\)", entries)
+        parts.append((title, [known[name] for name in named if name in known]))
+    return parts
 
 
 urlpatterns = [
