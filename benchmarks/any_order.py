@@ -128,7 +128,7 @@ def test_then_demo(clone: Clone) -> str:
     demo = clone.demo()
     demo.wait_for(demo.password)
     demo.stop()
-    if "being fetched" in "".join(demo.said):
+    if "being downloaded" in "".join(demo.said):
         raise Failure("".join(demo.said))
     return clone.check()
 

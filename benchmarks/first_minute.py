@@ -32,7 +32,7 @@ ANNOTATOR, RESEARCHER = "annotator@counterpoint.example", "researcher@counterpoi
 PASSWORD = re.compile(r"password for all of them: (\S+)")
 TOKEN = re.compile(rb"cqa_[\w-]{20,}")
 WORK = re.compile(rb'href="(/s/[\w-]+/label-rounds/[\w-]+/label/)"')
-THERE = "in the box are there."
+THERE = "in the box are installed."
 
 
 @dataclass

@@ -103,11 +103,11 @@ class StudyViews(PersonViews):
         raise NotImplementedError
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """A page of the rows that match the filters."""
+        """List the rows that match the filters, one page at a time."""
         return self.listed(self.get_queryset())
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One row."""
+        """Return one row."""
         row = get_object_or_404(self.get_queryset(), public_id=kwargs["public_id"])
         return self.shown(row)
 

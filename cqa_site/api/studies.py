@@ -222,7 +222,7 @@ class MeView(APIView):
 
     @extend_schema(responses=MeSerializer, operation_id="me")
     def get(self, request: Request) -> Response:
-        """Who am I."""
+        """Return who you are."""
         person = request.user
         vars(person).update(token=request.auth)
         return Response(MeSerializer(person).data)
@@ -236,12 +236,12 @@ class StudyNameViews(PersonViews):
     filterset_class = StudyFilter
 
     def list(self, request: Request) -> Response:
-        """Names and own roles; nothing else, whatever the role."""
+        """List your studies with their names and your role in each."""
         return self.listed(memberships_of(request.user).order_by("study__name", "pk"))
 
     @extend_schema(request=StudyInput, responses={201: StudySerializer})
     def create(self, request: Request) -> Response:
-        """Open a study, for those who may on this site; they become its first admin."""
+        """Create a study, if you may on this site; you become its first admin."""
         if not may_open_studies(request.user):
             raise PermissionDenied("Only people who may create studies on this site can do that.")
         form = StudyForm(self.read(StudyInput))
@@ -277,7 +277,7 @@ class MemberViews(AdminViews):
     @extend_schema(request=MemberInput, responses=MemberSerializer)
     @transaction.atomic
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Give a member another role, or close and open the study to them.
+        """Change a member's role, or deactivate or reactivate the membership.
 
         Crowd participants have no role to change; their link is closed instead.
         """
@@ -319,7 +319,7 @@ class InvitationViews(AdminViews):
 
     @extend_schema(request=InvitationInput, responses={201: NewInvitationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Make an invitation; ``address`` is told this once, only its hash is kept."""
+        """Create an invitation; its ``address`` is returned only now, only a hash is stored."""
         form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
         require_valid(form)
         made, secret = people_actions.create_invitation(
@@ -331,7 +331,7 @@ class InvitationViews(AdminViews):
 
     @extend_schema(request=NothingInput, responses=InvitationSerializer)
     def revoke(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make an unused link useless; 409 when it was used or revoked before."""
+        """Revoke an unused invitation; 409 if it was already used or revoked."""
         invitation = get_object_or_404(self.get_queryset(), public_id=public_id)
         self.read(NothingInput)
         if not people_actions.revoke_invitation(invitation=invitation, actor=request.user):

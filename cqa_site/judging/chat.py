@@ -170,7 +170,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     """
     for name in _OURS:
         if name in request.params:
-            raise CallFailed(Failure.REQUEST, f"{name} is no sampling parameter")
+            raise CallFailed(Failure.REQUEST, f"{name} is not a sampling parameter")
     body: dict[str, Any] = {
         "model": request.model,
         "messages": [dict(message) for message in request.messages],
@@ -226,7 +226,7 @@ def reply_of(
     """
     choices = _mapping(document).get("choices")
     if not isinstance(choices, list):
-        reason = "the reply is no chat completion"
+        reason = "the reply is not a chat completion"
         raise CallFailed(Failure.GARBAGE, reason, status=200, body=body, milliseconds=milliseconds)
     choice = _mapping(choices[0]) if choices else {}
     message = _mapping(choice.get("message"))

@@ -230,7 +230,7 @@ def _load(name: str) -> Any:
         return model
     except (OSError, ValueError, RuntimeError) as error:
         raise EmbeddingsUnavailable(
-            f"The embedding model {name!r} could not be loaded. Name a folder that holds a "
+            f"The embedding model {name!r} could not be loaded. Give a folder that holds a "
             "sentence-transformers model, or use all-MiniLM-L6-v2."
         ) from error
 

@@ -80,7 +80,7 @@ def validate_label(value: object, allowed: Collection[int]) -> int:
     """
     number = _whole_number(value)
     if number is None:
-        raise ReplyNotUsable(Unscored.WRONG_TYPE, f"{str(value)[:40]!a} is no whole number")
+        raise ReplyNotUsable(Unscored.WRONG_TYPE, f"{str(value)[:40]!a} is not a whole number")
     if number not in allowed:
         raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{number} is not on the scale")
     return number
@@ -233,10 +233,10 @@ def _rationale_of(entry: Mapping[str, Any], name: str, known: set[str]) -> str:
         raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"no {name}")
     extra = sorted(set(entry) - known)
     if extra:
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"{extra[0][:40]!a} was not asked for")
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"{extra[0][:40]!a} was not requested")
     rationale = entry.get("reason", "")
     if not isinstance(rationale, str):
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "the reason is no text")
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "the reason is not text")
     return rationale
 
 
@@ -250,7 +250,7 @@ def _entries_of(answer: Mapping[str, Any], expected: set[int]) -> dict[int, list
         if number is None:
             raise ReplyNotUsable(Unscored.NOT_SCHEMA, "an entry without a number")
         if number not in expected:
-            raise ReplyNotUsable(Unscored.EXTRA_ITEM, f"nobody asked about item {number}")
+            raise ReplyNotUsable(Unscored.EXTRA_ITEM, f"item {number} was not requested")
         by_id.setdefault(number, []).append(entry)
     return by_id
 

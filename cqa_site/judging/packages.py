@@ -205,12 +205,12 @@ class State:
             now = f", now {self.now}" if self.now else ""
             needed, ready = ("it", "it is") if one else ("them", "they are")
             return (
-                f"{what} {'is' if one else 'are'} being fetched: {self.done} of {self.total} "
-                f"packages{now}. What needs {needed} begins by itself when {ready} there."
+                f"{what} {'is' if one else 'are'} being downloaded: {self.done} of {self.total} "
+                f"packages{now}. Work that needs {needed} starts by itself when {ready} installed."
             )
         if self.stage == Stage.FAILED:
-            return f"{what} could not be fetched: {self.why} Try again: {COMMAND}"
-        return f"{what} {'is' if one else 'are'} not installed. Fetch with: {COMMAND}"
+            return f"{what} could not be downloaded: {self.why} Try again: {COMMAND}"
+        return f"{what} {'is' if one else 'are'} not installed. Download with: {COMMAND}"
 
 
 @cache
@@ -240,7 +240,7 @@ def state(part: Part) -> State:
     if is_fetched:
         return State(part, Stage.FETCHING, len(done), total, now)
     if progress:
-        why = progress.get("failed") or "fetching was interrupted."
+        why = progress.get("failed") or "the download was interrupted."
         return State(part, Stage.FAILED, len(done), total, now, why)
     return State(part, Stage.ABSENT, 0, total)
 
@@ -291,6 +291,6 @@ def write_progress(done: list[str], now: str = "", failed: str = "") -> None:
 
 
 def _numbers(found: str) -> tuple[int, ...]:
-    """``2.13.0+cpu`` as numbers; what is no number ends them."""
+    """``2.13.0+cpu`` as numbers; what is not a number ends them."""
     plain = found.partition("+")[0].split(".")
     return tuple(int(each) for each in plain if each.isdecimal())

@@ -149,7 +149,7 @@ def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]
     for name in sorted(offered - set(values)):
         raise PromptNotValid(f"there is no text for {{{{{name}}}}}", name=name)
     for name in sorted(set(values) - offered):
-        raise PromptNotValid(f"there is a text for {name}, which is no placeholder", name=name)
+        raise PromptNotValid(f"there is a text for {name}, which is not a placeholder", name=name)
     messages = [{"role": "user", "content": _filled(parts.user, values)}]
     if parts.system.strip():
         messages.insert(0, {"role": "system", "content": _filled(parts.system, values)})

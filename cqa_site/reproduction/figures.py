@@ -42,7 +42,7 @@ class Printed:
     """One figure as a paper prints it: "17.77 ± 1.06", "2,158", "0.25 / .37 ± .2".
 
     ``why`` is said if the data give something else, or cannot give it. ``place`` is the section
-    or table of the paper, where the name of the table does not say it. A text that is no number
+    or table of the paper, where the name of the table does not say it. A text that is not a number
     ("after every 4") may be printed as well; nothing matches it.
     """
 

@@ -73,17 +73,17 @@ class FreezingViews(StudyViews):
 
     @extend_schema(request=NoteInput)
     def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make the live one immutable."""
+        """Freeze the live board, so that it never changes."""
         return self._change(snapshots.freeze, public_id, NoteInput)
 
     @extend_schema(request=NothingInput)
     def publish(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Give a frozen one an address that anybody may read."""
+        """Publish a frozen board at an address that anyone can read."""
         return self._change(snapshots.publish, public_id, NothingInput)
 
     @extend_schema(request=NothingInput)
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Take the public address back."""
+        """Withdraw the public address."""
         return self._change(snapshots.withdraw, public_id, NothingInput)
 
     def _change(self, change: Callable[..., Any], public_id: uuid.UUID, body: Any) -> Response:

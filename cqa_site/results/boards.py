@@ -337,7 +337,9 @@ def why_less(alpha: Reasoned) -> str:
     """The reason for a verdict below what the value alone would allow; empty if there is none."""
     value, least = alpha.value or 0.0, alpha.low
     if least is None:
-        return _("No verdict without an interval: %s.") % (alpha.reason or _("there is none"))
+        return _("No verdict without an interval: %s.") % (
+            alpha.reason or _("it is not available")
+        )
     passed = next((mark for mark in (FIRM, TENTATIVE) if value >= mark), None)
     if passed is None or least >= passed:
         return ""

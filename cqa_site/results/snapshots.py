@@ -350,7 +350,7 @@ def check_archive(path: Path) -> list[str]:
         kind = next(each for each in KINDS.values() if _title(each) == manifest["kind"])
         said = manifest["rows"]["sha256"], manifest["figures"]["sha256"], manifest["recipe"]
     except (zipfile.BadZipFile, KeyError, ValueError, StopIteration) as error:
-        raise NoSnapshotFile(f"{path} is no archive of a snapshot: {error!r}") from error
+        raise NoSnapshotFile(f"{path} is not a snapshot archive: {error!r}") from error
     return _differences(kind, rows, figures, *said)
 
 

@@ -343,7 +343,7 @@ def as_number(value: Value) -> float | None:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{str(value)[:40]!a} is no number")
+        raise ValueError(f"{str(value)[:40]!a} is not a number")
     return number
 
 
@@ -351,7 +351,7 @@ def as_whole(value: Value) -> int | None:
     """A whole number, also if it is written 2.0; None for a cell that says nothing."""
     number = as_number(value)
     if number is not None and not number.is_integer():
-        raise ValueError(f"{str(value)[:40]!a} is no whole number")
+        raise ValueError(f"{str(value)[:40]!a} is not a whole number")
     return None if number is None else int(number)
 
 

@@ -122,7 +122,7 @@ def test_whoever_stops_it_leaves_why_it_ended(installer, monkeypatch):
     monkeypatch.setattr(packages, "run", stop)
     with pytest.raises(KeyboardInterrupt):
         fetching.main()
-    assert "fetching was interrupted" in str(packages.state(Part.LANGUAGE))
+    assert "the download was interrupted" in str(packages.state(Part.LANGUAGE))
 
 
 def test_the_build_of_torch_is_the_one_asked_for(installer, monkeypatch):

@@ -117,7 +117,7 @@ def test_why_fetching_gave_up_is_told(place):
     assert "torch could not be installed." in words
     assert "Try again: make packages" in words
     packages.write_progress(["xllamacpp"], "torch")
-    assert "fetching was interrupted" in str(packages.state(Part.LANGUAGE))
+    assert "the download was interrupted" in str(packages.state(Part.LANGUAGE))
 
 
 HOLD = """

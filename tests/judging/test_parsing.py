@@ -99,7 +99,7 @@ UNUSABLE = {
     "another case": ('{"Label": 2}', Unscored.NOT_SCHEMA),
     "wrapped": ('{"result": {"label": 2}}', Unscored.NOT_SCHEMA),
     "something added": ('{"label": 2, "reason": "", "confidence": 0.9}', Unscored.NOT_SCHEMA),
-    "reason is no text": ('{"label": 2, "reason": 2}', Unscored.NOT_SCHEMA),
+    "reason is not text": ('{"label": 2, "reason": 2}', Unscored.NOT_SCHEMA),
     "the schema itself": (json.dumps(label_schema(SCALE)), Unscored.NOT_SCHEMA),
     "above": ('{"label": 4}', Unscored.OUT_OF_SET),
     "below": ('{"label": -1}', Unscored.OUT_OF_SET),

@@ -40,7 +40,7 @@ def test_what_is_no_number(value):
 
 def test_decimal_commas_and_signs():
     assert (as_number("0,05"), as_number("-3,25"), as_number("\u22124")) == (0.05, -3.25, -4)
-    with pytest.raises(ValueError, match="no whole number"):
+    with pytest.raises(ValueError, match="not a whole number"):
         as_whole("2.5")
 
 

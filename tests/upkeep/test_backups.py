@@ -611,7 +611,7 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     with pytest.raises(CommandError, match="at least 8"):
         call_command("backup", path)
     (tmp_path / "passphrase").write_bytes(b"p\xe4ssphrase")
-    with pytest.raises(CommandError, match="no text in UTF-8"):
+    with pytest.raises(CommandError, match="not UTF-8 text"):
         call_command("backup", path, passphrase_file=str(tmp_path / "passphrase"))
     (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\n")
     call_command("backup", path, passphrase_file=str(tmp_path / "passphrase"))
@@ -620,7 +620,7 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     call_command("check_backup", path)
     said = capsys.readouterr().out
     assert "with keys" in said
-    assert "It is whole" in said
+    assert "It is intact" in said
     assert PASSPHRASE not in said
 
 

@@ -60,7 +60,7 @@ class ImportViews(StudyViews):
 
     @extend_schema(request=CheckInput, responses={202: ImportSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Look again, with other options; nothing is written."""
+        """Check the file again with other options; nothing is stored."""
         found = self._found(public_id)
         given = self.read(CheckInput)
         with conflict_on(BUSY):
@@ -94,7 +94,7 @@ class ImportUploadViews(ImportViews):
 
     @extend_schema(request=ImportInput, responses={202: ImportSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store a file and look at what it would do; see ``counts`` when it is checked."""
+        """Store a file and check it; its ``counts`` then say what it would add."""
         given = self.read(ImportInput)
         file, kind = given.pop("file"), given.pop("kind")
         try:
@@ -172,7 +172,7 @@ class ImportBatchViews(StudyViews):
 
     @extend_schema(request=BatchCheckInput, responses={202: ImportBatchSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Look again at every file that is not imported, with other options for all."""
+        """Check every file that is not imported again, with other options for all."""
         found = self._found(public_id)
         given = self.read(BatchCheckInput)
         with conflict_on(BUSY):
@@ -207,7 +207,7 @@ class ImportBatchUploadViews(ImportBatchViews):
 
     @extend_schema(request=BatchInput, responses={202: ImportBatchSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store the files and look at each; see ``imports/?batch=`` for what they would do."""
+        """Store the files and check each; see ``imports/?batch=`` for the results."""
         given = self.read(BatchInput)
         files, kind = given.pop("files"), given.pop("kind")
         try:

@@ -63,7 +63,7 @@ class Allowed:
     def __post_init__(self) -> None:
         network = ip_network(self.network)
         if network.prefixlen == 0:
-            raise ValueError("a list of everything is no list")
+            raise ValueError("a list cannot allow everything")
         if self.port == _EVERY_PORT and not network.is_loopback:
             raise ValueError("every port can be listed for the machine itself only")
         if not 0 <= self.port < 65536:

@@ -386,5 +386,5 @@ def get_json(
         raise ServiceFailed(kind, f"it answered {reply.status}")
     document = decode(reply.body)
     if document is None:
-        raise ServiceFailed(Failure.GARBAGE, "its answer is no JSON")
+        raise ServiceFailed(Failure.GARBAGE, "its response is not JSON")
     return document

@@ -102,7 +102,7 @@ class ParticipantSerializer(PaceSerializer, ReadSerializer):
     id = public_id("user")
     link = public_id("link")
     is_released = serializers.SerializerMethodField(
-        help_text="Whether the next browser that comes with the id gets the place."
+        help_text="Whether the next browser with the ID gets the place."
     )
 
     class Meta:
@@ -142,7 +142,7 @@ class CrowdLinkViews(RoundViews):
 
     @extend_schema(request=CrowdLinkInput, responses={201: NewCrowdLinkSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Make a link; ``address`` is told this once, only its hash is kept."""
+        """Create a link; its ``address`` is returned only now, only a hash is stored."""
         given = self.read(CrowdLinkInput)
         kind = kind_of(self.round)
         most = kind.most_items(self.round)
@@ -162,7 +162,7 @@ class CrowdLinkViews(RoundViews):
 
     @extend_schema(request=NothingInput, responses=CrowdLinkSerializer)
     def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Let nobody new in by this link; people who are in may finish."""
+        """Close the link to new people; people who have joined can finish."""
         link = get_object_or_404(self.get_queryset(), public_id=public_id)
         self.read(NothingInput)
         close_link(link=link, actor=request.user)
@@ -182,14 +182,14 @@ class ParticipantViews(RoundViews):
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def release(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Let the next browser that comes with this person's id have the place."""
+        """Release the place for the next browser with this person's ID."""
         person = self._person(public_id)
         release_place(participant=person, actor=request.user)
         return self.shown(self._person(public_id))
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def fault(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Confirm a reported fault, which ends the work; 409 where none is to be confirmed."""
+        """Confirm a reported fault, which ends the work; 409 if there is none to confirm."""
         person = self._person(public_id)
         try:
             confirm_fault(participant=person, actor=request.user)

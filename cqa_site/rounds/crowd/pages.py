@@ -384,7 +384,7 @@ def crowd_link_close(
 def participant_release(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:
-    """Let the next browser that comes with this person's id have the place."""
+    """Release the place for the next browser with this person's ID."""
     release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
     messages.success(request, _("Place released. The next browser with this ID gets it."))
     return redirect("crowd_links", study.public_id, any_round_id)

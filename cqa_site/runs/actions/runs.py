@@ -153,7 +153,7 @@ def go_on(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def pause_run(*, run: Run, actor: User) -> None:
-    """Send nothing more for now; what is on its way comes back."""
+    """Pause the run; requests in flight still return."""
     _move(run, set(Run.WORKING), Run.State.PAUSED, actor, "run_paused", pause_reason="person")
 
 

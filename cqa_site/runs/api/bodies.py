@@ -144,10 +144,10 @@ class CapabilitySerializer(serializers.Serializer[Any]):
         default=False, help_text="The endpoint refused it instead of ignoring it."
     )
     parameter = serializers.CharField(
-        default="", help_text="Of the token limit: the name under which it is sent."
+        default="", help_text="Name of the parameter that sends the token limit."
     )
     proposed = serializers.IntegerField(
-        default=0, help_text="Of the token limit: what a model that thinks first needs; else 0."
+        default=0, help_text="Token limit that a model needs if it reasons first; otherwise 0."
     )
 
 
@@ -155,11 +155,12 @@ class EndpointSerializer(ReadSerializer):
     """A server and model; of the key only whether there is one, and its last characters."""
 
     origin = serializers.CharField(
-        read_only=True, help_text="Scheme, host and port: what a key belongs to."
+        read_only=True, help_text="Scheme, host and port that the key belongs to."
     )
     has_key = serializers.BooleanField(read_only=True)
     is_withdrawn = serializers.BooleanField(
-        read_only=True, help_text="Of a shared one: nothing can be sent with it any more."
+        read_only=True,
+        help_text="Whether the offer was withdrawn, so that nothing can be sent with it.",
     )
     last4 = serializers.CharField(source="key_last4", read_only=True)
     extra_params = serializers.DictField(read_only=True)
@@ -231,7 +232,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
     items = serializers.ListField(child=serializers.UUIDField())
     messages = MessageSerializer(many=True)
-    tokens = serializers.IntegerField(help_text="An estimate that leans upwards.")
+    tokens = serializers.IntegerField(help_text="A rough estimate that leans high.")
     flags = serializers.ListField(child=serializers.CharField())
 
 

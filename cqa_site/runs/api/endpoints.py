@@ -85,13 +85,13 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=ENDPOINT)
     def embedded(self, request: Request, **kwargs: Any) -> Response:
-        """Add the model in the box, or say which endpoint it is."""
+        """Add the model in the box, or return its endpoint."""
         self.read(NothingInput)
         return self.shown(actions.embedded_endpoint(study=self.study, actor=request.user))
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def probe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Have a worker ask a few tiny questions; ``capabilities`` say what they showed."""
+        """Probe the endpoint in the background; ``capabilities`` then has the result."""
         endpoint = self._live(public_id)
         self.read(NothingInput)
         job = actions.request_probe(endpoint=endpoint, actor=request.user)
@@ -100,7 +100,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=ENDPOINT)
     def archive(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Forget the key and offer the endpoint no more; its runs stay."""
+        """Archive the endpoint and delete its key; its runs stay."""
         endpoint = self._live(public_id)
         self.read(NothingInput)
         if endpoint.kind == Endpoint.Kind.EMBEDDED:
@@ -111,7 +111,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=OfferInput, responses=ENDPOINT)
     def offer(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Offer it to all studies of the site, as site administrators may, or withdraw it."""
+        """Offer the endpoint to all studies (site administrators only), or withdraw it."""
         endpoint = self._live(public_id)
         actions.set_offered(endpoint=endpoint, actor=request.user, **self.read(OfferInput))
         return self.shown(endpoint)
@@ -143,7 +143,7 @@ class OfferedViews(StudyViews):
 
     @extend_schema(request=AddInput, responses={201: ENDPOINT})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add one to the study, or say which endpoint it is; its key stays where it is."""
+        """Add an offered endpoint to the study, or return it; its key stays where it is."""
         offered = get_object_or_404(self.rows(), public_id=self.read(AddInput)["offer"])
         added = actions.add_offered(study=self.study, actor=request.user, offered=offered)
         return Response(ENDPOINT(added).data, status=201)
@@ -170,7 +170,7 @@ class PromptListViews(StudyViews):
 
     @extend_schema(request=PromptInput, responses={200: PROMPT, 201: PROMPT})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Save the next version: 201; 200 with the version that has this text already."""
+        """Save the next version (201), or return the version that already has this text (200)."""
         given = self.read(PromptInput)
         kind = given.pop("kind")
         form = PromptForm(given, kind=kind)
@@ -214,7 +214,7 @@ class PromptViews(StudyViews):
 
     @extend_schema(request=PreviewInput, responses=PreviewSerializer)
     def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """The messages that these texts make of an item; nothing is stored or sent."""
+        """Return the messages that these texts produce for an item; nothing is stored or sent."""
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
         given = self.read(PreviewInput)
         item = self._item(version.kind, given.pop("item", None))

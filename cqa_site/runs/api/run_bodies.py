@@ -93,8 +93,8 @@ class ProgressSerializer(serializers.Serializer[Any]):
     in_flight = serializers.IntegerField()
     cancelled = serializers.IntegerField()
     ended = serializers.IntegerField()
-    share = serializers.FloatField(help_text="Part of the planned requests that ended.")
-    coverage = serializers.FloatField(help_text="Part of the planned requests with a value.")
+    share = serializers.FloatField(help_text="Share of the planned requests that ended.")
+    coverage = serializers.FloatField(help_text="Share of the planned requests with a value.")
     reasons = serializers.DictField(child=serializers.IntegerField())
     limit = serializers.IntegerField()
     refusals = serializers.IntegerField()
@@ -108,7 +108,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     oldest_seconds = serializers.FloatField(allow_null=True)
     opens_in = serializers.FloatField(help_text="Seconds for which nothing is sent.")
     last_failure = serializers.CharField(
-        help_text="Why nothing is sent, where the endpoint did not answer; else empty."
+        help_text="Why nothing is sent if the endpoint did not respond; otherwise empty."
     )
 
 
@@ -126,12 +126,13 @@ class RunDetailSerializer(RunSerializer):
     parts = ("run", "run_detail")
     message = serializers.CharField(read_only=True, help_text="The state in words.")
     planning_error = serializers.CharField(
-        read_only=True, help_text="Why a draft could not be prepared; else empty."
+        read_only=True, help_text="Why a draft could not be prepared; otherwise empty."
     )
     progress = ProgressSerializer(read_only=True)
     spec = serializers.DictField(read_only=True)
     params = serializers.DictField(
-        read_only=True, help_text="What goes out now: the plan's, or the newest correction's."
+        read_only=True,
+        help_text="The parameters in use: those of the plan or of the newest correction.",
     )
     amendments = serializers.ListField(
         child=serializers.DictField(), read_only=True, help_text="Corrections, oldest first."

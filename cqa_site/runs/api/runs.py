@@ -58,7 +58,7 @@ class RunViews(StudyViews):
         )
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """A page of runs with how many of their requests ended."""
+        """List runs, one page at a time, each with the number of ended requests."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         add_counts(page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
@@ -70,7 +70,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=BODY, responses=STARTED)
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Start a run: 201; 200 with the run that is at the same plan already."""
+        """Start a run (201), or return the run that already has the same plan (200)."""
         plan = self._form().plan
         return self._started(
             lambda: actions.start_run(study=self.study, actor=request.user, plan=plan)
@@ -78,7 +78,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=BODY, responses=told.EstimateSerializer)
     def estimate(self, request: Request, **kwargs: Any) -> Response:
-        """What a run would take: requests, tokens and money. Nothing is stored or sent."""
+        """Estimate the requests, tokens and cost of a run. Nothing is stored or sent."""
         plan = self._form().plan
         found, is_sampled = estimate_run(actions.draft(plan, self.study))
         shown = {
@@ -95,7 +95,7 @@ class RunViews(StudyViews):
     @extend_schema(request=bodies.LimitsInput, responses=RUN)
     @transaction.atomic
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change what the run may spend and how many requests may be in flight."""
+        """Change the spending cap and the maximum requests in flight."""
         run = self._run(public_id)
         given = self.read(bodies.LimitsInput, partial=True)
         if "cap_micro" in given:
@@ -106,27 +106,27 @@ class RunViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=RUN)
     def go_on(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Send the rest after the pre-flight; or prepare a draft again that could not be."""
+        """Send the rest after the pre-flight, or retry preparing a draft."""
         return self._moved(public_id, actions.go_on)
 
     @extend_schema(request=NothingInput, responses=RUN)
     def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Send nothing more for now; what is on its way comes back."""
+        """Pause the run; requests in flight still return."""
         return self._moved(public_id, actions.pause_run)
 
     @extend_schema(request=NothingInput, responses=RUN)
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Go on where the run stopped."""
+        """Resume where the run stopped."""
         return self._moved(public_id, actions.resume_run)
 
     @extend_schema(request=NothingInput, responses=RUN)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Ask nothing more, for good; replies that still come back are kept."""
+        """Cancel the run for good; replies that still arrive are kept."""
         return self._moved(public_id, actions.cancel_run)
 
     @extend_schema(request=bodies.CorrectionInput, responses=RUN)
     def correct(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Correct the parameters of a run that is paused because they are refused; it goes on."""
+        """Correct refused parameters of a paused run, which then resumes."""
         run = self._run(public_id)
         given = self.read(bodies.CorrectionInput)
         first = corrections.suggested(run)
@@ -145,7 +145,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=bodies.RetryInput, responses=RUN)
     def retry(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Ask unscored requests again, all of them or those with some reasons."""
+        """Retry unscored requests, all of them or those with certain reasons."""
         run = self._run(public_id)
         reasons = self.read(bodies.RetryInput)["reasons"]
         with conflict_on(actions.RunRefused):
@@ -236,14 +236,14 @@ class CallViews(RunPartViews):
         return self.run.calls.order_by("position")
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """A page of requests with the ids of what they ask about."""
+        """List requests, one page at a time, with the ids of their items."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         add_told(self.run, page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
     @extend_schema(responses=told.CallDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One request: its exact text, every attempt, raw replies, and what was read."""
+        """Return one request: exact text, every attempt, raw replies, and parsed result."""
         calls = self.get_queryset().prefetch_related("attempts__reply")
         call = get_object_or_404(calls, public_id=public_id)
         call.run = self.run

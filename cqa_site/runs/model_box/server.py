@@ -40,7 +40,7 @@ def main() -> int:
         return _refuse(f"The package xllamacpp cannot be loaded: {problem}")
     except RuntimeError:
         return _refuse(
-            f"{arguments.model.name} cannot be served: it is no GGUF file that this version of "
+            f"{arguments.model.name} cannot be served: it is not a GGUF file that this version of "
             f"llama.cpp reads, there is too little memory, or the port is taken."
         )
     _say(str(urlsplit(server.listening_address).port))

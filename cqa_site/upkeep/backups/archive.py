@@ -217,7 +217,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:
-            raise BackupRefused(f"There is no file {path}.") from None
+            raise BackupRefused(f"The file {path} does not exist.") from None
         except (PermissionError, IsADirectoryError) as problem:
             raise BackupRefused(f"{path} cannot be read: {problem.strerror}.") from problem
         except Exception as problem:
@@ -345,7 +345,7 @@ def _refuse_newer(content: dict[str, Any]) -> None:
     from cqa_site import __version__
 
     if not isinstance(content.get("format"), int):
-        raise Damaged(MANIFEST, "its format is no number")
+        raise Damaged(MANIFEST, "its format is not a number")
     made_by = str(content.get("version"))[:40]
     if content.get("format") == FORMAT and _numbers(made_by) <= _numbers(__version__):
         return

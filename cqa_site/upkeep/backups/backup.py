@@ -350,7 +350,7 @@ def _refuse_at_work() -> None:
     if alive := workers_alive():
         told = ", ".join(f"process {each.process_id} on {each.host}" for each in alive[:3])
         raise BackupRefused(
-            f"The site is at work: {len(alive)} worker{'s' * (len(alive) > 1)} reported within "
+            f"The site is running: {len(alive)} worker{'s' * (len(alive) > 1)} reported within "
             f"the last minute ({told}). {STOP}"
         )
 
@@ -360,7 +360,7 @@ def _refuse_written(later: Snapshot, moved: dict[str, Contents]) -> None:
         now = Contents.of(table, later.rows(table))
         if now.sha256 != moved[table.name].sha256:
             raise BackupRefused(
-                f"Somebody wrote to {table.name} while it was moved: {now.rows:,} rows now, "
+                f"{table.name} was changed while it was moved: {now.rows:,} rows now, "
                 f"{moved[table.name].rows:,} before. {STOP}"
             )
 
@@ -403,7 +403,7 @@ def check(work: Work) -> None:
     """Read a backup; the job fails with the name of the part that is damaged."""
     found = {each.name: each for each in all_kept()}.get(work.payload["name"])
     if found is None:
-        raise JobRefused("The backup is no longer there.")
+        raise JobRefused("The backup no longer exists.")
     try:
         with Archive(found.path) as archive:
             archive.check(_progress_of(work))

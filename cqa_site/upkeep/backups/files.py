@@ -221,7 +221,7 @@ def _text(value: bytes) -> str:
 
 VARIABLE = "BACKUP_PASSPHRASE"
 WAYS = (
-    "Nobody can be asked for a passphrase here. Name a file with --passphrase-file, set "
+    "No passphrase can be entered here. Give a file with --passphrase-file, set "
     f"{VARIABLE}, or leave the keys out with --without-keys."
 )
 
@@ -241,9 +241,9 @@ def read_passphrase(file: str) -> str:
         ) from problem
     except UnicodeDecodeError:
         # What is in the file is secret, and the error has it.
-        raise BackupRefused(f"The passphrase in {file} is no text in UTF-8.") from None
+        raise BackupRefused(f"The passphrase in {file} is not UTF-8 text.") from None
     if not lines or not lines[0]:
-        raise BackupRefused(f"There is no passphrase in the first line of {file}.")
+        raise BackupRefused(f"The first line of {file} has no passphrase.")
     return lines[0]
 
 

@@ -301,9 +301,9 @@ def from_url(url: str) -> Config:
     try:
         config: Config = dict(dj_database_url.parse(url))
     except ValueError as problem:
-        raise BackupRefused(f"This is no address of a database: {problem}") from problem
+        raise BackupRefused(f"This is not a database address: {problem}") from problem
     if config["ENGINE"] not in (SQLITE, POSTGRESQL):
-        raise BackupRefused("An address of a database begins with sqlite:// or postgres://.")
+        raise BackupRefused("A database address begins with sqlite:// or postgres://.")
     return config
 
 

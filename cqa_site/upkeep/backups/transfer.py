@@ -214,7 +214,7 @@ def refuse_full(config: Config) -> None:
         more = f" and {len(held) - 5} more tables" if len(held) > 5 else ""
         raise BackupRefused(
             f"The database is not empty; it holds {sum(held.values()):,} rows ({told}{more}). "
-            "Nothing was changed. Name an empty database, or an installation nobody has used."
+            "Nothing was changed. Use an empty database, or an installation nobody has used."
         )
 
 

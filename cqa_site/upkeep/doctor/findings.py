@@ -176,12 +176,12 @@ def _count(results: list[ReportedFinding]) -> str:
     counts = {state: sum(each.finding.state == state for each in results) for state in State}
     words = {
         State.WRONG: "wrong",
-        State.LOOK: "to look at",
-        State.UNKNOWN: "could not be examined",
-        State.WELL: "well",
+        State.LOOK: "with warnings",
+        State.UNKNOWN: "not checked",
+        State.WELL: "OK",
     }
     told = ", ".join(f"{counts[state]} {words[state]}" for state in State if counts[state])
-    return f"{len(results)} examined: {told}."
+    return f"{len(results)} checked: {told}."
 
 
 # The first look, where Django cannot start: which package or setting keeps it from that.

@@ -26,12 +26,12 @@ class StudyDetailViews(AdminViews):
     in_archive = ("archive", "unarchive", "destroy")
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Name, description and when it was made."""
+        """Return name, description and date of creation."""
         return self.shown(self.study)
 
     @extend_schema(request=StudyInput, responses=StudySerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Change name or description; what is left out keeps its value."""
+        """Change the name or description; omitted fields keep their values."""
         given = self.read(StudyInput, partial=True)
         form = StudyForm(model_to_dict(self.study, fields=StudyForm.Meta.fields) | given)
         require_valid(form)
@@ -40,7 +40,7 @@ class StudyDetailViews(AdminViews):
 
     @extend_schema(request=NothingInput, responses=StudySerializer)
     def archive(self, request: Request, **kwargs: Any) -> Response:
-        """Let nothing change any more; 409 with what still runs."""
+        """Archive the study, so that nothing in it can change; 409 with what is still running."""
         self.read(NothingInput)
         with conflict_on(StudyBusy):
             archive_study(study=self.study, actor=request.user)
@@ -48,14 +48,14 @@ class StudyDetailViews(AdminViews):
 
     @extend_schema(request=NothingInput, responses=StudySerializer)
     def unarchive(self, request: Request, **kwargs: Any) -> Response:
-        """Take an archived study back."""
+        """Restore an archived study."""
         self.read(NothingInput)
         unarchive_study(study=self.study, actor=request.user)
         return self.shown(self.study)
 
     @extend_schema(request=DeletionInput, responses={202: DeletionSerializer})
     def destroy(self, request: Request, **kwargs: Any) -> Response:
-        """Delete an archived study for good, in the background; the body is ``{"name": …}``."""
+        """Delete an archived study permanently, in the background; the body is ``{"name": …}``."""
         form = NameForm(self.read(DeletionInput), study=self.study)
         require_valid(form)
         with conflict_on(NotArchived, StudyBusy):

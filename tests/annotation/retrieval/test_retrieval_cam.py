@@ -91,7 +91,7 @@ def test_the_path_of_a_service_can_hold_the_objects(ask, study, researcher):
     [
         ({"document": [], "status": 500}, "it answered 500"),
         ({"document": [], "status": 404}, "it answered 404"),
-        ({"body": b"<html>"}, "its answer is no JSON"),
+        ({"body": b"<html>"}, "its response is not JSON"),
         ({"document": {"error": "objectA is missing"}}, "it says “objectA is missing”"),
         ({"document": {}}, "no lists of sentences"),
         ({"document": [], "status": 302, "headers": {"Location": "/"}}, "redirects"),

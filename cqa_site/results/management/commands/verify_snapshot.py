@@ -40,7 +40,7 @@ class Command(BaseCommand):
         try:
             wanted = uuid.UUID(name)
         except ValueError as error:
-            raise CommandError(f"There is no file and no snapshot {name}.") from error
+            raise CommandError(f"There is no file or snapshot {name}.") from error
         for kind in KINDS.values():
             if snapshot := kind.Model._default_manager.filter(public_id=wanted).first():
                 return check_snapshot(kind, snapshot)

@@ -72,9 +72,9 @@ def _shape(reply: ChatReply) -> str:
     try:
         answer = json.loads(reply.text)
     except ValueError:
-        raise CommandError(f"The answer is no JSON ({reply.finish_reason}).") from None
+        raise CommandError(f"The answer is not JSON ({reply.finish_reason}).") from None
     if not isinstance(answer, dict) or set(answer) != set(SCHEMA["properties"]):
-        raise CommandError("The answer has not the fields that were asked for.")
+        raise CommandError("The answer does not have the requested fields.")
     return ", ".join(f"{name}: {type(value).__name__}" for name, value in answer.items())
 
 

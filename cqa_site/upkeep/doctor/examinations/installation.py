@@ -136,7 +136,7 @@ def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
 def _place_of_file(path: Path) -> Finding:
     kind = file_system(path)
     if kind in REMOTE_FILES:
-        says = _("The database lies on a network file system (%s), where locks are not safe.")
+        says = _("The database is on a network file system (%s), where locks are not safe.")
         return wrong(says % kind, _("Move DATA_DIR to a local disk, or use PostgreSQL."))
     megabytes = path.stat().st_size / 1e6
     journal = "WAL" if sqlite3.sqlite_version_info >= SAFE_WAL else _("a rollback journal")

@@ -108,7 +108,7 @@ def look_at_address(address: str) -> Finding:
         remedy = _("Renew the certificate, or issue it for this host.")
         return wrong(says % words, remedy)
     except socket.gaierror:
-        says = _("There is no host %s.") % parts.hostname
+        says = _("The host %s does not exist.") % parts.hostname
         return wrong(says, _("Correct the name, or add it to the DNS of your domain."))
     except (ValueError, http.client.InvalidURL):
         says = _("%s is not an address.") % address

@@ -197,7 +197,7 @@ def _nobody_works(waits: datetime | None) -> Finding:
         gone = _("The last worker reported %s ago and is gone") % timesince(last)
     remedy = _("Start the site, which starts one too, or a worker alone:")
     if waits is None:
-        return look(_("%s; nothing waits for one.") % gone, remedy, START)
+        return look(_("%s; no work is waiting.") % gone, remedy, START)
     says = _("%(gone)s, and work has been waiting for %(since)s.")
     # A site that was just made is not broken.
     is_new = last is None and waits > timezone.now() - STUCK
@@ -296,7 +296,7 @@ def endpoints() -> Finding:
     refused = [each.name for pk, each in asked.items() if _last_failure(pk) in REFUSED]
     if not refused:
         return well(_("No endpoint refuses its key."))
-    says = _("The last request was refused for good by: %s.") % ", ".join(sorted(refused))
+    says = _("The last request was permanently refused by: %s.") % ", ".join(sorted(refused))
     return look(says, _("Correct the key or the address on the endpoint's page, then resume."))
 
 

@@ -17,4 +17,4 @@ class Command(BaseCommand):
         for name, count in done.items():
             self.stdout.write(f"{name}: {'failed' if count is None else count}")
         if None in done.values():
-            raise CommandError("Not everything could be done; the log above says why.")
+            raise CommandError("Some tasks failed. The log above has the reasons.")
