@@ -131,7 +131,7 @@ def test_replies_of_the_corrected_request_are_found_again(lab, monkeypatch, comm
         (Correction(values={"max_tokens": 10_000}), "at most"),
         (Correction(values={"max_tokens": True}), "at most"),
         (Correction(values={"top_p": 1}), "is not sent"),
-        (Correction(token_parameter="tokens"), "goes as"),
+        (Correction(token_parameter="tokens"), "token limit parameter"),
         (Correction(leave_out=("max_tokens",)), "is not sent"),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_limit_that_cut_replies_is_raised_on_the_page_of_the_run(lab, monkeypa
     browser, here = sign_in(lab.researcher), [lab.study.public_id, run.public_id]
     page = browser.get(reverse("run", args=here)).content.decode()
     assert "Raise the token limit" in page
-    assert "It is 200 now" in page
+    assert "It is now 200" in page
     assert 'value="800"' in page
     asked = len(client.requests)
     for wrong in ("200", "100001", ""):

@@ -245,7 +245,7 @@ def test_a_new_version_from_another_gets_the_next_number(client, first):
     # The same text is no second version.
     response = client.post(url("prompt_new", first), values | {"name": "Copy"}, follow=True)
     assert PromptVersion.objects.filter(kind=first.kind).count() == 2
-    assert "it is version 2" in str(list(response.context["messages"])[-1])
+    assert "as version 2" in str(list(response.context["messages"])[-1])
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_the_limit_that_a_probe_proposes_is_shown_before_a_run_starts(lab):
     ("values", "field", "text"),
     [
         ({"choice": "sample"}, "sample", "sample size"),
-        ({"max_tokens": ""}, "max_tokens", "no bound"),
+        ({"max_tokens": ""}, "max_tokens", "not bounded"),
         ({"extra": "{"}, "extra", "not valid JSON"),
         ({"extra": "[1]"}, "extra", "JSON object"),
         ({"extra": '{"temperature": 1}'}, "extra", "its own field"),
@@ -553,13 +553,13 @@ def test_every_state_and_pause_has_a_sentence():
         assert progress.state_in_words(Run(state=state, pause_reason="person")).endswith(".")
     for reason in pauses:
         sentence = progress.pause_in_words(Run(state="paused", pause_reason=reason))
-        assert sentence.startswith(("The", "No", "What", "This", "Somebody"))
+        assert sentence.startswith(("The", "No", "What", "This", "A person"))
 
 
 @pytest.mark.parametrize(
     ("stored", "shown"),
     [
-        ("blocked: address not allowed", "EGRESS_ALLOW. Address not allowed."),
+        ("blocked: address not allowed", "allows them. Address not allowed."),
         ("denied: HTTP 401.", "refused the key. HTTP 401."),
         ("parameter: max_tokens: not known", "of the request. max_tokens: not known."),
         ("timeout", "within the deadline."),

@@ -630,7 +630,7 @@ def test_a_restore_tells_what_was_held_back(backup, capsys):
     RestoreCommand()._tell(restored)
     said = capsys.readouterr().out
     assert "in progress that are now paused: 3." in said
-    assert "are over: 2." in said
+    assert "were ended: 2." in said
     assert "enter it again: endpoint Stub" in said
 
 

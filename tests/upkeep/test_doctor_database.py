@@ -53,7 +53,7 @@ def test_a_server_that_does_not_answer(finds, monkeypatch):
     )
     found = finds("database.answers")
     assert found.state == State.WRONG
-    assert "PostgreSQL on 127.0.0.1 (database lab) does not answer" in found.says
+    assert "PostgreSQL on 127.0.0.1 (database lab) does not respond" in found.says
     assert found.command == "pg_isready -h 127.0.0.1 -p 5433"
     assert "hunter2" not in repr(found)
 

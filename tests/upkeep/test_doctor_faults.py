@@ -208,7 +208,7 @@ def test_a_model_in_the_box_that_was_cut_off(finds, settings, tmp_path):
     found = finds("models.in_the_box")
     assert (found.state, found.command) == (State.WRONG, "make -B models")
     path.write_bytes(b"<html>404</html>")
-    assert "no model" in finds("models.in_the_box").says
+    assert "is not a model" in finds("models.in_the_box").says
 
 
 def test_an_encoder_that_was_cut_off(finds, tmp_path, monkeypatch):
@@ -347,7 +347,7 @@ def test_jobs_that_broke(finds):
     Job.objects.filter(pk=job.pk).update(
         state="failed", error=UNEXPECTED, finished_at=timezone.now()
     )
-    assert "1 job broke" in finds("work.jobs").says
+    assert "1 job failed" in finds("work.jobs").says
     Job.objects.filter(pk=job.pk).update(error="This file has no votes.")
     assert finds("work.jobs").state == State.WELL
 

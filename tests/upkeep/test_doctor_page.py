@@ -53,7 +53,7 @@ class TestPage:
         assert places == sorted(places)
         assert 'value="du -x / | sort -h"' in page
         assert "1 problem found." in page
-        assert "1 of 3 things" in " ".join(page.split())
+        assert "1 of 3 checks" in " ".join(page.split())
 
     def test_what_could_not_be_examined_is_not_called_well(self, admin, monkeypatch):
         def broken():
