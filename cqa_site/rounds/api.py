@@ -277,8 +277,8 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             with conflict_on(RoundNotReady):
                 if fixed := sorted(set(given) - set(form.correctable)):
                     raise RoundNotReady(
-                        f"The round is {row.get_state_display()}: {', '.join(fixed)} cannot "
-                        f"change any more, only {', '.join(form.correctable)}."
+                        f"The round is {row.get_state_display()}: {', '.join(fixed)} can "
+                        f"no longer change, only {', '.join(form.correctable)}."
                     )
                 filled = api.form(form.stored() | given, study=self.study, round_=row)
                 filled.keep_correctable()

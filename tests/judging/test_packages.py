@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 def test_absent_packages_name_the_command_that_brings_them(place):
     for part in Part:
         assert packages.state(part).stage == Stage.ABSENT
-        assert str(packages.state(part)).endswith("Fetch with: make packages")
+        assert str(packages.state(part)).endswith("Download with: make packages")
 
 
 def test_versions_decide(place):

@@ -149,7 +149,7 @@ class TestCommand:
             "\n"
             "WELL     Files  Thing 0\n"
             "\n"
-            "3 examined: 1 wrong, 1 to look at, 1 well.\n"
+            "3 checked: 1 wrong, 1 with warnings, 1 OK.\n"
         )
         assert code == 1
 
@@ -157,7 +157,7 @@ class TestCommand:
         _code, text = self.told(monkeypatch, FULL, OLD, FULL)
         assert text.startswith("WRONG    Thing 0, Thing 2\n         The disk is full.\n")
         assert text.count("The disk is full.") == 1
-        assert text.endswith("3 examined: 2 wrong, 1 to look at.\n")
+        assert text.endswith("3 checked: 2 wrong, 1 with warnings.\n")
 
     def test_lines_are_no_longer_than_a_terminal(self, monkeypatch):
         long = wrong("word " * 60, "word " * 60, more=("word " * 60,))

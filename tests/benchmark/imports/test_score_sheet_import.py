@@ -140,7 +140,7 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
         ({"notes": '{"C77": "?"}'}, "notes", "not criteria"),
         ({"notes": '{"C1": "\\u0000"}'}, "notes", "not a JSON object"),
         ({"choice": 40_000}, "choice", "not below 32767"),
-        ({"submitted_at": "soon"}, "submitted_at", "no date"),
+        ({"submitted_at": "soon"}, "submitted_at", "not a date"),
         ({"replicate": "-1"}, "replicate", "not a whole number"),
         ({"rubric_sha256": "0" * 64}, "rubric_sha256", "another version"),
     ],

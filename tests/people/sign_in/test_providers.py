@@ -374,7 +374,7 @@ def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
 def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust, settings):
     well = web.providers()
     assert well.state == State.WELL
-    assert "The University: answers" in well.says
+    assert "The University: responds" in well.says
 
     def wrong(words):
         found = web.providers()

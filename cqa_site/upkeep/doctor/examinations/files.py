@@ -130,7 +130,7 @@ def stored() -> Finding:
         return well(_("The database names no files."))
     missing = [path for path in named if not path.is_file()]
     if not missing:
-        return well(_("All %d files that were checked exist.") % len(named))
+        return well(_("All of the %d checked exist.") % len(named))
     says = ngettext(
         "%(n)d file that the database names is missing, of %(all)d that were checked.",
         "%(n)d files that the database names are missing, of %(all)d that were checked.",
