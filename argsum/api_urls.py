@@ -29,8 +29,8 @@ urlpatterns: list = [
     address(ANALYSES + "dataset/", "analyses_dataset", analyses.AnalysisViews, post="dataset"),
     address(POINTS, "found_points", points.FoundPointViews, **CREATE),
     *(
-        address(f"{POINTS}{each}/", f"found_points_{each}", points.FoundPointViews, post=each)
-        for each in EDITS
+        address(f"{POINTS}{edit}/", f"found_points_{edit}", points.FoundPointViews, post=edit)
+        for edit in EDITS
     ),
     address(POINTS + "<uuid:public_id>/", "found_point", points.FoundPointViews, **CHANGE),
     address(

@@ -20,12 +20,12 @@ def steps(study: Study) -> list[Step]:
     # The newest first; one that is under way is not read yet, and still nothing to start again.
     newest = Analysis.objects.filter(study=study).first()
     done = Analysis.objects.filter(study=study, state=Analysis.State.DONE).first()
-    found = ngettext("%(count)s dataset imported.", "%(count)s datasets imported.", datasets)
+    sentence = ngettext("%(count)s dataset imported.", "%(count)s datasets imported.", datasets)
     return [
         step(
             study,
             title=_("Import the comments"),
-            text=found % {"count": datasets}
+            text=sentence % {"count": datasets}
             if datasets
             else _("Import a table or text file with one comment per row. It becomes a dataset."),
             button=_("Datasets") if datasets else _("Import comments"),

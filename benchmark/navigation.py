@@ -107,10 +107,10 @@ def steps(study: Study) -> list[Step]:
 
 
 def _questions(study: Study, count: int) -> Step:
-    found = ngettext(
+    sentence = ngettext(
         "%(count)s question in this study", "%(count)s questions in this study", count
     )
-    text = found % {"count": f"{count:,}"}
+    text = sentence % {"count": f"{count:,}"}
     needed = _("; telling two systems apart takes at least %(n)s that both answered") % {
         "n": LEAST
     }

@@ -114,11 +114,11 @@ def choices_before(
     rows = Answer.objects.filter(
         study=run.study_id, question__in=wanted, system=system, condition=condition
     )
-    found = rows.order_by().values_list(
+    answers = rows.order_by().values_list(
         "question", "run", "choice", "call__replicate", "run__spec__replicates"
     )
     before, own = dict.fromkeys(wanted, 0), {}
-    for question, by, choice, replicate, replicates in found:
+    for question, by, choice, replicate, replicates in answers:
         if by == run.pk:
             own[question] = choice - replicate - 1
         else:
@@ -157,9 +157,9 @@ def argument_list(
     if len({number for number, _argument in numbered}) < len(numbered):
         raise ValueError("a number is used for two arguments")
     key = list_key((number, argument.text) for number, argument in numbered)
-    found = ArgumentList.objects.filter(question=question, sha256=key).first()
-    if found is not None:
-        return found
+    known_list = ArgumentList.objects.filter(question=question, sha256=key).first()
+    if known_list is not None:
+        return known_list
     try:
         with transaction.atomic():
             return _make_list(question, numbered, recipe, key)
@@ -191,18 +191,18 @@ class NotPairs(Exception):
 
 def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
     """Ids of the questions that a file of pairs names, as *Training data* writes it."""
-    found = set()
+    public_ids = set()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.add(uuid.UUID(json.loads(line)["about"]["question"]))
+            public_ids.add(uuid.UUID(json.loads(line)["about"]["question"]))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             text = f"{name}, line {number}: no pair that names its question (about, question)."
             raise NotPairs(text) from problem
-    if not found:
+    if not public_ids:
         raise NotPairs(f"{name} has no pairs.")
-    return found
+    return public_ids
 
 
 @transaction.atomic

@@ -178,9 +178,9 @@ class Condition(models.Model):
         return name if self.prompt_number is None else f"{name} · v{self.prompt_number}"
 
     def _deviations(self) -> list[str]:
-        found = deviations(self.filters, self.wording)
-        is_of_one = found.pop(LABELS, None) is not None
-        words = [_words(*each) for each in found.items()]
+        differences = deviations(self.filters, self.wording)
+        is_of_one = differences.pop(LABELS, None) is not None
+        words = [_words(*difference) for difference in differences.items()]
         return [*words, gettext("labelled in %s") % self.labels_name] if is_of_one else words
 
     def _decoding(self) -> list[str]:

@@ -32,22 +32,22 @@ TOGETHER = 5_000
 
 def numbered_texts(lists: Iterable[int | None]) -> dict[int | None, dict[int, str]]:
     """Key of a list → number → sentence, numbers ascending; an unknown list is empty."""
-    found: dict[int | None, dict[int, str]] = {key: {} for key in lists}
-    for row in _entries(found, "argument__text"):
-        found[row[0]][row[1]] = row[2]
-    return found
+    texts: dict[int | None, dict[int, str]] = {key: {} for key in lists}
+    for row in _entries(texts, "argument__text"):
+        texts[row[0]][row[1]] = row[2]
+    return texts
 
 
 def numbered_labels(
     study: Study, lists: Iterable[int | None], whose: str = ""
 ) -> dict[int | None, dict[int, int | None]]:
     """Key of a list → number → final label, by the rule of `relevance_of`."""
-    found: dict[int | None, dict[int, int | None]] = {key: {} for key in lists}
-    rows = list(_entries(found, "argument"))
+    list_labels: dict[int | None, dict[int, int | None]] = {key: {} for key in lists}
+    rows = list(_entries(list_labels, "argument"))
     labels = relevance_of(study, {row[2] for row in rows}, whose)
     for key, number, argument in rows:
-        found[key][number] = labels[argument]
-    return found
+        list_labels[key][number] = labels[argument]
+    return list_labels
 
 
 def _entries(lists: Iterable[int | None], field: str) -> Iterator[tuple]:
@@ -66,13 +66,13 @@ def relevance_of(
     campaigns that settled an argument, the one made last wins, whatever the label's provenance.
     Empty means what the study chose.
     """
-    found: dict[int, int | None] = dict.fromkeys(argument_pks)
-    campaigns = _campaigns(study, whose) if found else {}
-    for keys in _pieces(found):
+    relevance: dict[int, int | None] = dict.fromkeys(argument_pks)
+    campaigns = _campaigns(study, whose) if relevance else {}
+    for keys in _pieces(relevance):
         settled = FinalLabel.objects.filter(argument__in=keys, label__isnull=False, **campaigns)
         oldest_first = settled.order_by("campaign__created_at", "campaign_id")
-        found |= dict(oldest_first.values_list("argument_id", "label"))
-    return found
+        relevance |= dict(oldest_first.values_list("argument_id", "label"))
+    return relevance
 
 
 def whose_labels(study: Study, whose: str = "") -> str:
@@ -83,10 +83,10 @@ def whose_labels(study: Study, whose: str = "") -> str:
 
 def labels_name(study: Study, whose: str = "") -> str:
     """Whose labels those are, in words."""
-    found = whose_labels(study, whose)
-    if found == NEWEST:
+    source = whose_labels(study, whose)
+    if source == NEWEST:
         return _("each sentence's newest")
-    return campaigns_of(study).values_list("name", flat=True).get(public_id=found)
+    return campaigns_of(study).values_list("name", flat=True).get(public_id=source)
 
 
 def labelled_campaigns(study: Study) -> QuerySet[Campaign]:
@@ -178,10 +178,10 @@ def count_by_system(
 ) -> dict[int, dict[int, int]]:
     """Question → system → number of answers, in one query."""
     rows = answers.filter(question__in=list(questions)).values_list("question", "system")
-    found: dict[int, dict[int, int]] = {}
+    counts: dict[int, dict[int, int]] = {}
     for question, system, number in rows.annotate(Count("pk")):
-        found.setdefault(question, {})[system] = number
-    return found
+        counts.setdefault(question, {})[system] = number
+    return counts
 
 
 def count_unasked(study: Study) -> int:
@@ -271,8 +271,8 @@ def side_by_side(
     ``first`` is the number of the first text where texts have numbers instead of names. Who may
     still have to label the arguments gets them without labels.
     """
-    found = Answer.objects.select_related("system", "condition").in_bulk(keys)
-    answers = [found[key] for key in keys]
+    rows = Answer.objects.select_related("system", "condition").in_bulk(keys)
+    answers = [rows[key] for key in keys]
     lists = numbered_arguments(question, answers, with_labels=with_labels)
     columns = [
         _column(answer, lists.get(answer.argument_list_id), first + at, is_blind)
@@ -308,7 +308,9 @@ def numbered_arguments(
     question: Question, answers: Sequence[Answer], *, with_labels: bool
 ) -> dict[int | None, NumberedArguments]:
     """The lists of some answers by key, in the order in which the answers need them."""
-    needed = dict.fromkeys(each.argument_list_id for each in answers if each.argument_list_id)
+    needed = dict.fromkeys(
+        answer.argument_list_id for answer in answers if answer.argument_list_id
+    )
     rows = list(
         ListedArgument.objects.filter(argument_list__in=list(needed))
         .select_related("argument")
@@ -340,12 +342,12 @@ def _marked(text: str, question: Question) -> list[Segment]:
 
 def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
     """How many of the answers cite a number of their list."""
-    found: Counter[tuple[int | None, int]] = Counter()
+    counts: Counter[tuple[int | None, int]] = Counter()
     for answer in answers:
         citations = find_citations(answer.text)
         numbers = {number for citation in citations for number in citation.numbers}
-        found.update((answer.argument_list_id, number) for number in numbers)
-    return found
+        counts.update((answer.argument_list_id, number) for number in numbers)
+    return counts
 
 
 # Conditions of a study, and rows narrowed to those of some of them.
@@ -386,8 +388,8 @@ def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
 
 def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
     """The names of chosen conditions, in their order; none for `ALL` and for the plain ones."""
-    wanted = [each for each in chosen if each != ALL]
-    return [each.name for each in study.conditions.filter(public_id__in=wanted)]
+    wanted = [key for key in chosen if key != ALL]
+    return [condition.name for condition in study.conditions.filter(public_id__in=wanted)]
 
 
 # What models were trained on, as conditions: whoever asks, scores or counts leaves it out.

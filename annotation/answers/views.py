@@ -145,7 +145,7 @@ def systems(request: StudyRequest, study: Study) -> HttpResponse:
     rows, counts = list(systems_with_counts(study)), counts_by_condition(study)
     conditions = list(used_conditions(study))
     for row in rows:
-        by_condition = [counts.get((row.pk, one.pk), 0) for one in conditions]
+        by_condition = [counts.get((row.pk, condition.pk), 0) for condition in conditions]
         vars(row).update(by_condition=by_condition)
     context = {
         "study": study,

@@ -97,6 +97,6 @@ def _sources(campaign: Campaign) -> list[tuple[uuid.UUID, str, Rater]]:
     )
     labels = labels.exclude(campaign=campaign).exclude(rater__kind=Rater.Kind.PERSON)
     columns = ("campaign__public_id", "campaign__name", "rater")
-    found = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
-    raters = Rater.objects.in_bulk({rater for *_campaign, rater in found})
-    return [(source, name, raters[rater]) for source, name, rater in found]
+    rows = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_campaign, rater in rows})
+    return [(source, name, raters[rater]) for source, name, rater in rows]

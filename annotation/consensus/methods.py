@@ -208,11 +208,13 @@ def _adopted(labels: pd.DataFrame | None, tied: pd.Series) -> pd.Series:
     if labels is None:
         return label_votes(pd.DataFrame(), "majority")
     used = labels[~labels["only_tied"].astype(bool) | labels["unit"].isin(tied.index[tied == 1])]
-    each = [
+    rater_labels = [
         label_votes(part, "majority").reset_index(name="value").assign(rater=rater)
         for rater, part in used.groupby("rater", sort=False)
     ]
-    return _most_frequent(pd.concat(each)) if each else label_votes(used, "majority")
+    return (
+        _most_frequent(pd.concat(rater_labels)) if rater_labels else label_votes(used, "majority")
+    )
 
 
 def _most_frequent(labels: pd.DataFrame) -> pd.Series:

@@ -149,12 +149,12 @@ def adoption_table(campaign: Campaign) -> pd.DataFrame:
     Only arguments of this campaign; one row is one label.
     """
     rules = campaign.adoptions.filter(withdrawn_at__isnull=True)
-    found = [
+    rows = [
         (unit, rule.pk, label, rule.only_tied)
         for rule in rules
         for unit, label in adoptable_labels(campaign, rule.source_id, rule.rater_id)
     ]
-    return _frame(found, ["unit", "rater", "value", "only_tied"])
+    return _frame(rows, ["unit", "rater", "value", "only_tied"])
 
 
 def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, Any]]:
@@ -169,7 +169,9 @@ def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
 
     Only labels by guidelines with these values; so many arguments that control items can be drawn.
     """
-    guidelines = [each.pk for each in study.guidelines.only("levels") if each.values == values]
+    guidelines = [
+        guideline.pk for guideline in study.guidelines.only("levels") if guideline.values == values
+    ]
     votes = _counted(_answered(campaign__study=study, campaign__guideline__in=guidelines))
     agreed = (
         votes.order_by()

@@ -145,7 +145,9 @@ def _adjudication_page(request: StudyRequest, study: Study, campaign: Campaign) 
     left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
     earlier = _decisions_about(campaign, rater, argument) if argument else []
     return {
-        "decision": next((one for one in earlier if one.superseded_at is None), None),
+        "decision": next(
+            (adjudication for adjudication in earlier if adjudication.superseded_at is None), None
+        ),
         "last_at": next((at for at, superseded in newest if not superseded), None),
         "queue": _queue(request, study, campaign),
         "ways": {"answers": "#decisions"},

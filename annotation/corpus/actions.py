@@ -76,9 +76,9 @@ class StoredVectors:
         }
         missing = {key: at for at, key in enumerate(wanted, start) if key not in vectors}
         if missing:
-            found = read(list(missing.values()))
-            vectors |= dict(zip(missing, found, strict=True))
-            self._keep(list(missing), found)
+            new_vectors = read(list(missing.values()))
+            vectors |= dict(zip(missing, new_vectors, strict=True))
+            self._keep(list(missing), new_vectors)
         return np.stack([vectors[key] for key in wanted]).astype(np.float32)
 
     def _keep(self, keys: Sequence[str], vectors: Vectors) -> None:

@@ -31,11 +31,11 @@ def kept_sentences(texts: Iterable[str], model: str) -> dict[str, Vector]:
     """Text → its vector of length 1, for those that the model has read before."""
     keys = {sentence_key(text): text for text in texts}
     wanted = list(keys)
-    found: dict[str, Vector] = {}
+    sentences: dict[str, Vector] = {}
     for start in range(0, len(wanted), TOGETHER):
         rows = TextEmbedding.objects.filter(
             model=model, sha256__in=wanted[start : start + TOGETHER]
         )
         for key, vector in rows.values_list("sha256", "vector"):
-            found[keys[key]] = np.frombuffer(bytes(vector), dtype=STORED)
-    return found
+            sentences[keys[key]] = np.frombuffer(bytes(vector), dtype=STORED)
+    return sentences

@@ -249,11 +249,11 @@ class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
     def rows(self) -> QuerySet:
         """In the order in which they came."""
         seen = When(at__gt=F("sheet__round__first_closed_at"), then=Value(value=True))
-        found = Revision.objects.filter(sheet__round=self.round).annotate(
+        revisions = Revision.objects.filter(sheet__round=self.round).annotate(
             is_after_closing=Case(seen, default=Value(value=False), output_field=BooleanField())
         )
         return (
-            found.select_related("sheet__rater__user", "sheet__answer")
+            revisions.select_related("sheet__rater__user", "sheet__answer")
             .defer("sheet__draft", "sheet__submitted_text", "sheet__answer__text")
             .order_by("pk")
         )

@@ -16,10 +16,10 @@ from difflib import SequenceMatcher
 class TooFewAnswers(ValueError):
     """The sets need more answers than there are."""
 
-    def __init__(self, needed: int, found: int) -> None:
-        super().__init__(f"the sets need {needed} answers and {found} were found")
+    def __init__(self, needed: int, available: int) -> None:
+        super().__init__(f"the sets need {needed} answers and {available} were found")
         self.needed = needed
-        self.found = found
+        self.found = available
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ def _spread(
         by_question[question].append(answer)
     questions = list(by_question)
     source.shuffle(questions)
-    for found in by_question.values():
-        source.shuffle(found)
+    for members in by_question.values():
+        source.shuffle(members)
     rounds = max(map(len, by_question.values()), default=0)
     return [
         (by_question[question][turn], question)
@@ -179,13 +179,13 @@ def align_lines(before: str, after: str) -> list[Pair]:
     [(None, 'new'), ('tea is warm', 'tea is very warm'), ('end', 'end')]
     """
     old, new = before.split("\n"), after.split("\n")
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            found += zip(old[i1:i2], new[j1:j2], strict=True)
+            pairs += zip(old[i1:i2], new[j1:j2], strict=True)
         else:
-            found += _block(old[i1:i2], new[j1:j2])
-    return found
+            pairs += _block(old[i1:i2], new[j1:j2])
+    return pairs
 
 
 def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
@@ -210,17 +210,17 @@ def _successors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]
         for j in reversed(range(len(new))):
             together = best[i + 1][j + 1] + alike[i][j]
             best[i][j] = max(best[i + 1][j], best[i][j + 1], together)
-    found = []
+    successors = []
     i = j = 0
     while i < len(old) and j < len(new):
         if alike[i][j] and best[i][j] == best[i + 1][j + 1] + alike[i][j]:
-            found.append((i, j))
+            successors.append((i, j))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
             i += 1
         else:
             j += 1
-    return found
+    return successors
 
 
 def _likeness(old: Sequence[str], new: Sequence[str]) -> list[list[float]]:

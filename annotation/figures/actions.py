@@ -56,8 +56,8 @@ class CampaignResults(ResultKind):
 
     def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
         agreement = {
-            scope: [each for each in found if not _is_later(each)]
-            for scope, found in figures["agreement"].items()
+            scope: [estimate for estimate in estimates if not _is_later(estimate)]
+            for scope, estimates in figures["agreement"].items()
         }
         return figures | {"agreement": agreement}
 
@@ -93,8 +93,8 @@ def _is_later(estimate: dict[str, Any]) -> bool:
 def _figures(votes: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     from annotation.figures.reports.figures import compute_figures
 
-    found: dict[str, Any] = to_json(compute_figures(read_votes(votes), recipe["scale"], recipe))
-    return found
+    figures: dict[str, Any] = to_json(compute_figures(read_votes(votes), recipe["scale"], recipe))
+    return figures
 
 
 def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:

@@ -151,7 +151,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": figures,
-        "beside": [(each, n_used(each)) for each in figures.agreement["all"][3:]],
+        "beside": [(estimate, n_used(estimate)) for estimate in figures.agreement["all"][3:]],
         "finding": figures_finding(figures, snapshot.campaign.guideline),
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
@@ -328,7 +328,7 @@ def _compared(campaign: Campaign, a: str | None, b: str | None) -> TableData | N
     if not a and not b:
         return None
     known: QuerySet[Snapshot] = campaign.snapshots.filter(computed_at__isnull=False)
-    numbers = sorted(whole_number(each) or 0 for each in (a, b))
+    numbers = sorted(whole_number(text) or 0 for text in (a, b))
     pair = {row.number: row for row in known.defer("rows").filter(number__in=numbers)}
     if not pair.keys() >= set(numbers):
         raise Http404

@@ -272,9 +272,9 @@ class LaunchViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """Newest first."""
-        found = self.study.generation_launches.select_related("budget")
+        launches = self.study.generation_launches.select_related("budget")
         generations = GenerationRun.objects.select_related("run", "condition").order_by("run")
-        return found.prefetch_related(Prefetch("generations", generations))
+        return launches.prefetch_related(Prefetch("generations", generations))
 
     @extend_schema(request=LaunchInput, responses={201: LAUNCH})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -288,18 +288,18 @@ class LaunchViews(StudyViews):
     def estimate(self, request: Request, **kwargs: Any) -> Response:
         """Estimate all runs together. Nothing is stored or sent."""
         matrix = self._form().matrix
-        found = actions.estimate_matrix(self.study, matrix)
-        cap, total = matrix.cap_micro, found.total
+        forecast = actions.estimate_matrix(self.study, matrix)
+        cap, total = matrix.cap_micro, forecast.total
         shown = {
             "runs": len(matrix.plans),
             "folded": matrix.folded,
-            "empty": found.empty,
+            "empty": forecast.empty,
             "requests": total.requests,
             "tokens_in": total.tokens_in,
             "tokens_out": total.tokens_out,
             "cost_micro": total.cost_micro,
             "most_micro": total.most_micro,
-            "is_sampled": found.is_sampled,
+            "is_sampled": forecast.is_sampled,
             "passes_cap": cap is not None and total.cost_micro > cap,
         }
         return Response(LaunchEstimateSerializer(shown).data)

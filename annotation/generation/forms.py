@@ -158,7 +158,7 @@ class GenerationForm(PlanForm):
         filters["labels"] = whose_labels(self.study, data["labels"])
         return target_of(
             questions=data["questions"],
-            comparisons=[str(one.public_id) for one in chosen],
+            comparisons=[str(comparison.public_id) for comparison in chosen],
             sample=data["sample"] or 0 if data["questions"] == "sample" else 0,
             uses_aspect=data["uses_aspect"],
             uses_wording=data["uses_wording"],

@@ -127,10 +127,10 @@ def favoured_object(text: str, object1: str, object2: str) -> int | None:
     True
     """
     tokens = _tokens(text, object1, object2)
-    found = set(tokens)
-    if not {*OBJECTS} <= found or "?" in found or tokens[0] in ASKING:
+    words = set(tokens)
+    if not {*OBJECTS} <= words or "?" in words or tokens[0] in ASKING:
         return None
-    if UNSURE & found:
+    if UNSURE & words:
         return None
     claims = set(_claims(tokens))
     return claims.pop() if len(claims) == 1 else None
@@ -167,10 +167,10 @@ def _is_misspelt_than(tokens: Sequence[str], place: int) -> bool:
 
 def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
     """``X is faster than Y``, ``X is superior to Y``."""
-    found = _comparing_word(tokens, than)
-    if found is None:
+    comparing_word = _comparing_word(tokens, than)
+    if comparing_word is None:
         return
-    start, gain = found
+    start, gain = comparing_word
     other = _object_after(tokens, than)
     subject = _object_between(tokens, start, than) or _subject_before(tokens, start)
     if other is None or subject is None or subject == other:

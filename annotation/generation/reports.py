@@ -96,21 +96,21 @@ def read_answers(run: Run) -> list[AnswerChoice]:
 def say(answer: Answer) -> AnswerChoice:
     """Length and choice of an answer; its question's comparison has to be there."""
     pair = answer.question.comparison
-    found = find_choice(answer.text, pair.object1, pair.object2)
-    if found is None:
+    match = find_choice(answer.text, pair.object1, pair.object2)
+    if match is None:
         choice = NONE
     else:
-        choice = {1: FIRST, 2: SECOND, 0: NEITHER, None: UNCLEAR}[found.meant]
+        choice = {1: FIRST, 2: SECOND, 0: NEITHER, None: UNCLEAR}[match.meant]
     return AnswerChoice(answer, count_words(answer.text), choice)
 
 
-def spread_of(run: Run, said: Sequence[AnswerChoice]) -> Spread:
-    """Lengths and choices; ``said`` is what `read_answers` returned."""
-    words = [one.words for one in said]
-    counted = Counter(one.choice for one in said)
+def spread_of(run: Run, choices: Sequence[AnswerChoice]) -> Spread:
+    """Lengths and choices; ``choices`` is what `read_answers` returned."""
+    words = [choice.words for choice in choices]
+    counted = Counter(choice.choice for choice in choices)
     return Spread(
         answers=run.answers.count(),
-        read=len(said),
+        read=len(choices),
         words_mean=sum(words) / len(words) if words else None,
         words_least=min(words, default=None),
         words_most=max(words, default=None),
@@ -120,8 +120,8 @@ def spread_of(run: Run, said: Sequence[AnswerChoice]) -> Spread:
 
 def compare_answers(first: Run, second: Run) -> AnswersComparison:
     """Two runs of one study, question by question."""
-    said = [read_answers(run) for run in (first, second)]
-    by_question = [_by_question(one) for one in said]
+    choices = [read_answers(run) for run in (first, second)]
+    by_question = [_by_question(run_choices) for run_choices in choices]
     pairs = [
         _pair(answers, by_question[1][key])
         for key, answers in by_question[0].items()
@@ -130,18 +130,18 @@ def compare_answers(first: Run, second: Run) -> AnswersComparison:
     verdicts = [pair.is_changed for pair in pairs if pair.is_changed is not None]
     return AnswersComparison(
         pairs,
-        spread_of(first, said[0]),
-        spread_of(second, said[1]),
+        spread_of(first, choices[0]),
+        spread_of(second, choices[1]),
         decided=len(verdicts),
         changed=sum(verdicts),
     )
 
 
-def _by_question(said: Sequence[AnswerChoice]) -> dict[int, list[AnswerChoice]]:
-    found: dict[int, list[AnswerChoice]] = defaultdict(list)
-    for one in said:
-        found[one.answer.question_id].append(one)
-    return found
+def _by_question(choices: Sequence[AnswerChoice]) -> dict[int, list[AnswerChoice]]:
+    question: dict[int, list[AnswerChoice]] = defaultdict(list)
+    for choice in choices:
+        question[choice.answer.question_id].append(choice)
+    return question
 
 
 def _pair(first: list[AnswerChoice], second: list[AnswerChoice]) -> AnswerPair:
@@ -150,10 +150,10 @@ def _pair(first: list[AnswerChoice], second: list[AnswerChoice]) -> AnswerPair:
     return AnswerPair(first[0].answer.question, first, second, is_changed)
 
 
-def _chosen(said: Sequence[AnswerChoice]) -> str | None:
+def _chosen(choices: Sequence[AnswerChoice]) -> str | None:
     """The object that more than half of the answers choose."""
-    choice, count = Counter(one.choice for one in said).most_common(1)[0]
-    return choice if choice in (FIRST, SECOND) and count > len(said) / 2 else None
+    choice, count = Counter(answer.choice for answer in choices).most_common(1)[0]
+    return choice if choice in (FIRST, SECOND) and count > len(choices) / 2 else None
 
 
 # What requests for answers are about, and what came of them.
@@ -163,9 +163,9 @@ def _questions(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | Non
     keys = {call.subject_ids[0] for call in calls}
     questions = study.questions.select_related("comparison").in_bulk(keys)
     answers = Answer.objects.filter(call__in=[call.pk for call in calls])
-    found = {answer.call_id: answer for answer in answers}
+    call_answers = {answer.call_id: answer for answer in answers}
     return {
-        call.pk: [_question(questions.get(call.subject_ids[0]), call, found.get(call.pk))]
+        call.pk: [_question(questions.get(call.subject_ids[0]), call, call_answers.get(call.pk))]
         for call in calls
     }
 

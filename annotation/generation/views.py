@@ -129,17 +129,18 @@ def runs_of(study: Study):
 def look(study: Study, form: MatrixForm) -> dict[str, Any]:
     """What all runs would take together, and what their choices of arguments leave out."""
     matrix = form.matrix
-    found = estimate_matrix(study, matrix)
+    estimate = estimate_matrix(study, matrix)
     shown = {
         "runs": len(matrix.plans),
         "folded": matrix.folded,
-        "empty": found.empty,
-        "estimate": found.total,
-        "cost_micro": found.total.cost_micro,
-        "is_sampled": found.is_sampled,
-        "passes_cap": matrix.cap_micro is not None and found.total.cost_micro > matrix.cap_micro,
+        "empty": estimate.empty,
+        "estimate": estimate.total,
+        "cost_micro": estimate.total.cost_micro,
+        "is_sampled": estimate.is_sampled,
+        "passes_cap": matrix.cap_micro is not None
+        and estimate.total.cost_micro > matrix.cap_micro,
         "cap_micro": matrix.cap_micro,
-        "agreement": f"{matrix.sha256(study)}:{found.total.cost_micro}:{matrix.cap_micro}",
+        "agreement": f"{matrix.sha256(study)}:{estimate.total.cost_micro}:{matrix.cap_micro}",
     }
     if len(matrix.plans) > 1:
         return shown
@@ -172,13 +173,13 @@ def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
 def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
     """Title and both runs' values, row by row."""
     pair = (compared.first, compared.second)
-    one, other = pair
+    base, other = pair
     rows: list[tuple[str, Any, Any]] = [
-        (_("Answers"), one.answers, other.answers),
-        (_("Words, mean"), floatformat(one.words_mean, 0), floatformat(other.words_mean, 0)),
+        (_("Answers"), base.answers, other.answers),
+        (_("Words, mean"), floatformat(base.words_mean, 0), floatformat(other.words_mean, 0)),
     ]
     if any(spread.read < spread.answers for spread in pair):
-        rows.insert(1, (_("First answers, counted here"), one.read, other.read))
+        rows.insert(1, (_("First answers, counted here"), base.read, other.read))
     for name, title in CHOICES.items():
         first, second = (spread.choices.get(name, 0) for spread in pair)
         if first or second:

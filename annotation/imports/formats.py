@@ -115,8 +115,8 @@ class AnswersFormat(StudyFormat):
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
         """Who wrote its answers, under which prompt."""
-        found = self.origin(file.name, file.options)
-        return {"system": found.system, "scenario": found.scenario}
+        origin = self.origin(file.name, file.options)
+        return {"system": origin.system, "scenario": origin.scenario}
 
 
 class TableFormat(StudyFormat):
@@ -140,7 +140,7 @@ class TableFormat(StudyFormat):
             return False
         shown = preview_of(file, file.options)
         by_name = guess_mapping(shown.columns)
-        is_named = all(by_name.get(each) == mapping.get(each) for each in VOTE_FIELDS)
+        is_named = all(by_name.get(field) == mapping.get(field) for field in VOTE_FIELDS)
         is_named = is_named or bool(file.options.get("rater"))
         return is_named and not unread_labels(shown.columns, shown.rows, mapping)
 

@@ -45,8 +45,13 @@ def _table() -> bytes:
 
 
 def _crowd() -> bytes:
-    said = ("task_id", "assignment_id", "worker_id", "status", "started", "link")
-    columns = ("INPUT:input", "OUTPUT:R-4", "GOLDEN:R-4", *(f"ASSIGNMENT:{name}" for name in said))
+    fields = ("task_id", "assignment_id", "worker_id", "status", "started", "link")
+    columns = (
+        "INPUT:input",
+        "OUTPUT:R-4",
+        "GOLDEN:R-4",
+        *(f"ASSIGNMENT:{name}" for name in fields),
+    )
     rows = [
         (
             f"**{PAIR[0]}** vs **{PAIR[1]}**\n\n*Rate the sentence:*\n\n{text}",
@@ -131,7 +136,7 @@ def fits_final_labels(look: Look) -> str:
     arguments = look.first.get("arguments")
     if not look.has("obj1", "obj2") or not isinstance(arguments, list):
         return ""
-    if not all(isinstance(each, dict) for each in arguments):
+    if not all(isinstance(argument, dict) for argument in arguments):
         return ""
     return _("each record has obj1, obj2 and a list of labelled arguments")
 

@@ -399,10 +399,10 @@ class LabelComparisonViews(CampaignViews):
         from annotation.judges.reports.label_compare import choices, compare_sets, said_by
 
         key = request.query_params.get("with", "")
-        offered = [{"key": each, "name": name} for each, name in choices(self.study)]
-        found = said_by(self.study, key) if key else None
-        if key and found is None:
+        offered = [{"key": choice, "name": name} for choice, name in choices(self.study)]
+        source = said_by(self.study, key) if key else None
+        if key and source is None:
             raise ValidationError({"with": ["No rater in this study has this key."]})
-        sets = compare_sets(self.campaign, found[1]) if found else []
-        shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
+        sets = compare_sets(self.campaign, source[1]) if source else []
+        shown = {"choices": offered, "name": source[0] if source else "", "sets": sets}
         return Response(LabelComparisonSerializer(shown).data)

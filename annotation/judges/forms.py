@@ -91,7 +91,9 @@ class TrainingForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.campaign = campaign
         others = campaigns_of(campaign.study).exclude(pk=campaign.pk).select_related("guideline")
-        same = [each.pk for each in others if each.guideline.values == campaign.guideline.values]
+        same = [
+            other.pk for other in others if other.guideline.values == campaign.guideline.values
+        ]
         offer(self, source=Campaign.objects.filter(pk__in=same))
         vars(self.fields["source"]).update(empty_label=_("this round"))
 

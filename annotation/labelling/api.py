@@ -220,7 +220,7 @@ class ItemViews(CampaignViews):
             )
         with conflict_on(RoundNotReady):
             added = actions.add_items(
-                campaign=self.campaign, argument_ids=[known[each] for each in wanted]
+                campaign=self.campaign, argument_ids=[known[key] for key in wanted]
             )
         return Response({"added": added}, status=201)
 
@@ -256,8 +256,8 @@ class ItemViews(CampaignViews):
 
 def keys_of(ids: list[uuid.UUID], rows: QuerySet) -> dict[uuid.UUID, int]:
     """Keys of the rows with these public ids, in pieces that every database takes."""
-    found: dict[uuid.UUID, int] = {}
+    keys: dict[uuid.UUID, int] = {}
     for start in range(0, len(ids), 500):
         piece = rows.filter(public_id__in=ids[start : start + 500])
-        found.update(piece.values_list("public_id", "pk"))
-    return found
+        keys.update(piece.values_list("public_id", "pk"))
+    return keys

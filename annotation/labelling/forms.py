@@ -194,7 +194,7 @@ class CampaignForm(PlanForm):
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""
         data = {"name": "", **self.cleaned_data}
-        return Plan(**{each.name: data[each.name] for each in dataclass_fields(Plan)})
+        return Plan(**{field.name: data[field.name] for field in dataclass_fields(Plan)})
 
     def measure(self) -> Extent:
         """Ordinary items for so many people each, and the control items that these meet."""
@@ -254,10 +254,10 @@ class NewCampaignForm(CampaignForm):
         """No more control items than there are agreed labels."""
         data = super().clean()
         if data.get("known", 0) > len(self.agreed):
-            found = _(
+            sentence = _(
                 "People agreed on %d arguments under this guideline. Enter that number or less."
             )
-            self.add_error("known", found % len(self.agreed))
+            self.add_error("known", sentence % len(self.agreed))
         return data
 
     def planned(self, **about: Any) -> Campaign:

@@ -37,19 +37,19 @@ def opened_study(command: BaseCommand, options: dict[str, Any]) -> Iterator[Stud
     """As `study_of`; a new study goes again when the command fails or only looks."""
     is_new = find_study(options["study"]) is None
     with transaction.atomic() if is_new else nullcontext():
-        study, said = _found_or_made(options)
+        study, message = _found_or_made(options)
         yield study
         if is_new:
             transaction.set_rollback(bool(options.get("dry_run")))
-    if said and not options.get("dry_run"):
-        command.stdout.write(said)
+    if message and not options.get("dry_run"):
+        command.stdout.write(message)
 
 
 def study_of(command: BaseCommand, options: dict[str, Any]) -> Study:
     """The study of that id or name; made by that name if asked, with a member."""
-    study, said = _found_or_made(options)
-    if said:
-        command.stdout.write(said)
+    study, message = _found_or_made(options)
+    if message:
+        command.stdout.write(message)
     return study
 
 
@@ -76,12 +76,12 @@ def _found_or_made(options: dict[str, Any]) -> tuple[Study, str]:
 def find_study(wanted: str) -> Study | None:
     """The one study of that id or name."""
     try:
-        found = list(Study.objects.filter(public_id=UUID(wanted)))
+        studies = list(Study.objects.filter(public_id=UUID(wanted)))
     except ValueError:
-        found = list(Study.objects.filter(name=wanted)[:2])
-    if len(found) > 1:
+        studies = list(Study.objects.filter(name=wanted)[:2])
+    if len(studies) > 1:
         raise CommandError(f"Several studies are named {wanted!r}; give the id instead.")
-    return found[0] if found else None
+    return studies[0] if studies else None
 
 
 def _made(name: str, first: User | None) -> tuple[Study, str]:

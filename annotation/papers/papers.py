@@ -72,22 +72,22 @@ def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproductio
     study = find_study(name)
     if study is None:
         raise CommandError(f"There is no study “{name}”.")
-    found: dict[Key, ReproducedValue] = {}
+    figures: dict[Key, ReproducedValue] = {}
     layouts: list[Layout] = []
     if campaign := _voted(study):
         values = crowd_values(campaign, options["min_accuracy"])
-        found |= {
-            each.place: ReproducedValue(ours=measured(values[each.key]))
-            for each in FIGURES
-            if each.key in values
+        figures |= {
+            figure.place: ReproducedValue(ours=measured(values[figure.key]))
+            for figure in FIGURES
+            if figure.key in values
         }
         layouts.append(votes_layout(f"Votes of “{campaign.name}” and their results."))
     if answers := _answers(study):
-        found |= {place: each for row in answers.values() for place, each in row.items()}
+        figures |= {place: value for row in answers.values() for place, value in row.items()}
         layouts.append(answers_layout({name: list(row) for name, row in answers.items()}))
     if not layouts:
         raise CommandError(f"“{study.name}” has neither votes nor figures of answers.")
-    return Reproduction(tuple(compare(found)), tuple(layouts))
+    return Reproduction(tuple(compare(figures)), tuple(layouts))
 
 
 def _voted(study: Study) -> Campaign | None:
@@ -118,11 +118,11 @@ def _name(group: GroupFigures) -> str:
 
 def _row(name: str, paper: GroupFigures, sound: GroupFigures) -> dict[Key, ReproducedValue]:
     sizes = {"size": paper.n_answers, "questions": paper.n_questions}
-    found = {
+    values = {
         answers_place(name, column): ReproducedValue(ours=measured(n))
         for column, n in sizes.items()
     }
-    return found | {
+    return values | {
         answers_place(name, column): ReproducedValue(
             _mean(paper, column), _mean(sound, column), RECIPE
         )

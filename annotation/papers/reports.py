@@ -181,7 +181,7 @@ PUBLISHED = (*FIGURES[:-1], *ANSWERS, *SOUND_FIGURES, FIGURES[-1])
 
 def table_3() -> Layout:
     """Table 3 as printed."""
-    rows = {name: [answers_place(name, each) for each in COLUMNS] for name in ROWS.values()}
+    rows = {name: [answers_place(name, column) for column in COLUMNS] for name in ROWS.values()}
     return answers_layout(rows)
 
 
@@ -209,12 +209,12 @@ def votes_layout(caption: str) -> Layout:
 
 
 def _listed(name: str, caption: str, tables: tuple[str, ...]) -> Layout:
-    rows = [each for each in FIGURES if each.table in tables]
+    rows = [figure for figure in FIGURES if figure.table in tables]
     return Layout(
         name=name,
         caption=caption,
         headings=("", "", "Value"),
-        lines=tuple(Line((each.table, each.cell), (Cell(each.place),)) for each in rows),
+        lines=tuple(Line((row.table, row.cell), (Cell(row.place),)) for row in rows),
         digits=4,
     )
 
@@ -236,13 +236,15 @@ def compare_values(
 ) -> list[Figure]:
     """Printed, released and own values of every figure; ``recipes``: what ours change, by key."""
     asked = recipes or {}
-    found = {
-        each.place: ReproducedValue(
-            measured(released.get(each.key)), measured(ours.get(each.key)), asked.get(each.key, "")
+    values = {
+        figure.place: ReproducedValue(
+            measured(released.get(figure.key)),
+            measured(ours.get(figure.key)),
+            asked.get(figure.key, ""),
         )
-        for each in PUBLISHED
+        for figure in PUBLISHED
     }
-    return compare(found, [each.printed for each in PUBLISHED])
+    return compare(values, [figure.printed for figure in PUBLISHED])
 
 
 def measured(value: Any) -> Measured | None:
@@ -283,8 +285,8 @@ class Sources:
 
 def crowd_rows(campaign: Campaign) -> pd.DataFrame:
     """Every assignment of a campaign, answered or not, as `methods.relevance_paper` takes it."""
-    found = campaign.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
-    rows = pd.DataFrame(found, columns=list(VOTE_ROWS))
+    assignments = campaign.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
+    rows = pd.DataFrame(assignments, columns=list(VOTE_ROWS))
     rows["pair"] = list(zip(rows.pop("object1"), rows.pop("object2"), strict=True))
     rows["is_blank"] = rows.pop("text").str.strip() == ""
     rows["is_counted"] = rows.pop("state") == Assignment.State.ANSWERED
@@ -342,13 +344,13 @@ def cited_answers(study: Study, kind: str) -> list[CitingAnswer]:
     """Every answer by a kind of system; one without a list has no arguments."""
     answers = Answer.objects.filter(study=study, system__kind=kind)
     answers = answers.select_related("question__comparison")
-    lists = {each.argument_list_id for each in answers if each.argument_list_id}
+    lists = {answer.argument_list_id for answer in answers if answer.argument_list_id}
     texts, labels = numbered_texts(lists), numbered_labels(study, lists)
     return [
         CitingAnswer(
-            (each.question.comparison.object1, each.question.comparison.object2, each.text),
-            texts.get(each.argument_list_id, {}),
-            labels.get(each.argument_list_id, {}),
+            (answer.question.comparison.object1, answer.question.comparison.object2, answer.text),
+            texts.get(answer.argument_list_id, {}),
+            labels.get(answer.argument_list_id, {}),
         )
-        for each in answers
+        for answer in answers
     ]

@@ -123,13 +123,13 @@ def _embedder() -> Embed | None:
 def find_files(data: Path) -> Files:
     """The released files below a folder, or in its subfolder ``relevance``."""
     folder = data / "relevance" if (data / "relevance").is_dir() else data
-    found: Files = [
+    files: Files = [
         (kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES
     ]
-    for _kind, path in found:
+    for _kind, path in files:
         if not path.is_file():
             raise DataMissing(f"{path} is missing.")
-    return found
+    return files
 
 
 def import_all(study: Study, files: Files) -> list[Outcome]:
@@ -204,7 +204,7 @@ def _recipes(choices: Choices) -> dict[str, str]:
     if not choices.control_labels:
         return {}
     recipe = f"{len(choices.control_labels)} control labels changed"
-    return {each.key: recipe for each in FIGURES if each.table in (CONTROLS, KEPT)}
+    return {figure.key: recipe for figure in FIGURES if figure.table in (CONTROLS, KEPT)}
 
 
 # Judges on the released final labels: GPT-4's labels as released, and a judge trained here.
@@ -220,16 +220,20 @@ def reproduce_judge(data: Path, say: Say) -> list[Figure]:
     """
     study = Study.objects.create(name="relevance")
     kind = "final_labels"
-    files = [each for each in find_files(data) if each[0] == kind]
+    files = [file for file in find_files(data) if file[0] == kind]
     import_all(study, files)
     released = campaigns_of(study).select_related("guideline").get(name=CAMPAIGNS[kind])
     recompute_final_labels(released)
     stored = model_release_values(files[0][1])
-    found = [
-        each for each in compare_values(stored, model_values(released)) if each.table == MODEL
+    figures = [
+        figure
+        for figure in compare_values(stored, model_values(released))
+        if figure.table == MODEL
     ]
     trained = train(released, released, say)
-    return found + compare(_trained(trained.figures, trained.recipe["embedding"] or "words only"))
+    return figures + compare(
+        _trained(trained.figures, trained.recipe["embedding"] or "words only")
+    )
 
 
 def _trained(figures: TrainedFigures, recipe: str) -> dict[Key, ReproducedValue]:

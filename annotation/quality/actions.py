@@ -32,9 +32,9 @@ def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
     the rule has looked; takes an automatic step back once they no longer do,
     and never touches what a person decided.
     """
-    found = control_record(campaign, place.rater_id)
-    _apply_rule(campaign, place, found)
-    return found
+    record = control_record(campaign, place.rater_id)
+    _apply_rule(campaign, place, record)
+    return record
 
 
 @transaction.atomic
@@ -112,14 +112,14 @@ def _recheck_everybody(campaign: Campaign) -> None:
         _apply_rule(campaign, place, records.get(place.rater_id, ControlRecord()))
 
 
-def _apply_rule(campaign: Campaign, place: Place, found: ControlRecord) -> None:
+def _apply_rule(campaign: Campaign, place: Place, record: ControlRecord) -> None:
     if place.is_decided_by_person:
         return
     is_acted_on = place.is_excluded or place.is_stopped
-    is_low = found.is_below_at_any_look(campaign.min_control_accuracy)
+    is_low = record.is_below_at_any_look(campaign.min_control_accuracy)
     if is_acted_on == (is_low and campaign.low_accuracy != Campaign.LowAccuracy.WARN):
         return
-    reason = _describe(found)
+    reason = _describe(record)
     if is_acted_on:
         reinstate_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
     elif campaign.low_accuracy == Campaign.LowAccuracy.EXCLUDE:
@@ -130,13 +130,13 @@ def _apply_rule(campaign: Campaign, place: Place, found: ControlRecord) -> None:
         )
 
 
-def _describe(found: ControlRecord) -> str:
-    if found.interval is None:
+def _describe(record: ControlRecord) -> str:
+    if record.interval is None:
         return _("No control item answered.")
-    low, high = found.interval
+    low, high = record.interval
     return _("Control accuracy %(right)d of %(n)d, 95%% interval %(low).2f to %(high).2f.") % {
-        "right": found.right,
-        "n": found.n,
+        "right": record.right,
+        "n": record.n,
         "low": low,
         "high": high,
     }

@@ -332,9 +332,9 @@ class ExclusionViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Newest first, with how many are still out by each."""
-        found = self.campaign.exclusions.annotate(still_excluded=Count("places"))
+        exclusions = self.campaign.exclusions.annotate(still_excluded=Count("places"))
         # A count groups the rows, and groups forget the order of the model.
-        return found.order_by("-pk")
+        return exclusions.order_by("-pk")
 
     @extend_schema(request=NothingInput, responses=ExclusionSerializer)
     def undo(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:

@@ -34,7 +34,7 @@ class ControlChangeForm(ReasonForm):
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        levels = [(str(each["value"]), _level(each)) for each in campaign.guideline.levels]
+        levels = [(str(level["value"]), _level(level)) for level in campaign.guideline.levels]
         offer(self, label=[*levels, (self.RETIRE, _("Retire this control item"))])
 
     @property

@@ -134,7 +134,7 @@ def _corpus_page(
     )
 
 
-def _counts(found: dict) -> list[tuple[str, int]]:
+def _counts(counts: dict) -> list[tuple[str, int]]:
     """What a look at the file counted; kinds it has none of are left out."""
     names = {
         "rows": _("Rows"),
@@ -145,7 +145,7 @@ def _counts(found: dict) -> list[tuple[str, int]]:
         "too_long": _("Longer than 2,000 characters, left out"),
         "not_text": _("Neither text nor a number, left out"),
     }
-    return [(label, found[name]) for name, label in names.items() if found.get(name)]
+    return [(label, counts[name]) for name, label in names.items() if counts.get(name)]
 
 
 @study_page(*RESEARCHERS)
@@ -308,10 +308,10 @@ def tell(request: StudyRequest, taken: AddedArguments) -> None:
     if not taken.new and not taken.same:
         messages.error(request, _("Choose at least one sentence."))
         return
-    said = ngettext("%s new argument.", "%s new arguments.", taken.new) % taken.new
+    message = ngettext("%s new argument.", "%s new arguments.", taken.new) % taken.new
     if taken.same:
-        said += " " + _("Already in the study: %s.") % taken.same
-    messages.success(request, said)
+        message += " " + _("Already in the study: %s.") % taken.same
+    messages.success(request, message)
 
 
 FIND_PATH = "comparisons/<uuid:comparison_id>/find/"
@@ -360,25 +360,25 @@ def cam_request(
 ) -> HttpResponse:
     """Show what the CAM service answered, or how far it is."""
     asked = _request(study, comparison_id, request_id)
-    found = asked.found or []
+    sentences = asked.found or []
     known = retrieval_actions.known_keys(
-        asked.comparison, [text_key(each["text"]) for each in found]
+        asked.comparison, [text_key(sentence["text"]) for sentence in sentences]
     )
     rows = [
         {
             "place": place,
-            "sentence": each,
-            "parts": parts_of(each["text"], asked.comparison),
-            "is_known": text_key(each["text"]) in known,
+            "sentence": sentence,
+            "parts": parts_of(sentence["text"], asked.comparison),
+            "is_known": text_key(sentence["text"]) in known,
         }
-        for place, each in enumerate(found, start=1)
+        for place, sentence in enumerate(sentences, start=1)
     ]
     context = {
         "study": study,
         "comparison": asked.comparison,
         "asked": asked,
         "rows": rows,
-        "fresh": len(found) - len(known),
+        "fresh": len(sentences) - len(known),
         "argument_count": asked.comparison.arguments.count(),
     }
     return render(request, "annotation/retrieval/arguments_reply.html", context)

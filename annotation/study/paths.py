@@ -25,8 +25,10 @@ NEWEST = 6
 def relevance_steps(study: Study) -> list[Step]:
     """Arguments, a round, people, labels, figures."""
     rounds = list(rounds_of(LABELS, study)[:NEWEST])
-    voted = next((each for each in rounds if each.votes), None)
-    opened = next((each for each in rounds if each.state != Campaign.State.DRAFT), None)
+    voted = next((campaign for campaign in rounds if campaign.votes), None)
+    opened = next(
+        (campaign for campaign in rounds if campaign.state != Campaign.State.DRAFT), None
+    )
     return [
         _arguments(study),
         _round(study, rounds, opened),
@@ -38,14 +40,14 @@ def relevance_steps(study: Study) -> list[Step]:
 
 def _arguments(study: Study) -> Step:
     count = study.arguments.count()
-    found = ngettext(
+    sentence = ngettext(
         "%(count)s argument in this study.", "%(count)s arguments in this study.", count
     )
     asked = _("Upload a table, JSON or workbook. You see its content before anything is stored.")
     return step(
         study,
         title=_("Import arguments"),
-        text=found % {"count": f"{count:,}"} if count else asked,
+        text=sentence % {"count": f"{count:,}"} if count else asked,
         button=_("Import more") if count else _("Import arguments"),
         page="imports?kind=table",
         is_done=count > 0,
@@ -54,7 +56,7 @@ def _arguments(study: Study) -> Step:
 
 def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
     title = _("Open a label round")
-    draft = next((each for each in rounds if each.state == Campaign.State.DRAFT), None)
+    draft = next((campaign for campaign in rounds if campaign.state == Campaign.State.DRAFT), None)
     if draft and not opened:
         text = _("“%s” is a draft: choose its items and control items, then open it.") % draft
         button = _("Continue the draft")
@@ -75,21 +77,21 @@ def _annotators_step(study: Study, about: Any) -> Step:
     """Done only when as many people can label as each argument of the round asks for."""
     members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
     wanted = about.votes_per_item if about.is_live else 1
-    found = ngettext("%(count)s person can label", "%(count)s people can label", members)
-    text = found % {"count": f"{members:,}"}
+    sentence = ngettext("%(count)s person can label", "%(count)s people can label", members)
+    text = sentence % {"count": f"{members:,}"}
     if wanted > 1:
         text += _("; each argument needs %(wanted)s labels") % {"wanted": wanted}
     asked = _(
         "On the round's page, an admin invites people with one link each; crowd links bring "
         "in people from a platform."
     )
-    said = [f"{text}."] if members else []
+    sentences = [f"{text}."] if members else []
     if members < wanted:
-        said.append(asked)
+        sentences.append(asked)
     return step(
         study,
         title=_("Add annotators"),
-        text=" ".join(said),
+        text=" ".join(sentences),
         button=_("View round") if about.pk else _("Label rounds"),
         page="campaign" if about.pk else "campaigns",
         other=(_("People"), "members"),
@@ -227,8 +229,8 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
         button, page = _("Label rounds"), "campaigns"
     elif study.arguments.exists():
         button, page = _("New label round"), "campaign_new"
-    found = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
-    text = found % {"count": raters}
+    sentence = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
+    text = sentence % {"count": raters}
     asked = _(
         "At least three people must label the same arguments. Label here or import their votes."
     )
@@ -244,12 +246,12 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
 
 def _model(study: Study) -> Step:
     count = Endpoint.objects.filter(study=study, is_archived=False).count()
-    found = ngettext("%(count)s model is available.", "%(count)s models are available.", count)
+    sentence = ngettext("%(count)s model is available.", "%(count)s models are available.", count)
     asked = _("Any OpenAI-compatible endpoint, or the small built-in model.")
     return step(
         study,
         title=_("Connect a model"),
-        text=found % {"count": count} if count else asked,
+        text=sentence % {"count": count} if count else asked,
         button=_("Endpoints"),
         page="endpoints",
         is_done=count > 0,

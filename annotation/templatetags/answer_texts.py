@@ -21,7 +21,7 @@ def answer_text(answer: Sequence[Piece] | str, list_place: int | None = None) ->
     """
     pieces = [Piece(answer)] if isinstance(answer, str) else answer
     blocks = groupby(find_answer_blocks(pieces), key=lambda block: block.kind in ITEMS)
-    html = format_html_join("", "{}", ((each,) for each in _groups(blocks, list_place)))
+    html = format_html_join("", "{}", ((group,) for group in _groups(blocks, list_place)))
     # The parser of a browser turns a carriage return into a line break, and places would move.
     return mark_safe(html.replace("\r", "&#13;"))  # noqa: S308  escaped by format_html
 
@@ -33,7 +33,7 @@ def _groups(groups: "groupby[bool, Block]", list_place: int | None) -> Iterator[
 
 
 def _block(block: Block, list_place: int | None) -> SafeString:
-    html = format_html_join("", "{}", ((_piece(each, list_place),) for each in block.pieces))
+    html = format_html_join("", "{}", ((_piece(piece, list_place),) for piece in block.pieces))
     if block.kind in ITEMS:
         is_deep = block.pieces[0].text[0] in " \t"
         return format_html('<li class="{}{}">{}</li>', block.kind, " deep" * is_deep, html)

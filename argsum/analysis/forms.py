@@ -137,7 +137,7 @@ class NarrowForm(forms.Form):
 class PointsForm(forms.Form):
     """An edit of some key points: merge, hide, show, take, decline, or one more by hand."""
 
-    verb = forms.ChoiceField(choices=[(each, each) for each in (MERGE, ADD, *STATE_VERBS)])
+    verb = forms.ChoiceField(choices=[(action, action) for action in (MERGE, ADD, *STATE_VERBS)])
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
     into = forms.UUIDField(required=False)
     seen = forms.IntegerField(min_value=0)
@@ -147,7 +147,7 @@ class PointForm(forms.Form):
     """An edit of one key point, or of statements behind it or behind none."""
 
     verb = forms.ChoiceField(
-        choices=[(each, each) for each in (RENAME, MOVE, SPLIT, SPLIT_ALL, *STATE_VERBS)]
+        choices=[(action, action) for action in (RENAME, MOVE, SPLIT, SPLIT_ALL, *STATE_VERBS)]
     )
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
     # The public id of a key point, or "none".

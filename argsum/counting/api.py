@@ -158,7 +158,7 @@ class CountSheetFilter(filters.FilterSet):
     rater = filters.UUIDFilter(field_name="rater__public_id")
     set = filters.UUIDFilter(field_name="summary_set__public_id")
     dataset = filters.UUIDFilter(field_name="summary_set__cell__dataset__public_id")
-    state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
+    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN])
     source = filters.CharFilter(max_length=255)
 
 

@@ -91,26 +91,27 @@ class CountForm(SaveForm):
         levels = self._levels()
         places = range(self.sheet.summaries)
         names = {name: place for place, name in enumerate(letters(self.sheet.summaries))}
-        chosen = {each: self.given.get(f"group-{each}", "") for each in places}
-        for each, name in chosen.items():
+        chosen = {summary: self.given.get(f"group-{summary}", "") for summary in places}
+        for position, name in chosen.items():
             if name and name != EMPTY and name not in names:
-                self.wrong[f"group-{each}"] = _("The letter of summary %d is not valid.") % (
-                    each + 1
+                self.wrong[f"group-{position}"] = _("The letter of summary %d is not valid.") % (
+                    position + 1
                 )
         used = sorted({names[name] for name in chosen.values() if name in names})
         groups = tuple(
-            tuple(each for each in places if names.get(chosen[each]) == number) for number in used
+            tuple(summary for summary in places if names.get(chosen[summary]) == number)
+            for number in used
         )
         marks = Marks(
             levels=levels,
             by=self._by(levels),
             groups=groups,
             partly=tuple(
-                each
-                for each in places
-                if self.given.get(f"partly-{each}") and chosen[each] != EMPTY
+                summary
+                for summary in places
+                if self.given.get(f"partly-{summary}") and chosen[summary] != EMPTY
             ),
-            empty=tuple(each for each in places if chosen[each] == EMPTY),
+            empty=tuple(summary for summary in places if chosen[summary] == EMPTY),
         )
         try:
             check_marks(marks, self.sheet.references, self.sheet.summaries)
@@ -121,13 +122,13 @@ class CountForm(SaveForm):
 
     def _levels(self) -> dict[int, str]:
         levels = {}
-        for each in range(self.sheet.references):
-            level = self.given.get(f"level-{each}", "")
+        for number in range(self.sheet.references):
+            level = self.given.get(f"level-{number}", "")
             if level in POINTS:
-                levels[each] = level
+                levels[number] = level
             elif level:
-                self.wrong[f"level-{each}"] = _("The mark of reference %d is not valid.") % (
-                    each + 1
+                self.wrong[f"level-{number}"] = _("The mark of reference %d is not valid.") % (
+                    number + 1
                 )
         return levels
 
@@ -135,9 +136,9 @@ class CountForm(SaveForm):
         """Summaries that cover a reference; what is not covered is covered by none."""
         by = {}
         for place in range(self.sheet.references):
-            given = [each for each in self.given.getlist(f"by-{place}") if each.isdecimal()]
+            given = [text for text in self.given.getlist(f"by-{place}") if text.isdecimal()]
             if given and levels.get(place) != NONE:
-                by[place] = tuple(sorted({int(each[:6]) for each in given}))
+                by[place] = tuple(sorted({int(text[:6]) for text in given}))
         return by
 
     def _typed(self, name: str, most: int) -> float | None:
@@ -301,7 +302,7 @@ class CountingRunForm(plan_PlanForm):
     )
     split = forms.ChoiceField(
         label=lazy("Split"),
-        choices=[("", lazy("all")), *[each for each in Cell.Split.choices if each[0]]],
+        choices=[("", lazy("all")), *[pair for pair in Cell.Split.choices if pair[0]]],
         required=False,
     )
     systems = forms.MultipleChoiceField(

@@ -157,19 +157,24 @@ def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
     )
     shown = [sheet, *others[:MOST_BESIDE]]
     columns = [
-        Column(each, rater_name(each.rater), marks_from_json(each.marks), each.pk == sheet.pk)
-        for each in shown
+        Column(
+            count_sheet,
+            rater_name(count_sheet.rater),
+            marks_from_json(count_sheet.marks),
+            count_sheet.pk == sheet.pk,
+        )
+        for count_sheet in shown
     ]
     references = sheet.summary_set.cell.key_points.values_list("text", flat=True)
     summaries = sheet.summary_set.summaries.values_list("text", flat=True)
     return {
         "columns": columns,
         "references": [
-            (place + 1, text, [_reference_mark(each.marks, place) for each in columns])
+            (place + 1, text, [_reference_mark(column.marks, place) for column in columns])
             for place, text in enumerate(references)
         ],
         "summaries": [
-            (place + 1, text, [_summary_mark(each.marks, place) for each in columns])
+            (place + 1, text, [_summary_mark(column.marks, place) for column in columns])
             for place, text in enumerate(summaries)
         ],
     }
@@ -178,7 +183,7 @@ def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
 def _reference_mark(marks: Marks, place: int) -> tuple[str, str]:
     """The level, and the numbers of the summaries that cover it."""
     return marks.levels.get(place, ""), ", ".join(
-        str(each + 1) for each in marks.by.get(place, ())
+        str(summary + 1) for summary in marks.by.get(place, ())
     )
 
 
@@ -199,8 +204,8 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     rows = study.summary_sets.select_related("cell").only("system", "setting", "cell")
     sets = rows.in_bulk(set(keys.values()))
     replies = CountReply.objects.filter(call__in=list(keys))
-    said = {row.call_id: row for row in replies}
-    return {pk: [_item(sets.get(key), said.get(pk))] for pk, key in keys.items()}
+    call_replies = {row.call_id: row for row in replies}
+    return {pk: [_item(sets.get(key), call_replies.get(pk))] for pk, key in keys.items()}
 
 
 def _item(made: Any, row: CountReply | None) -> Item | None:

@@ -88,7 +88,9 @@ class FormSet:
     @property
     def language(self) -> str:
         """What most of the texts are written in, as they look; empty where they do not tell."""
-        texts = [each.text for each in self.references] + [each.text for each in self.summaries]
+        texts = [reference.text for reference in self.references] + [
+            summary.text for summary in self.summaries
+        ]
         return language_of(texts)
 
 
@@ -136,7 +138,7 @@ def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
     words = {value: word for value, _key, word in levels()}
     rows = {}
     for place in range(sheet.references):
-        by = ", ".join(str(each + 1) for each in marks.by.get(place, ()))
+        by = ", ".join(str(summary + 1) for summary in marks.by.get(place, ()))
         level = words.get(marks.levels.get(place, ""), "–")
         name = _("Reference %d") % (place + 1)
         rows[name] = _("%(level)s, by %(by)s") % {"level": level, "by": by} if by else level
@@ -161,7 +163,9 @@ def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
 
 def _letters(marks: Marks, summaries: int) -> dict[int, str]:
     names = letters(summaries)
-    chosen = {each: names[number] for number, group in enumerate(marks.groups) for each in group}
+    chosen = {
+        summary: names[number] for number, group in enumerate(marks.groups) for summary in group
+    }
     return chosen | dict.fromkeys(marks.empty, "0")
 
 
@@ -263,7 +267,7 @@ ROUND_PAGES = RoundPages(
     decisions=EXCLUSIONS,
     columns=(Column(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
-        Column(lazy("With unsure counts"), lambda each: each.figures["unsure"], css="number"),
+        Column(lazy("With unsure counts"), lambda person: person.figures["unsure"], css="number"),
         Column(lazy("Mean coverage"), _mean_column("coverage"), css="number"),
         Column(lazy("Mean redundancy"), _mean_column("redundancy"), css="number"),
     ),

@@ -56,8 +56,8 @@ def usual_steps(*, has_key_points: bool) -> tuple[str, ...]:
 
 def stored_half(dataset: Dataset) -> Half | None:
     """The half that its recipe draws, if it does."""
-    found = dataset.recipe.get("half")
-    return Half(found["part"], found["seed"]) if found else None
+    half = dataset.recipe.get("half")
+    return Half(half["part"], half["seed"]) if half else None
 
 
 def prepare_dataset(
@@ -79,7 +79,7 @@ def prepare_dataset(
     again = dataset.recipe.get("again") or () if again is None else sorted(again)
     half = (half or stored_half(dataset) or Half("test")) if HALF in chosen else None
     reasons = _mark(dataset, chosen, again=frozenset(again), half=half)
-    others = {key: said for key, said in dataset.recipe.items() if key not in ("again", "half")}
+    others = {key: value for key, value in dataset.recipe.items() if key not in ("again", "half")}
     dataset.recipe = others | {
         **({"again": list(again)} if again else {}),
         **({"half": half._asdict()} if half else {}),
@@ -110,10 +110,10 @@ def _mark(
     marked = _first_failed(dataset, steps, again)
     changed: dict[str, list[int]] = defaultdict(list)
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in marked if half is None else _halved(dataset, list(marked), half):
-        reasons[each.split][each.reason] += 1
-        if each.reason != each.stored:
-            changed[each.reason].append(each.pk)
+    for argument in marked if half is None else _halved(dataset, list(marked), half):
+        reasons[argument.split][argument.reason] += 1
+        if argument.reason != argument.stored:
+            changed[argument.reason].append(argument.pk)
     for reason, keys in changed.items():
         for start in range(0, len(keys), PIECE):
             piece = keys[start : start + PIECE]
@@ -147,15 +147,15 @@ def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Ma
     for argument, text in matches.values_list("argument", "key_point__text"):
         points[argument].append(text)
 
-    def group(one: _Marked) -> str:
-        cell = cells[one.cell]
-        return group_name(cell.topic, cell.stance, points[one.pk])
+    def group(row: _Marked) -> str:
+        cell = cells[row.cell]
+        return group_name(cell.topic, cell.stance, points[row.pk])
 
-    kept = [each for each in marked if each.reason == KEPT]
-    drawn = half_of(((group(each), each.text) for each in kept), half)
-    others = {each.pk for place, each in enumerate(kept) if place not in drawn}
-    for each in marked:
-        yield each._replace(reason=OTHER_HALF) if each.pk in others else each
+    kept = [row for row in marked if row.reason == KEPT]
+    drawn = half_of(((group(row), row.text) for row in kept), half)
+    others = {row.pk for place, row in enumerate(kept) if place not in drawn}
+    for statement in marked:
+        yield statement._replace(reason=OTHER_HALF) if statement.pk in others else statement
 
 
 # Change which steps of preprocessing apply to a dataset, or forget it; only while unused.
@@ -294,12 +294,12 @@ class CellBook:
         """Those of the comments that are here, by key."""
         if self.cell.pk is None:
             return {}
-        found = Comment.objects.filter(cell=self.cell, key__in=list(keys)).order_by()
-        return {each.key: each for each in found}
+        comments = Comment.objects.filter(cell=self.cell, key__in=list(keys)).order_by()
+        return {comment.key: comment for comment in comments}
 
     def add(self, raw: Sequence[RawComment], *, write: bool) -> StatementCounts:
         """Add new comments with their statements; the caller holds the transaction."""
-        split = [statements(each.text) for each in raw]
+        split = [statements(comment.text) for comment in raw]
         self.comments += len(raw)
         self.statements += sum(map(len, split))
         arguments, added = self._arguments(split, write=write)
@@ -319,7 +319,7 @@ class CellBook:
         self, split: Sequence[Sequence[str]], *, write: bool
     ) -> tuple[dict[str, int], StatementCounts]:
         """Keys of the arguments that statements are, by text; new ones are written."""
-        texts = {text: text_key(text) for each in split for text in each}
+        texts = {text: text_key(text) for statements in split for text in statements}
         known = self._known(texts.values())
         new = [text for text, key in texts.items() if key not in known]
         if not write:
@@ -347,13 +347,13 @@ class CellBook:
     def _known(self, keys: Iterable[str]) -> dict[str, int]:
         if self.cell.pk is None:
             return {}
-        found: dict[str, int] = {}
+        matches: dict[str, int] = {}
         wanted = list(keys)
         rows = CellArgument.objects.filter(cell=self.cell).order_by()
         for start in range(0, len(wanted), PIECE):
             piece = rows.filter(sha256__in=wanted[start : start + PIECE])
-            found |= dict(piece.values_list("sha256", "pk"))
-        return found
+            matches |= dict(piece.values_list("sha256", "pk"))
+        return matches
 
     def _write(
         self,
@@ -366,13 +366,13 @@ class CellBook:
             Comment(cell=self.cell),
             ("public_id", "position", *RawComment.__slots__),
             (
-                (uuid4(), number, *(getattr(each, name) for name in RawComment.__slots__))
-                for number, each in zip(numbers, raw, strict=True)
+                (uuid4(), number, *(getattr(comment, name) for name in RawComment.__slots__))
+                for number, comment in zip(numbers, raw, strict=True)
             ),
         )
-        rows = Comment.objects.filter(cell=self.cell, key__in=[each.key for each in raw])
+        rows = Comment.objects.filter(cell=self.cell, key__in=[comment.key for comment in raw])
         made = dict(rows.order_by().values_list("key", "pk"))
-        _link([made[each.key] for each in raw], split, arguments)
+        _link([made[comment.key] for comment in raw], split, arguments)
 
     def _numbers(self, model: type, count: int) -> range:
         """The next positions of the cell's rows."""
@@ -421,8 +421,8 @@ def count_comments(dataset: Dataset, *, attributes: Iterable[str] = (), group: s
     """
     rows = CellArgument.objects.filter(cell__dataset=dataset).order_by()
     reasons = dict(rows.values_list("left_out").annotate(n=Count("pk")))
-    said = CommentStatement.objects.filter(comment__cell__dataset=dataset).count()
-    repeats = said - sum(reasons.values())
+    total = CommentStatement.objects.filter(comment__cell__dataset=dataset).count()
+    repeats = total - sum(reasons.values())
     recipe = dict(dataset.recipe)
     steps = recipe.get("steps") or list(COMMENT_STEPS)
     known = dict.fromkeys([*recipe.get(ATTRIBUTES, []), *attributes])

@@ -165,11 +165,11 @@ class CellArgumentSerializer(ReadSerializer):
 
     def get_matches(self, argument: Any) -> list[int]:
         """Positions of the key points that it matches."""
-        return [each.key_point.position for each in argument.labels if each.is_match]
+        return [label.key_point.position for label in argument.labels if label.is_match]
 
     def get_differs(self, argument: Any) -> list[int]:
         """Positions of those that it does not match."""
-        return [each.key_point.position for each in argument.labels if not each.is_match]
+        return [label.key_point.position for label in argument.labels if not label.is_match]
 
 
 class CellFilter(filters.FilterSet):
@@ -214,7 +214,7 @@ class DatasetViews(StudyViews):
 
         Statements of comments have the steps `unique` and `says_something`, and no half.
         """
-        found = self._found(public_id)
+        dataset = self._found(public_id)
         given = self.read(RecipeInput)
         steps, part = given["steps"], given.get("half", "")
         if part or HALF in steps:
@@ -223,7 +223,9 @@ class DatasetViews(StudyViews):
             half = None
         try:
             with conflict_on(DatasetInUse):
-                changed = change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
+                changed = change_recipe(
+                    dataset=dataset, steps=steps, half=half, actor=request.user
+                )
         except RecipeRefused as reason:
             raise ValidationError({"half" if half else "steps": [str(reason)]}) from None
         return self._shown(changed)
@@ -369,5 +371,5 @@ class CellCommentViews(StudyViews):
         cells = Cell.objects.filter(dataset__study=self.study)
         cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         links: Any = CommentStatement.objects.select_related("argument").order_by("position")
-        said = Prefetch("statements", queryset=links, to_attr="said")
-        return comments_of(cell).prefetch_related(said)
+        prefetch = Prefetch("statements", queryset=links, to_attr="said")
+        return comments_of(cell).prefetch_related(prefetch)

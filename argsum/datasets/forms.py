@@ -190,5 +190,8 @@ class CellFilterForm(forms.Form):
 
     def __init__(self, *args, cell: Cell, key_points: list, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        numbered = [(each.position, f"{each.position} · {each.text[:60]}") for each in key_points]
+        numbered = [
+            (key_point.position, f"{key_point.position} · {key_point.text[:60]}")
+            for key_point in key_points
+        ]
         offer(self, key_point=[("", _("Any or none")), *numbered])

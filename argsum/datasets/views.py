@@ -76,13 +76,13 @@ def datasets(request: StudyRequest, study: Study) -> HttpResponse:
 @require_safe
 def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Show one dataset: its funnel, its recipe and its cells."""
-    found = _found(study, dataset_id)
-    page = Paginator(found.cells.all(), PER_PAGE).get_page(request.GET.get("page"))
+    row = _found(study, dataset_id)
+    page = Paginator(row.cells.all(), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "row": dataset_rows([found])[0],
-        "form": _recipe_form(found)(initial={"steps": steps_of(found), **half_initial(found)}),
-        "language_warning": warning_of(found),
+        "row": dataset_rows([row])[0],
+        "form": _recipe_form(row)(initial={"steps": steps_of(row), **half_initial(row)}),
+        "language_warning": warning_of(row),
         "page": page,
         "cells": cell_rows(list(page)),
     }
@@ -93,32 +93,32 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
 @require_POST
 def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Preprocess again with the chosen steps."""
-    found = _found(study, dataset_id)
-    form = _recipe_form(found)(request.POST)
+    dataset = _found(study, dataset_id)
+    form = _recipe_form(dataset)(request.POST)
     if not form.is_valid():
         messages.error(request, _("Choose steps from the list."))
-        return redirect("dataset", study.public_id, found.public_id)
+        return redirect("dataset", study.public_id, dataset.public_id)
     try:
         steps, half = form.chosen()
-        change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
+        change_recipe(dataset=dataset, steps=steps, half=half, actor=request.user)
     except DatasetInUse as refusal:
         messages.error(request, str(refusal))
     else:
         messages.success(request, _("The recipe was applied to all arguments."))
-    return redirect("dataset", study.public_id, found.public_id)
+    return redirect("dataset", study.public_id, dataset.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Forget a dataset that nothing uses."""
-    found = _found(study, dataset_id)
+    dataset = _found(study, dataset_id)
     try:
-        delete_dataset(dataset=found, actor=request.user)
+        delete_dataset(dataset=dataset, actor=request.user)
     except DatasetInUse as refusal:
         messages.error(request, str(refusal))
-        return redirect("dataset", study.public_id, found.public_id)
-    messages.success(request, _("“%s” was deleted.") % found.name)
+        return redirect("dataset", study.public_id, dataset.public_id)
+    messages.success(request, _("“%s” was deleted.") % dataset.name)
     return redirect("datasets", study.public_id)
 
 
@@ -126,13 +126,13 @@ def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 @require_safe
 def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
     """Arguments with their labels as a file, which can be imported again."""
-    found = _found(study, dataset_id)
+    dataset = _found(study, dataset_id)
     format = request.GET.get("format", "csv")
     if format not in FORMATS:
         raise Http404
-    name = f"{slugify(found.name) or 'dataset'}.{format}"
+    name = f"{slugify(dataset.name) or 'dataset'}.{format}"
     record(study=study, actor=request.user, verb="dataset_exported", subject=name)
-    table = FileTable(dict.fromkeys(COLUMNS, str), exported_rows(found))
+    table = FileTable(dict.fromkeys(COLUMNS, str), exported_rows(dataset))
     kind = format.removeprefix("raw.")
     return sent_table(table, name=name, format=kind, is_raw=kind != format)
 
@@ -143,13 +143,13 @@ def comments_export(
     request: StudyRequest, study: Study, dataset_id: uuid.UUID
 ) -> HttpResponseBase:
     """Comments with their further columns and statements as a file."""
-    found = _found(study, dataset_id)
+    dataset = _found(study, dataset_id)
     format = request.GET.get("format", "csv")
-    if format not in FORMATS or not is_of_comments(found):
+    if format not in FORMATS or not is_of_comments(dataset):
         raise Http404
-    name = f"{slugify(found.name) or 'dataset'}-comments.{format}"
+    name = f"{slugify(dataset.name) or 'dataset'}-comments.{format}"
     record(study=study, actor=request.user, verb="dataset_exported", subject=name)
-    table = FileTable(dict.fromkeys(exported_columns(found), str), exported_comments(found))
+    table = FileTable(dict.fromkeys(exported_columns(dataset), str), exported_comments(dataset))
     kind = format.removeprefix("raw.")
     return sent_table(table, name=name, format=kind, is_raw=kind != format)
 
@@ -158,14 +158,14 @@ def comments_export(
 @require_safe
 def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """Show one topic and stance: its key points, and its arguments kept or left out."""
-    found = get_object_or_404(
+    row = get_object_or_404(
         Cell.objects.select_related("dataset").filter(dataset__study=study), public_id=cell_id
     )
-    key_points = list(key_points_of(found))
-    form = CellFilterForm(request.GET, cell=found, key_points=key_points)
+    key_points = list(key_points_of(row))
+    form = CellFilterForm(request.GET, cell=row, key_points=key_points)
     chosen = form.cleaned_data if form.is_valid() else {}
     rows = arguments_of(
-        found,
+        row,
         show=chosen.get("show", ""),
         search=chosen.get("q", ""),
         key_point=chosen.get("key_point"),
@@ -173,16 +173,16 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "row": cell_rows([found])[0],
+        "row": cell_rows([row])[0],
         "key_points": key_points,
         "form": form,
         "is_filtered": any(value not in ("", None) for value in chosen.values()),
         "page": page,
     }
-    if is_of_comments(found.dataset):
+    if is_of_comments(row.dataset):
         form.fields["show"].label = _("Statements")
-        said = said_by(list(page))
-        context["statements"] = [(each, said.get(each.pk, 0)) for each in page]
+        counts = said_by(list(page))
+        context["statements"] = [(argument, counts.get(argument.pk, 0)) for argument in page]
         return render(request, "argsum/datasets/statements.html", context)
     context["arguments"] = argument_rows(list(page))
     return render(request, "argsum/datasets/cell.html", context)
@@ -216,11 +216,11 @@ urlpatterns = [
 def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """List the comments of a cell, paged, by text and by what stood beside them."""
     cells = Cell.objects.select_related("dataset").filter(dataset__study=study)
-    found = get_object_or_404(cells, public_id=cell_id)
-    form = CommentFilterForm(request.GET, attributes=attributes_of(found.dataset))
+    cell = get_object_or_404(cells, public_id=cell_id)
+    form = CommentFilterForm(request.GET, attributes=attributes_of(cell.dataset))
     chosen = form.cleaned_data if form.is_valid() else {}
     rows = comments_of(
-        found,
+        cell,
         show=chosen.get("show", ""),
         search=chosen.get("q", ""),
         attribute=chosen.get("attribute", ""),
@@ -229,7 +229,7 @@ def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> Ht
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "cell": found,
+        "cell": cell,
         "form": form,
         "is_filtered": any(chosen.values()),
         "page": page,
@@ -271,11 +271,11 @@ class ChosenDataset:
 
 def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> ChosenDataset:
     """What an address asks for; an unknown dataset means all, no ``without`` the usual one."""
-    found = list(study.argument_datasets.all())
+    datasets = list(study.argument_datasets.all())
     wanted = request.GET.get("dataset", "")
-    known = wanted in {str(each.public_id) for each in found}
+    known = wanted in {str(dataset.public_id) for dataset in datasets}
     without = request.GET.get("without", usual).strip()[:LONGEST]
-    return ChosenDataset(found, wanted if known else "", without, usual)
+    return ChosenDataset(datasets, wanted if known else "", without, usual)
 
 
 def state_of(*shown: object) -> str:

@@ -186,10 +186,10 @@ class SystemRunFilter(filters.FilterSet):
 
     def of_system(self, rows: QuerySet, name: str, value: str) -> QuerySet:
         """Those of a system that is installed or ran here; anything else is a 400."""
-        found = rows.filter(system=value)
-        if value not in {each.name for each in systems()} and not found.exists():
+        system = rows.filter(system=value)
+        if value not in {summarizer.name for summarizer in systems()} and not system.exists():
             raise ValidationError({name: ["There is no system with that name."]})
-        return found
+        return system
 
 
 class SystemRunViews(StudyViews):
@@ -258,20 +258,22 @@ class SystemRunViews(StudyViews):
         if not given.get(name):
             return usual
         rows = self.study.scorers.filter(task=usual.task, state=Scorer.State.READY)
-        found: Scorer = self._named(name, rows, given[name])
-        return found
+        scorer: Scorer = self._named(name, rows, given[name])
+        return scorer
 
     def _named(self, field: str, rows: Any, wanted: uuid.UUID) -> Any:
-        found = rows.filter(public_id=wanted).first()
-        if found is None:
+        row = rows.filter(public_id=wanted).first()
+        if row is None:
             raise ValidationError({field: ["Not ready, or not in this study."]})
-        return found
+        return row
 
 
 def _read_grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
     """Values as lists, with ranges written out."""
     grid: dict[str, Any] = dict(given)
-    known = {each.name: each for each in system_named(system).parameters_for(variant)}
+    known = {
+        parameter.name: parameter for parameter in system_named(system).parameters_for(variant)
+    }
     for name, values in given.items():
         if isinstance(values, str) and name in known:
             try:
@@ -327,7 +329,7 @@ class SummarySetDetailSerializer(SummarySetSerializer):
 
     def get_arguments(self, row: SummarySet) -> list[dict[str, Any]]:
         """In the order of the cell; null stands for no key point and for no cluster."""
-        found = CellArgument.objects.in_bulk(row.arguments)
+        arguments = CellArgument.objects.in_bulk(row.arguments)
         n = len(row.arguments)
         columns = [
             row.assigned or [None] * n,
@@ -336,14 +338,14 @@ class SummarySetDetailSerializer(SummarySetSerializer):
         ]
         return [
             {
-                "argument": str(found[pk].public_id),
-                "text": found[pk].text,
+                "argument": str(arguments[pk].public_id),
+                "text": arguments[pk].text,
                 "key_point": _or_none(place),
                 "score": score,
                 "cluster": _or_none(cluster),
             }
             for pk, place, score, cluster in zip(row.arguments, *columns, strict=True)
-            if pk in found
+            if pk in arguments
         ]
 
 

@@ -46,7 +46,7 @@ class SystemRunForm(forms.Form):
     )
     system = forms.ChoiceField(
         label=lazy("System"),
-        choices=lambda: [(each.name, each.title) for each in systems()],
+        choices=lambda: [(summarizer.name, summarizer.title) for summarizer in systems()],
         initial="mcargsum",
         widget=forms.RadioSelect,
     )
@@ -108,14 +108,14 @@ class SystemRunForm(forms.Form):
         self.fields["match_scorer"].initial = match.pk
         self.fields["quality_scorer"].initial = quality.pk
         for system in systems():
-            for each in system.parameters:
-                self.fields[field_of(system.name, each)] = _grid_field(each)
+            for parameter in system.parameters:
+                self.fields[field_of(system.name, parameter)] = _grid_field(parameter)
         self._plan: SystemPlan | None = None
 
     def grids(self) -> list[tuple[SummarizationSystem, list[forms.BoundField]]]:
         """Every system with the fields of its grid."""
         return [
-            (system, [self[field_of(system.name, each)] for each in system.parameters])
+            (system, [self[field_of(system.name, parameter)] for parameter in system.parameters])
             for system in systems()
         ]
 
@@ -134,7 +134,7 @@ class SystemRunForm(forms.Form):
         system, variant = data.get("system"), data.get("variant")
         possible = system_named(system).variants if system else ()
         if system and variant and variant not in possible:
-            names = ", ".join(f"“{Variant(each).label}”" for each in possible)
+            names = ", ".join(f"“{Variant(option).label}”" for option in possible)
             self.add_error("variant", _("This system has only %s.") % names)
         if variant == Variant.SEQ2SEQ and not data.get("writer_model"):
             self.add_error("writer_model", _("Enter the name of a model."))
@@ -173,13 +173,13 @@ class SystemRunForm(forms.Form):
         if data["settings"] != TYPED:
             return grid_named(data["settings"], system, variant, data["match_scorer"])
         grid: Grid = {}
-        for each in system_named(system).parameters_for(variant):
-            name = field_of(system, each)
-            typed = data[name] or write_values(each.published)
+        for parameter in system_named(system).parameters_for(variant):
+            name = field_of(system, parameter)
+            typed = data[name] or write_values(parameter.published)
             if not typed:
                 continue
             try:
-                grid[each.name] = read_values(typed, each)
+                grid[parameter.name] = read_values(typed, parameter)
             except GridNotValid as problem:
                 self.add_error(name, str(problem))
         if self.errors:

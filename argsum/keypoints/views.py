@@ -151,8 +151,10 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
             (name, write_values(values), len(values)) for name, values in grid_of(run).items()
         ],
         "least_share": round(100 * LEAST_SHARE),
-        "has_figures": any(each.figure for line in lines for each in line.lines),
-        "has_clusters": any(each.clusters is not None for line in lines for each in line.lines),
+        "has_figures": any(set_line.figure for line in lines for set_line in line.lines),
+        "has_clusters": any(
+            set_line.clusters is not None for line in lines for set_line in line.lines
+        ),
         "cards": _curves(run),
     }
     return render(request, "argsum/keypoints/system_run.html", context)
@@ -246,8 +248,8 @@ def _curve_state(run: Any) -> str:
 
 
 def _run_or_404(study: Study, system_run_id: uuid.UUID) -> SystemRun:
-    found: SystemRun = get_object_or_404(runs_of(study), public_id=system_run_id)
-    return found
+    run: SystemRun = get_object_or_404(runs_of(study), public_id=system_run_id)
+    return run
 
 
 def _state(study: Study, run: Any) -> dict[str, Any]:
@@ -276,9 +278,9 @@ def _state(study: Study, run: Any) -> dict[str, Any]:
 def _chosen(request: StudyRequest, lines: list) -> Any:
     """The cell whose settings are shown."""
     wanted = request.GET.get("cell", "")
-    found = (line for line in lines if str(line.cell.public_id) == wanted)
+    matches = (line for line in lines if str(line.cell.public_id) == wanted)
     first = (line for line in lines if line.lines)
-    return next(found, None) or next(first, None)
+    return next(matches, None) or next(first, None)
 
 
 RUN_BASE = "key-points/systems"
@@ -336,9 +338,9 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
 def summary_set_arguments(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
     """Show the arguments of one key point, or of none, page by page."""
     made, least = _set_or_404(study, set_id), _least(request)
-    side = next(each for each in sides_of(made, least) if each.made.pk == made.pk)
+    side = next(candidate for candidate in sides_of(made, least) if candidate.made.pk == made.pk)
     number = whole_number(request.GET.get("key_point"))
-    point = next((each for each in side.points if each.number == number), None)
+    point = next((entry for entry in side.points if entry.number == number), None)
     if number is not None and point is None:
         raise Http404
     search = request.GET.get("q", "")
@@ -415,8 +417,8 @@ def _shown_state(made: SummarySet, least: float) -> str:
 
 def _set_or_404(study: Study, set_id: uuid.UUID) -> SummarySet:
     rows = study.summary_sets.select_related("cell__dataset", "system_run")
-    found: SummarySet = get_object_or_404(rows, public_id=set_id)
-    return found
+    summary_set: SummarySet = get_object_or_404(rows, public_id=set_id)
+    return summary_set
 
 
 def _least(request: StudyRequest) -> float:
@@ -450,7 +452,7 @@ def _topics(made: SummarySet) -> list[SummarySet]:
     )
     rows = rows.select_related("cell").order_by("cell__position")
     rows = rows.only("public_id", "cell__topic", "cell__position")[:MOST_SETTINGS]
-    return list({each.cell.topic: each for each in reversed(rows)}.values())[::-1]
+    return list({row.cell.topic: row for row in reversed(rows)}.values())[::-1]
 
 
 SET_BASE = "key-points/sets/<uuid:set_id>"

@@ -68,13 +68,13 @@ class KeyPointResults(ResultKind):
         )
         page = reverse("key_points", args=[study.public_id])
         for dataset in rows.order_by("-pk")[:MOST_UNMADE]:
-            found = vars(dataset)
+            attributes = vars(dataset)
             # A board compares with references; without any, there is only what was found to read.
             yield (
                 str(dataset),
                 f"{page}?dataset={dataset.public_id}"
-                if found["is_comparable"]
-                else reverse("summary_set", args=[study.public_id, found["newest"]]),
+                if attributes["is_comparable"]
+                else reverse("summary_set", args=[study.public_id, attributes["newest"]]),
             )
 
 

@@ -82,14 +82,14 @@ class KeyPointBoardViews(FreezingViews):
         """Compute a leaderboard in the background and keep it as the live one of its split."""
         given = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
         choice = board_choice(self.study, given)
-        said = {
+        query = {
             "dataset": str(choice.dataset.public_id) if choice.dataset else "",
             "split": choice.split,
             "coverage": choice.coverage.key,
             "redundancy": choice.redundancy.key,
             "selection": choice.terms.selection,
         }
-        unknown = [name for name, value in said.items() if given.get(name, value) != value]
+        unknown = [name for name, value in query.items() if given.get(name, value) != value]
         if unknown or choice.dataset is None:
             wrong = unknown or ["dataset"]
             raise ValidationError({name: ["Not in this study."] for name in wrong})
@@ -320,8 +320,8 @@ class SummaryBoardViews(StudyViews):
         """As the page shows it; what is named and not there falls back to the usual."""
         refuse_undeclared(request, WHICH)
         choice = board_choice(self.study, request.query_params.dict())
-        found = summary_board(choice)
-        ids = {str(cell.pk): cell.public_id for cell in found.cells}
+        board = summary_board(choice)
+        ids = {str(cell.pk): cell.public_id for cell in board.cells}
         shown = {
             "dataset": choice.dataset.public_id if choice.dataset else None,
             "split": choice.split,
@@ -331,9 +331,9 @@ class SummaryBoardViews(StudyViews):
             "selection": choice.terms.selection,
             "least_share": choice.terms.least_share,
             "without": choice.without,
-            "is_oracle": found.is_oracle,
-            "cells": len(found.cells),
-            "note": board_note(found) if found.rows else "",
+            "is_oracle": board.is_oracle,
+            "cells": len(board.cells),
+            "note": board_note(board) if board.rows else "",
             "sources": choice.sources,
             "system_rows": [
                 {
@@ -347,8 +347,8 @@ class SummaryBoardViews(StudyViews):
                     "cells": [
                         {
                             "cell": ids[cell],
-                            "summary_set": found.public_ids[each.key],
-                            "setting": each.setting,
+                            "summary_set": board.public_ids[figures.key],
+                            "setting": figures.setting,
                             "values": row.by_cell[cell],
                             "other_settings": {
                                 name: other
@@ -356,10 +356,10 @@ class SummaryBoardViews(StudyViews):
                                 if (other := row.clustering_setting(cell, name))
                             },
                         }
-                        for cell, each in row.chosen.items()
+                        for cell, figures in row.chosen.items()
                     ],
                 }
-                for row in found.rows
+                for row in board.rows
             ],
         }
         return Response(SummaryBoardSerializer(shown).data)
@@ -377,12 +377,12 @@ class CorrelationViews(StudyViews):
         refuse_undeclared(request, [DATASET, WITHOUT_USUAL])
         without = request.query_params.get("without", LEFT_OUT)
         asked = self.study, _dataset(self, request), without
-        found = {
+        payload = {
             "without": without,
             "left_out": sets_left_out(*asked),
             "metrics": metric_rows(*asked),
         }
-        return Response(CorrelationsSerializer(found).data)
+        return Response(CorrelationsSerializer(payload).data)
 
     @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
     def points(self, request: Request, **kwargs: Any) -> Response:
@@ -394,8 +394,8 @@ class CorrelationViews(StudyViews):
                 {"metric": ["No set of this study has this metric with this setting."]}
             )
         without = request.query_params.get("without", LEFT_OUT)
-        found = metric_points(self.study, source, _dataset(self, request), without)
-        return Response(MetricPointsSerializer({"without": without, "points": found}).data)
+        set_points = metric_points(self.study, source, _dataset(self, request), without)
+        return Response(MetricPointsSerializer({"without": without, "points": set_points}).data)
 
 
 class PeopleAgreementViews(StudyViews):
@@ -410,15 +410,18 @@ class PeopleAgreementViews(StudyViews):
         refuse_undeclared(request, [DATASET, WITHOUT])
         dataset = _dataset(self, request)
         usual = usually_left_out(self.study, dataset=dataset)
-        found = people_agreement(self.study, dataset, request.query_params.get("without", usual))
-        return Response(PeopleAgreementSerializer(found).data)
+        agreement = people_agreement(
+            self.study, dataset, request.query_params.get("without", usual)
+        )
+        return Response(PeopleAgreementSerializer(agreement).data)
 
 
 def _dataset(views: StudyViews, request: Request) -> str:
     """The dataset asked for; 400 unless the study has it."""
     wanted = request.query_params.get("dataset", "")
     known = {
-        str(each) for each in views.study.argument_datasets.values_list("public_id", flat=True)
+        str(public_id)
+        for public_id in views.study.argument_datasets.values_list("public_id", flat=True)
     }
     if wanted and wanted not in known:
         raise ValidationError({"dataset": ["This dataset is not in this study."]})

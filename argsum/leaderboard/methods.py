@@ -120,8 +120,10 @@ class SystemRow:
     @property
     def excluding(self) -> OverCells:
         """The index without unclustered arguments, over the cells that have clusters."""
-        clustered = [each for each in self.by_cell.values() if each["including"] is not None]
-        return over_cells(each["excluding"] for each in clustered)
+        clustered = [
+            figures for figures in self.by_cell.values() if figures["including"] is not None
+        ]
+        return over_cells(figures["excluding"] for figures in clustered)
 
     def clustering_setting(self, cell: str, name: str) -> str:
         """The setting that an index of a cell is from, where it is not that of the cell's row."""
@@ -160,15 +162,15 @@ def board(
     return sorted(rows, key=_rank)
 
 
-def figure(each: SetFigures, name: str, terms: Terms) -> float | None:
+def figure(figures: SetFigures, name: str, terms: Terms) -> float | None:
     """One figure of a set; None where it is not known, or its clustering leaves out too much."""
     if name == "weighted":
-        if each.coverage is None or each.redundancy is None:
+        if figures.coverage is None or figures.redundancy is None:
             return None
-        return weighted_score(each.coverage, each.redundancy, terms.weight)
-    if name == "excluding" and not has_enough(each.share, terms.least_share):
+        return weighted_score(figures.coverage, figures.redundancy, terms.weight)
+    if name == "excluding" and not has_enough(figures.share, terms.least_share):
         return None
-    value: float | None = getattr(each, name)
+    value: float | None = getattr(figures, name)
     return value
 
 
@@ -177,10 +179,12 @@ Grid = dict[str, dict[str, SetFigures]]
 
 def _by_system(sets: Iterable[SetFigures]) -> dict[str, Grid]:
     """System → setting → cell → set."""
-    found: dict[str, Grid] = {}
-    for each in sets:
-        found.setdefault(each.system, {}).setdefault(each.setting, {})[each.cell] = each
-    return found
+    system: dict[str, Grid] = {}
+    for figures in sets:
+        system.setdefault(figures.system, {}).setdefault(figures.setting, {})[figures.cell] = (
+            figures
+        )
+    return system
 
 
 def _row(
@@ -192,8 +196,8 @@ def _row(
     if setting is not None:
         chosen = dict(grid[setting])
         by_cell = {
-            cell: {name: figure(each, name, terms) for name in FIGURES}
-            for cell, each in chosen.items()
+            cell: {name: figure(figures, name, terms) for name in FIGURES}
+            for cell, figures in chosen.items()
         }
     else:
         chosen, by_cell, clusterings = _oracle(grid, cells, criterion, terms)
@@ -224,26 +228,26 @@ def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None
                 return "dev", criterion, best
     # Most cells with scores, then most with clusters; of equal ones the first, so that only
     # whether something is known has a say, never how good it is.
-    filled = {setting: _known(each) for setting, each in grid.items()}
+    filled = {setting: _known(cells) for setting, cells in grid.items()}
     return "fixed", "", max(filled, key=filled.__getitem__)
 
 
 def _known(cells: Mapping[str, SetFigures]) -> tuple[int, ...]:
     """In how many cells both scores are known, coverage alone, and clusters."""
     both = sum(
-        each.coverage is not None and each.redundancy is not None for each in cells.values()
+        cell.coverage is not None and cell.redundancy is not None for cell in cells.values()
     )
     names = ("coverage", "including", "share")
     return both, *(
-        sum(getattr(each, name) is not None for each in cells.values()) for name in names
+        sum(getattr(cell, name) is not None for cell in cells.values()) for name in names
     )
 
 
 def _criterion(grid: Grid, terms: Terms) -> str:
     """The first of `CRITERIA` of which a value is known; empty without any."""
-    sets = [each for cells in grid.values() for each in cells.values()]
+    sets = [cell for cells in grid.values() for cell in cells.values()]
     for name in CRITERIA:
-        if any(figure(each, name, terms) is not None for each in sets):
+        if any(figure(figures, name, terms) is not None for figures in sets):
             return name
     return ""
 
@@ -256,7 +260,7 @@ def _best(grid: Grid, value: Callable[[SetFigures], float | None]) -> str | None
     least = len({cell for cells in grid.values() for cell in cells}) / 2
     ranks: dict[str, tuple[int, float]] = {}
     for setting, cells in grid.items():
-        known = [found for each in cells.values() if (found := value(each)) is not None]
+        known = [score for figures in cells.values() if (score := value(figures)) is not None]
         if known and len(known) >= least:
             ranks[setting] = len(known), sum(known) / len(known)
     return max(ranks, key=lambda setting: ranks[setting]) if ranks else None
@@ -274,7 +278,7 @@ def _oracle(
         best = _largest(sets, criterion, terms)
         # A clustering counts where no set of the cell has a score as well.
         others = {name: _largest(sets, name, terms) for name in INDICES}
-        shown = next((each for each in (best, *others.values()) if each), None)
+        shown = next((figures for figures in (best, *others.values()) if figures), None)
         if shown is None:
             continue
         chosen[cell] = shown
@@ -287,8 +291,8 @@ def _oracle(
 
 def _largest(sets: Sequence[SetFigures], name: str, terms: Terms) -> SetFigures | None:
     """The set with the largest figure; of equal ones the first."""
-    known = [each for each in sets if figure(each, name, terms) is not None]
-    return max(known, key=lambda each: figure(each, name, terms) or 0.0) if known else None
+    known = [figures for figures in sets if figure(figures, name, terms) is not None]
+    return max(known, key=lambda figures: figure(figures, name, terms) or 0.0) if known else None
 
 
 def _mean(
@@ -298,7 +302,7 @@ def _mean(
     topics: Topics,
 ) -> Estimate:
     values = [by_cell.get(cell, {}).get(name) for cell in cells]
-    is_share = name != "seconds" and all(0 <= each <= 1 for each in values if each is not None)
+    is_share = name != "seconds" and all(0 <= share <= 1 for share in values if share is not None)
     return clustered_mean(
         [topics.get(cell, cell) for cell in cells],
         [0.0 if value is None else value for value in values],
@@ -312,8 +316,8 @@ def _mean(
 def _rank(row: SystemRow) -> tuple[tuple[int, float], tuple[int, float], str]:
     def down(name: str) -> tuple[int, float]:
         # The mean of the easy cells alone is no reason to stand above a mean of all.
-        found = row.figures[name]
-        return -found.n_values, -(found.value or 0.0)
+        estimate = row.figures[name]
+        return -estimate.n_values, -(estimate.value or 0.0)
 
     return down("weighted"), down("including"), row.system
 
@@ -343,8 +347,8 @@ class TopicDifference(NamedTuple):
 
 def judged_figure(rows: Sequence[SystemRow]) -> str:
     """The first of `JUDGED` that some system has; empty without any."""
-    known = {each for row in rows for each in JUDGED if row.figures[each].value is not None}
-    return next((each for each in JUDGED if each in known), "")
+    known = {judged for row in rows for judged in JUDGED if row.figures[judged].value is not None}
+    return next((name for name in JUDGED if name in known), "")
 
 
 def best_first(rows: Sequence[SystemRow], name: str) -> list[SystemRow]:
@@ -364,22 +368,22 @@ def topic_differences(
     pairs = list(combinations(rows, 2))
     tests = paired_tests([_apart(*pair, name, topics) for pair in pairs], "difference")
     return [
-        TopicDifference(one.system, other.system, test)
-        for (one, other), test in zip(pairs, tests, strict=True)
+        TopicDifference(row.system, other.system, test)
+        for (row, other), test in zip(pairs, tests, strict=True)
     ]
 
 
 def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
     """Systems that the first is not shown to be better than; if there are none, it leads."""
     better = "below" if name in LOWER_IS_BETTER else "above"
-    return [each.second for each in pairs[: len(rows) - 1] if each.test.direction != better]
+    return [pair.second for pair in pairs[: len(rows) - 1] if pair.test.direction != better]
 
 
-def _apart(one: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
+def _apart(row: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
     """Mean differences of the topics on which both have the figure, shape (n,)."""
     by_topic: dict[str, list[float]] = {}
-    for cell in one.by_cell.keys() & other.by_cell.keys():
-        mine, theirs = one.by_cell[cell][name], other.by_cell[cell][name]
+    for cell in row.by_cell.keys() & other.by_cell.keys():
+        mine, theirs = row.by_cell[cell][name], other.by_cell[cell][name]
         if mine is not None and theirs is not None:
             by_topic.setdefault(topics.get(cell, cell), []).append(mine - theirs)
     return np.array([np.mean(by_topic[topic]) for topic in sorted(by_topic)], dtype=np.float64)

@@ -100,10 +100,10 @@ class TrainCommand(BaseCommand):
         self.stdout.write(f"{done} / {total} {note}")
 
     def _dataset(self, study: Study, name: str) -> Dataset:
-        found = study.argument_datasets.filter(name=name).first()
-        if found is None:
+        dataset = study.argument_datasets.filter(name=name).first()
+        if dataset is None:
             raise CommandError(f"{study.name} has no dataset {name!r}.")
-        return found
+        return dataset
 
     def _scorer(self, study: Study, dataset: Dataset | None, options: dict[str, Any]) -> Scorer:
         """A new row, or the one whose training did not end."""

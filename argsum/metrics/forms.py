@@ -30,7 +30,7 @@ class MetricsForm(forms.Form):
     )
     split = forms.ChoiceField(
         label=lazy("Split"),
-        choices=[("", lazy("all")), *[each for each in Cell.Split.choices if each[0]]],
+        choices=[("", lazy("all")), *[option for option in Cell.Split.choices if option[0]]],
         required=False,
     )
     scorer: forms.ModelChoiceField = forms.ModelChoiceField(

@@ -323,18 +323,18 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
     constant: list[str] = []
     small: list[str] = []
     for cell in dict.fromkeys(cells):
-        here = both & np.array([each == cell for each in cells], dtype=bool)
+        here = both & np.array([name == cell for name in cells], dtype=bool)
         value = pearson(x[here], y[here])
         if value is not None:
             per_cell[cell] = value
         else:
             (small if here.sum() < LEAST else constant).append(cell)
-    found = list(per_cell.values())
+    correlations = list(per_cell.values())
     return Correlations(
         across=pearson(x[both], y[both]),
         n=int(both.sum()),
-        within_mean=float(np.mean(found)) if found else None,
-        within_sd=float(np.std(found)) if found else None,
+        within_mean=float(np.mean(correlations)) if correlations else None,
+        within_sd=float(np.std(correlations)) if correlations else None,
         per_cell=per_cell,
         constant_cells=tuple(constant),
         small_cells=tuple(small),

@@ -27,7 +27,7 @@ def argsum_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction
     study = find_study(wanted)
     if study is None:
         raise CommandError(f"There is no study {wanted!r}.")
-    found = argsum_of_study(study)
-    if not found.layouts:
+    reproduction = argsum_of_study(study)
+    if not reproduction.layouts:
         raise CommandError(f"The study {wanted!r} has no arguments, counts or summaries.")
-    return found
+    return reproduction

@@ -58,7 +58,7 @@ class ScorerForm(forms.Form):
 
     name = NameField()
     way = forms.ChoiceField(
-        label=_("Task"), choices=[(key, each[0]) for key, each in WAYS.items()]
+        label=_("Task"), choices=[(key, option[0]) for key, option in WAYS.items()]
     )
     model = ModelField(required=False)
     threshold = forms.FloatField(

@@ -45,22 +45,26 @@ def split_rows(scorer: Scorer) -> list[SplitRow]:
     return [SplitRow(split, _counted(figures[split])) for split in SPLITS if split in figures]
 
 
-def _counted(found: dict[str, Any]) -> dict[str, Any]:
+def _counted(figures: dict[str, Any]) -> dict[str, Any]:
     """Figures of a split that say over how many cells each index is.
 
     Scorers trained before counted 0 for a cell with too little clustered, and kept no other mean.
     """
-    return found | {
-        name: _with_zeros(found[name], found["cells"]) for name in INDEXED if name in found
+    return figures | {
+        name: _with_zeros(figures[name], figures["cells"]) for name in INDEXED if name in figures
     }
 
 
-def _with_zeros(each: dict[str, Any], cells: int) -> dict[str, Any]:
-    if "cells_judged" in each or "cells_clustered" not in each or each["excluding"] is None:
-        return each
-    zeros, n = each["excluding"], each["cells_clustered"]
+def _with_zeros(figures: dict[str, Any], cells: int) -> dict[str, Any]:
+    if (
+        "cells_judged" in figures
+        or "cells_clustered" not in figures
+        or figures["excluding"] is None
+    ):
+        return figures
+    zeros, n = figures["excluding"], figures["cells_clustered"]
     mean = zeros * cells / n if n else None
-    return each | {"excluding": mean, "excluding_with_zeros": zeros, "cells_judged": cells}
+    return figures | {"excluding": mean, "excluding_with_zeros": zeros, "cells_judged": cells}
 
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:

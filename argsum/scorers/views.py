@@ -38,8 +38,8 @@ def scorers(request: StudyRequest, study: Study) -> HttpResponse:
     """List the scorers; a study without any gets its first ones."""
     first_scorers(study)
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
-    for each in page:
-        vars(each).update(shown_state=shown_state(each))
+    for scorer in page:
+        vars(scorer).update(shown_state=shown_state(scorer))
     return _shown(request, study, "scorers", page=page)
 
 

@@ -99,13 +99,15 @@ def umap_class() -> Any:
     from numba.core.caching import NullCache
     from numba.core.dispatcher import Dispatcher
 
-    modules = [each for name, each in sys.modules.items() if name.partition(".")[0] in COMPILED]
+    modules = [
+        candidate for name, candidate in sys.modules.items() if name.partition(".")[0] in COMPILED
+    ]
     for module in modules:
-        for each in list(vars(module).values()):
+        for member in list(vars(module).values()):
             # A name that Numba keeps to itself: where it is gone, UMAP compiles as it did.
-            is_unkept = isinstance(getattr(each, "_cache", None), NullCache)
-            if isinstance(each, Dispatcher) and is_unkept and not each.signatures:
-                each.enable_caching()
+            is_unkept = isinstance(getattr(member, "_cache", None), NullCache)
+            if isinstance(member, Dispatcher) and is_unkept and not member.signatures:
+                member.enable_caching()
     return umap.UMAP
 
 
@@ -123,9 +125,9 @@ def principal_components(vectors: Floats, components: int) -> FloatArray:
     unit = _unit(vectors)
     left, sizes, right = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)
     signs = np.sign(right[np.arange(len(right)), np.abs(right).argmax(axis=1)])
-    found = left * sizes * np.where(signs == 0, 1, signs)
-    width = min(components, found.shape[1])
-    reduced[:, :width] = found[:, :width]
+    projection = left * sizes * np.where(signs == 0, 1, signs)
+    width = min(components, projection.shape[1])
+    reduced[:, :width] = projection[:, :width]
     return reduced
 
 
@@ -145,10 +147,10 @@ def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[i
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = HDBSCAN(min_cluster_size=min_size, core_dist_n_jobs=1).fit_predict(
+        labels = HDBSCAN(min_cluster_size=min_size, core_dist_n_jobs=1).fit_predict(
             np.asarray(reduced, dtype=np.float64)
         )
-    return numbered(found)
+    return numbered(labels)
 
 
 def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
@@ -170,21 +172,21 @@ def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
     list of int
         No -1 in it; clusters that were there keep their ids, new ones follow.
     """
-    joined = [int(each) for each in ids]
+    joined = [int(number) for number in ids]
     unit = _unit(vectors)
-    found = max(joined, default=-1) + 1
+    count = max(joined, default=-1) + 1
     # A row for every cluster that there is or that may be opened.
-    sums = np.zeros((found + joined.count(UNCLUSTERED), unit.shape[1]))
+    sums = np.zeros((count + joined.count(UNCLUSTERED), unit.shape[1]))
     clustered = np.array(joined, dtype=np.int64) != UNCLUSTERED
     np.add.at(sums, np.array(joined, dtype=np.int64)[clustered], unit[clustered])
     means = _unit(sums)
-    for place, each in enumerate(joined):
-        if each != UNCLUSTERED:
+    for place, cluster in enumerate(joined):
+        if cluster != UNCLUSTERED:
             continue
-        cosines = means[:found] @ unit[place]
-        best = int(cosines.argmax()) if found else 0
-        if not found or cosines[best] <= 0:
-            best, found = found, found + 1
+        cosines = means[:count] @ unit[place]
+        best = int(cosines.argmax()) if count else 0
+        if not count or cosines[best] <= 0:
+            best, count = count, count + 1
         sums[best] += unit[place]
         means[best] = _unit(sums[best : best + 1])[0]
         joined[place] = best
@@ -217,8 +219,8 @@ def summarize_uskpm(cell: CellData, parameters: Parameters, tools: Tools) -> Sum
 def warm_up(n: int, settings: Sequence[Parameters]) -> None:
     """Have UMAP compiled, where it will be used, before any setting is timed."""
     if any(
-        uses_umap(n, neighbours=int(each["neighbours"]), components=int(each["components"]))
-        for each in settings
+        uses_umap(n, neighbours=int(setting["neighbours"]), components=int(setting["components"]))
+        for setting in settings
     ):
         _compile_umap()
 
@@ -287,7 +289,7 @@ USKPM = SummarizationSystem(
 def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
     """The clusters of a cell; one linkage serves all thresholds."""
     min_size = int(parameters["min_size"])
-    found = tools.shared(
+    clusterings = tools.shared(
         "linkage",
         lambda: merge_clusters(
             _likened(tools.pairs, float(parameters.get("profile", 0))),
@@ -296,7 +298,7 @@ def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> 
         ),
         by=("min_size", "profile"),
     )
-    ids = found[float(parameters["threshold"])]
+    ids = clusterings[float(parameters["threshold"])]
     if parameters.get("refines"):
         ids = refine_clusters(tools.pairs, ids, min_size=min_size)
     return Summary(clusters=ids)

@@ -105,8 +105,8 @@ class Summary:
             raise SystemNotValid("a summary without key points has clusters or a reason")
         if len(self.key_points) > MOST_KEY_POINTS:
             raise SystemNotValid(f"more than {MOST_KEY_POINTS:,} key points")
-        for each in self.key_points:
-            if not isinstance(each, KeyPoint) or not _is_text(each.text):
+        for key_point in self.key_points:
+            if not isinstance(key_point, KeyPoint) or not _is_text(key_point.text):
                 raise SystemNotValid("a key point is not a KeyPoint with a text")
         if self.clusters is not None:
             _check_clusters(list(self.clusters), self.key_points, n)
@@ -199,10 +199,10 @@ class SummarizationSystem:
     package: str = ""
 
     def __post_init__(self) -> None:
-        said = (self.title, self.about, self.citation)
-        if not callable(self.summarize) or any(not isinstance(each, str) for each in said):
+        texts = (self.title, self.about, self.citation)
+        if not callable(self.summarize) or any(not isinstance(text, str) for text in texts):
             raise SystemNotValid("it needs a title, a description, a citation and a function")
-        names = [self.name, *(each.name for each in self.parameters)]
+        names = [self.name, *(parameter.name for parameter in self.parameters)]
         if wrong := [name for name in names if not _NAME.fullmatch(name)]:
             raise SystemNotValid(
                 f"“{wrong[0]}” is not a valid name: a to z, 0 to 9, _, at most 40"
@@ -213,31 +213,45 @@ class SummarizationSystem:
             raise SystemNotValid("variants are those of PLAIN, PICKING or CLUSTERING")
         if set(self.needs) - {MATCH, QUALITY, VECTORS}:
             raise SystemNotValid("needs are match, quality and vectors")
-        for each in self.parameters:
-            _check_parameter(each)
+        for param in self.parameters:
+            _check_parameter(param)
 
     def parameters_for(self, variant: str) -> tuple[Parameter, ...]:
         """Those that matter: none where a language model writes the key points themselves."""
         if variant == SUMMARIES:
             return ()
-        return tuple(each for each in self.parameters if not each.only or variant in each.only)
+        return tuple(
+            parameter
+            for parameter in self.parameters
+            if not parameter.only or variant in parameter.only
+        )
 
     def published_grid(self, variant: str) -> Grid:
         """The grid of its publication."""
-        found = self.parameters_for(variant)
-        return {each.name: list(each.published) for each in found if each.published}
+        parameters = self.parameters_for(variant)
+        return {
+            parameter.name: list(parameter.published)
+            for parameter in parameters
+            if parameter.published
+        }
 
     def usual_grid(self, variant: str) -> Grid:
         """One setting: what its authors recommend."""
         return {
-            each.name: [each.published[0] if each.usual is None else each.usual]
-            for each in self.parameters_for(variant)
-            if each.published
+            parameter.name: [
+                parameter.published[0] if parameter.usual is None else parameter.usual
+            ]
+            for parameter in self.parameters_for(variant)
+            if parameter.published
         }
 
     def in_order(self, grid: Mapping[str, list[Value]]) -> Grid:
         """A stored grid in the order of the parameters, which not every database keeps."""
-        return {each.name: grid[each.name] for each in self.parameters if each.name in grid}
+        return {
+            parameter.name: grid[parameter.name]
+            for parameter in self.parameters
+            if parameter.name in grid
+        }
 
 
 def _check_parameter(parameter: Parameter) -> None:
@@ -254,12 +268,14 @@ def _check_parameter(parameter: Parameter) -> None:
 def _check_clusters(ids: Sequence[int], key_points: Sequence[KeyPoint], n: int) -> None:
     if len(ids) != n:
         raise SystemNotValid(f"{len(ids)} cluster ids for {n} arguments")
-    if any(not isinstance(each, int | np.integer) or each < -1 for each in ids):
+    if any(not isinstance(cluster, int | np.integer) or cluster < -1 for cluster in ids):
         raise SystemNotValid("a cluster id must be a whole number from -1")
     known = {None, *ids}
-    for each in key_points:
-        if each.cluster not in known:
-            raise SystemNotValid(f"a key point of cluster {each.cluster}, which does not exist")
+    for key_point in key_points:
+        if key_point.cluster not in known:
+            raise SystemNotValid(
+                f"a key point of cluster {key_point.cluster}, which does not exist"
+            )
 
 
 def _is_text(value: object) -> bool:

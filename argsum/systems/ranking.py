@@ -102,11 +102,13 @@ def _matches(
 
 def summarize_barh(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
     """Candidates of the cell, and the key points among them."""
-    found = find_candidates(cell, parameters, tools, BARH_RULE)
-    if not found.texts:
+    candidates = find_candidates(cell, parameters, tools, BARH_RULE)
+    if not candidates.texts:
         return Summary(reason=NO_CANDIDATES)
     threshold = float(parameters["threshold"])
-    return found.chosen(barh(found.match, found.between, own=found.own, threshold=threshold))
+    return candidates.chosen(
+        barh(candidates.match, candidates.between, own=candidates.own, threshold=threshold)
+    )
 
 
 BARH = SummarizationSystem(
@@ -242,14 +244,14 @@ def page_rank(
 
         # A walk that hardly ever restarts may need more steps than networkx takes.
         with suppress(networkx.PowerIterationFailedConvergence):
-            found = networkx.pagerank(
+            ranks = networkx.pagerank(
                 networkx.from_numpy_array(weights),
                 alpha=damping,
                 personalization=dict(enumerate(share.tolist())),
                 max_iter=_MOST_STEPS,
                 tol=_TOLERANCE,
             )
-            return [float(found[j]) for j in range(len(worth))]
+            return [float(ranks[j]) for j in range(len(worth))]
     return list(map(float, _iterated(weights, share, damping)))
 
 
@@ -271,21 +273,21 @@ def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> Float
 
 def summarize_smatchtopr(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
     """Candidates of the cell, ranked, and those that repeat none before them."""
-    found = find_candidates(cell, parameters, tools, SMATCHTOPR_RULE)
-    if not found.texts:
+    candidates = find_candidates(cell, parameters, tools, SMATCHTOPR_RULE)
+    if not candidates.texts:
         return Summary(reason=NO_CANDIDATES)
     ranked = tools.shared(
         "ranked",
         lambda: rank_candidates(
-            found.between,
-            found.quality,
+            candidates.between,
+            candidates.quality,
             edge=float(parameters["edge"]),
             damping=float(parameters["damping"]),
         ),
         by=("edge", "damping", "fill_up"),
     )
     redundancy = float(parameters["redundancy"])
-    return found.chosen(keep_different(found.between, ranked, redundancy=redundancy))
+    return candidates.chosen(keep_different(candidates.between, ranked, redundancy=redundancy))
 
 
 SMATCHTOPR = SummarizationSystem(

@@ -46,12 +46,12 @@ def faults() -> tuple[Fault, ...]:
 
 def find_system(name: str) -> SummarizationSystem:
     """The system of a name; raises `UnknownSystem`."""
-    found = {each.name: each for each in OWN}
-    if name not in found:
-        found = {each.name: each for each in systems()}
-    if name in found:
-        return found[name]
-    known = next((str(each) for each in faults() if each.name == name), "")
+    by_name = {system.name: system for system in OWN}
+    if name not in by_name:
+        by_name = {system.name: system for system in systems()}
+    if name in by_name:
+        return by_name[name]
+    known = next((str(fault) for fault in faults() if fault.name == name), "")
     raise UnknownSystem(known or f"There is no system named “{name}”.")
 
 
@@ -70,28 +70,28 @@ def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
     wrong: list[Fault] = []
     for dist in _packages():
         package = f"{dist.name} {dist.version}"[:200]
-        for name, found in _offers(dist).items():
-            if isinstance(found, SummarizationSystem):
-                offered.append(replace(found, package=package))
+        for name, offer in _offers(dist).items():
+            if isinstance(offer, SummarizationSystem):
+                offered.append(replace(offer, package=package))
             else:
-                wrong.append(Fault(package, name, found))
+                wrong.append(Fault(package, name, offer))
     # Of two packages with one name neither is taken: a run must not change what it means.
-    times = Counter(each.name for each in (*OWN, *offered))
+    times = Counter(system.name for system in (*OWN, *offered))
     wrong += [
-        Fault(each.package, each.name, "another system has this name.")
-        for each in offered
-        if times[each.name] > 1
+        Fault(system.package, system.name, "another system has this name.")
+        for system in offered
+        if times[system.name] > 1
     ]
-    return tuple(each for each in offered if times[each.name] == 1), tuple(wrong)
+    return tuple(system for system in offered if times[system.name] == 1), tuple(wrong)
 
 
 def _packages() -> list[Distribution]:
     """Installed packages that name the group, by name; of two copies the first on the path."""
-    found: dict[str, Distribution] = {}
+    packages: dict[str, Distribution] = {}
     for dist in distributions():
         if GROUP in (dist.read_text("entry_points.txt") or ""):
-            found.setdefault(str(dist.name).lower().replace("_", "-"), dist)
-    return [found[name] for name in sorted(found)]
+            packages.setdefault(str(dist.name).lower().replace("_", "-"), dist)
+    return [packages[name] for name in sorted(packages)]
 
 
 def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:

@@ -23,11 +23,11 @@ class WritingRunInput(PlanInput):
 
 
 def _writing(study: Study, actor: User, given: Given) -> PlanForm:
-    found = writable(study).filter(public_id=given.pop("system_run")).first()
+    system_run = writable(study).filter(public_id=given.pop("system_run")).first()
     # The form refuses the key 0, which stands for a run that does not wait, or is not there.
-    given["system_run"] = found.pk if found else 0
+    given["system_run"] = system_run.pk if system_run else 0
     typed = as_typed(WritingForm, study, given)
-    return WritingForm(typed, study=study, actor=actor, system_run=found)
+    return WritingForm(typed, study=study, actor=actor, system_run=system_run)
 
 
 WRITING = Start(WritingRunInput, _writing)

@@ -50,14 +50,14 @@ class ReplyContent:
 
 @lru_cache(maxsize=1)
 def _all_codes() -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    codes: dict[str, None] = {}
     place = 0
-    while len(found) < MOST_CODES:
+    while len(codes) < MOST_CODES:
         a, b, c, d, *_ = hashlib.sha256(f"cluster {place}".encode()).digest()
         code = _LETTERS[a % 20] + _DIGITS[b % 8] + _LETTERS[c % 20] + _DIGITS[d % 8]
-        found.setdefault(code)
+        codes.setdefault(code)
         place += 1
-    return tuple(found)
+    return tuple(codes)
 
 
 def code_of(cluster: int) -> str:
@@ -138,17 +138,17 @@ def read_clusters(
         Where the reply as a whole cannot be read.
     """
     codes = {code_of(cluster): cluster for cluster in clusters}
-    found: dict[int, set[str]] = {}
+    key_points: dict[int, set[str]] = {}
     dropped = 0
     for name, value in _pairs(reply, finish_reason, refusal):
         cluster = codes.get(name.strip())
         if cluster is None:
             dropped += 1
         else:
-            found.setdefault(cluster, set()).add(_key_point(value))
+            key_points.setdefault(cluster, set()).add(_key_point(value))
     texts = {
         cluster: text
-        for cluster, given in found.items()
+        for cluster, given in key_points.items()
         if len(given) == 1 and (text := next(iter(given)))
     }
     return ReplyContent(

@@ -42,15 +42,22 @@ class Asked(NamedTuple):
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     asked = {call.pk: Asked.of(call.subject_ids) for call in calls}
     cells = Cell.objects.filter(dataset__study=study).in_bulk(
-        {each.cell for each in asked.values()}
+        {subject.cell for subject in asked.values()}
     )
     sets = SummarySet.objects.filter(study=study).only("setting", "system", "public_id")
-    found = sets.in_bulk({each.summary_set for each in asked.values()})
+    summary_sets = sets.in_bulk({subject.summary_set for subject in asked.values()})
     parts = WrittenPart.objects.filter(call__in=[call.pk for call in calls])
-    said = {part.call_id: part for part in parts}
+    replies = {part.call_id: part for part in parts}
     return {
-        pk: [_item(cells.get(each.cell), found.get(each.summary_set), each, said.get(pk))]
-        for pk, each in asked.items()
+        pk: [
+            _item(
+                cells.get(subject.cell),
+                summary_sets.get(subject.summary_set),
+                subject,
+                replies.get(pk),
+            )
+        ]
+        for pk, subject in asked.items()
     }
 
 

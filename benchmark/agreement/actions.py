@@ -59,7 +59,7 @@ def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> Agre
         return AgreementState(snapshot, "", snapshot.agreement)
     snapshot.study = study
     filters = Filters(of=AGREEMENT, condition=condition)
-    found, job = find_slice(snapshot, filters, actor)
+    board_slice, job = find_slice(snapshot, filters, actor)
     # Figures of older sheets would stand under the newer snapshot's name.
-    stored = found.figures if found and job is None else None
+    stored = board_slice.figures if board_slice and job is None else None
     return AgreementState(snapshot, condition, stored, job)

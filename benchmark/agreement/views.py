@@ -85,14 +85,14 @@ def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
 
 def _ground(figures: Agreement) -> str:
     """Which people the verdict rests on, and how much is allowed for."""
-    people, said = figures.people, []
+    people, sentences = figures.people, []
     if people.raters:
         text = ngettext(
             "%(n)s person scored %(answers)s answers, %(shared)s by two or more people.",
             "%(n)s people scored %(answers)s answers, %(shared)s by two or more people.",
             people.raters,
         )
-        said.append(
+        sentences.append(
             text
             % {
                 "n": f"{people.raters:,}",
@@ -106,13 +106,15 @@ def _ground(figures: Agreement) -> str:
             "%(n)s answers have consolidated sheets, which are means over people, not persons.",
             people.consolidated,
         )
-        said.append(text % {"n": f"{people.consolidated:,}"})
+        sentences.append(text % {"n": f"{people.consolidated:,}"})
     allowed = _(
         "Because a judge costs less, it counts as close as a person even if the person comes "
         "closer on up to %(share)s more of the answers (epsilon %(epsilon)s)."
     )
     epsilon = figures.options.epsilon
-    return " ".join([*said, allowed % {"share": percent(epsilon), "epsilon": f"{epsilon:.2f}"}])
+    return " ".join(
+        [*sentences, allowed % {"share": percent(epsilon), "epsilon": f"{epsilon:.2f}"}]
+    )
 
 
 def _shared(people: People) -> str:
@@ -196,8 +198,8 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
     context = agreement_context(request, study, ON_JUDGES)
     if context["snapshot"]:
         trust = judge_trust(context["snapshot"].rubric)
-        context["trust"] = {each.key: each for each in trust}
-        context["kept_out"] = [each for each in trust if each.is_kept_out]
+        context["trust"] = {judge.key: judge for judge in trust}
+        context["kept_out"] = [judge for judge in trust if judge.is_kept_out]
     if context["figures"]:
         context["finding"] = judges_finding(context["figures"].judges)
     return render(request, "benchmark/agreement/judges.html", context)
@@ -289,7 +291,7 @@ def _details(figures: Agreement, choice: Choice) -> dict[str, Any]:
     return {
         "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
         "pair": pair_of(figures, choice),
-        "people_row": [figure_of(people[each.key], measure) for each in shown],
+        "people_row": [figure_of(people[column.key], measure) for column in shown],
         "criteria_rows": [(pair, _cells(pair, measure)) for pair in figures.pairs],
         "is_signed": measure == "leniency",
     }
@@ -298,12 +300,12 @@ def _details(figures: Agreement, choice: Choice) -> dict[str, Any]:
 def _cells(pair: Pair, measure: str) -> list[dict[str, Any]]:
     """The chosen measure by column and how dark its cell is; bias darkens either way."""
     cells = []
-    for column, found in pair.columns.items():
-        value = value_of(found, measure)
+    for column, agreement in pair.columns.items():
+        value = value_of(agreement, measure)
         scale = 4 if measure == "leniency" else 1
         shade = None if value is None else min(1.0, scale * abs(value))
         is_shaded = value is not None and (value > 0 or measure == "leniency")
-        shown = {"column": column, "value": value, "n": found.n}
+        shown = {"column": column, "value": value, "n": agreement.n}
         cells.append(shown | {"shade": shade if is_shaded else None})
     return cells
 
@@ -340,14 +342,14 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
     rows, rubric = bytes(snapshot.rows), snapshot.rubric.rubric
     table, grid = report.table_and_grid(rows, rubric, condition)
     wanted = report.ScoreSelection.from_query(request.GET, grid, condition)
-    found = report.behind(table, grid, wanted)
+    selection = report.behind(table, grid, wanted)
     figures = from_json(Agreement, snapshot.agreement)
     names, columns = rater_names(figures), column_names(figures)
     pair = (names.get(wanted.rater, ""), names.get(wanted.other, ""))
     if request.GET.get("format") == "csv":
-        return table_file(report.rows_table(found, pair, columns[wanted.column]), "csv")
-    page = Paginator(range(len(found)), PER_PAGE).get_page(request.GET.get("page"))
-    start = page.start_index() - 1 if len(found) else 0
+        return table_file(report.rows_table(selection, pair, columns[wanted.column]), "csv")
+    page = Paginator(range(len(selection)), PER_PAGE).get_page(request.GET.get("page"))
+    start = page.start_index() - 1 if len(selection) else 0
     context |= {
         "wanted": wanted,
         "names": names,
@@ -355,7 +357,7 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
         "columns": columns,
         "conditions": conditions_of_rows(snapshot.recipe),
         "page": page,
-        "rows": report.shown_rows(found.iloc[start : start + PER_PAGE]),
+        "rows": report.shown_rows(selection.iloc[start : start + PER_PAGE]),
     }
     return render(request, "benchmark/agreement/score_rows.html", context)
 
@@ -393,8 +395,8 @@ urlpatterns += [
 def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
     """Nothing, or the word to load the page again once its figures are no longer the newest."""
     if request.GET.get("condition"):
-        found = shown_agreement(study, request.GET, request.user)
-        return _refresh_if(bool(found.stored) or found.is_failed)
+        state = shown_agreement(study, request.GET, request.user)
+        return _refresh_if(bool(state.stored) or state.is_failed)
     rubric, _known = rubric_of(study, request)
     shown = live_board(request, study, rubric) if rubric else None
     if shown is None or shown.snapshot is None:

@@ -117,20 +117,20 @@ PAIRS: list[tuple[tuple[str, str], list[Aspect]]] = [
 
 def answer_text(system: str, scenario: int, pair: tuple[str, str], aspects: list[Aspect]) -> str:
     """What an invented system says: A is thorough, B leaves things out, C repeats itself."""
-    said = aspects[:2] if system == SYSTEMS[1] else aspects
+    points = aspects[:2] if system == SYSTEMS[1] else aspects
     is_thorough = system == SYSTEMS[0]
     lines = [
         f"- {name}: {first} {second}" + f" {name} is seldom all that counts." * is_thorough
-        for name, first, second in said
+        for name, first, second in points
     ]
     if system == SYSTEMS[2]:
         lines.append(lines[0])
-    plain = " ".join(f"{first} {second}" for _name, first, second in said)
+    plain = " ".join(f"{first} {second}" for _name, first, second in points)
     winner = pair[len(pair[0]) % 2]
     if scenario == 1:
         choice = "Both are fine." if system == SYSTEMS[2] else f"I would take the {winner}."
         return f"{pair[0].capitalize()} or {pair[1]}? {plain} {choice}"
-    names = " and ".join(name.lower() for name, _first, _second in said)
+    names = " and ".join(name.lower() for name, _first, _second in points)
     opening = f"Summary: The {pair[0]} and the {pair[1]} differ in {names}."
     opening += " None of these settles the matter alone." * is_thorough
     ending = "" if system == SYSTEMS[2] else f"\n\nBest option: {winner}"
@@ -169,7 +169,7 @@ def add_scores(*, study: Study, users: Mapping[str, User]) -> None:
     for answer in answers:
         deserved = _deserved(rubric, answer, rng)
         sheets += [
-            _sheet(rubric, answer, each, _slipped(rubric, deserved, rng)) for each in people
+            _sheet(rubric, answer, person, _slipped(rubric, deserved, rng)) for person in people
         ]
         sheets.append(_judged(rubric, answer, judge, deserved, rng))
     begun = timezone.now() - timedelta(days=2)
@@ -186,7 +186,7 @@ def _member_rater(study: Study, user: User) -> Rater:
 def _answers(study: Study) -> list[Answer]:
     made: list[Answer] = []
     systems = {name: _system(study, name) for name in SYSTEMS}
-    conditions = {each: condition(study, scenario=each) for each in SCENARIOS}
+    conditions = {key: condition(study, scenario=key) for key in SCENARIOS}
     for number, (pair, aspects) in enumerate(PAIRS):
         comparison = Comparison.objects.create(study=study, object1=pair[0], object2=pair[1])
         aspect = aspects[0][0].lower() if number % 2 else ""
@@ -211,10 +211,10 @@ def _answers(study: Study) -> list[Answer]:
 
 
 def _system(study: Study, name: str) -> System:
-    found, _is_new = System.objects.get_or_create(
+    system, _is_new = System.objects.get_or_create(
         study=study, name=name, defaults={"kind": System.Kind.MODEL}
     )
-    return found
+    return system
 
 
 def _deserved(rubric: RubricVersion, answer: Answer, rng: random.Random) -> Points:
@@ -222,26 +222,28 @@ def _deserved(rubric: RubricVersion, answer: Answer, rng: random.Random) -> Poin
     structured = STRUCTURED if answer.scenario == Answer.Scenario.STRUCTURE else 0.0
     share = min(0.97, QUALITY[answer.system.name] + structured)
     points = {
-        each.key: sum(rng.random() < share for _point in range(each.maximum))
-        for each in rubric.rubric.criteria
+        criterion.key: sum(rng.random() < share for _point in range(criterion.maximum))
+        for criterion in rubric.rubric.criteria
     }
     counted = length_points(len(sentence_places(answer.text)))
     return points | {
-        each.key: counted for each in rubric.rubric.criteria if each.counted_by == "sentences"
+        criterion.key: counted
+        for criterion in rubric.rubric.criteria
+        if criterion.counted_by == "sentences"
     }
 
 
 def _slipped(rubric: RubricVersion, deserved: Points, rng: random.Random) -> Points:
     return {
-        each.key: _other(each, deserved[each.key], rng)
+        criterion.key: _other(criterion, deserved[criterion.key], rng)
         if rng.random() < SLIPS["person"]
-        else deserved[each.key]
-        for each in rubric.rubric.criteria
+        else deserved[criterion.key]
+        for criterion in rubric.rubric.criteria
     }
 
 
 def _other(criterion: Criterion, points: int, rng: random.Random) -> int:
-    return rng.choice([each for each in range(criterion.maximum + 1) if each != points])
+    return rng.choice([number for number in range(criterion.maximum + 1) if number != points])
 
 
 def _judged(
@@ -253,11 +255,11 @@ def _judged(
         sheet.state, sheet.reason, sheet.total = ScoreSheet.State.UNSCORED, reason, None
         return sheet
     points = {}
-    for each in rubric.rubric.criteria:
-        given = deserved[each.key]
+    for criterion in rubric.rubric.criteria:
+        given = deserved[criterion.key]
         if rng.random() < SLIPS["judge"]:
-            given = _other(each, given, rng)
-        points[each.key] = min(each.maximum, given + (rng.random() < LENIENCE))
+            given = _other(criterion, given, rng)
+        points[criterion.key] = min(criterion.maximum, given + (rng.random() < LENIENCE))
     return _sheet(rubric, answer, judge, points)
 
 
@@ -310,7 +312,9 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
     made = plan_round(study=study, plan=plan, actor=actor)
     practice = study.answers.filter(scenario=Answer.Scenario.FULL).order_by("pk").first()
     if practice is not None:
-        key: dict[str, float] = {each.key: each.maximum for each in rubric.rubric.criteria}
+        key: dict[str, float] = {
+            criterion.key: criterion.maximum for criterion in rubric.rubric.criteria
+        }
         key |= LESS
         set_example(round_=made, answer=practice, points=key, notes=WHY)
     open_round(round_=made, actor=actor)

@@ -79,14 +79,14 @@ class TrainedAdapter:
 
 def read_pairs(path: Path) -> list[list[dict[str, str]]]:
     """Read the messages of a JSON Lines file; raises TrainingRefused with file and line."""
-    found = []
+    pairs = []
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                found.append(_messages(line, f"{path.name}, line {number}"))
-    if not found:
+                pairs.append(_messages(line, f"{path.name}, line {number}"))
+    if not pairs:
         raise TrainingRefused(f"{path.name} contains no pairs.")
-    return found
+    return pairs
 
 
 def train(
@@ -120,7 +120,7 @@ def train(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     adapted = get_peft_model(base, config).to(device)
     optimizer = torch.optim.AdamW(
-        (each for each in adapted.parameters() if each.requires_grad),
+        (parameter for parameter in adapted.parameters() if parameter.requires_grad),
         lr=recipe.learning_rate,
         weight_decay=recipe.weight_decay,
     )
@@ -144,7 +144,9 @@ def train(
         say(f"epoch {epoch + 1} of {recipe.epochs}: loss {losses[-1]:.4f}{beside}")
     adapted.save_pretrained(out)
     tokenizer.save_pretrained(out)
-    trained = TrainedAdapter(losses, checked, len(pairs), sum(each["cut"] for each in examples))
+    trained = TrainedAdapter(
+        losses, checked, len(pairs), sum(example["cut"] for example in examples)
+    )
     _write_manifest(out, model, recipe, pairs, trained)
     return trained
 
@@ -164,29 +166,29 @@ def write_answers(
     tuned = PeftModel.from_pretrained(base, str(adapter)).eval()
     answers = []
     for messages in requests:
-        ids = _chat(tokenizer, [dict(each) for each in messages], asks=True)
+        ids = _chat(tokenizer, [dict(message) for message in messages], asks=True)
         with torch.no_grad():
-            said = tuned.generate(
+            output = tuned.generate(
                 input_ids=torch.tensor([ids]),
                 attention_mask=torch.ones((1, len(ids)), dtype=torch.long),
                 max_new_tokens=most_tokens,
                 do_sample=False,
                 pad_token_id=tokenizer.pad_token_id or 0,
             )
-        answers.append(tokenizer.decode(said[0][len(ids) :], skip_special_tokens=True).strip())
+        answers.append(tokenizer.decode(output[0][len(ids) :], skip_special_tokens=True).strip())
     return answers
 
 
 def _messages(line: str, where: str) -> list[dict[str, str]]:
     try:
         messages = json.loads(line)["messages"]
-        roles = [each["role"] for each in messages]
-        is_text = all(isinstance(each["content"], str) for each in messages)
+        roles = [message["role"] for message in messages]
+        is_text = all(isinstance(message["content"], str) for message in messages)
     except (ValueError, KeyError, TypeError) as problem:
         raise TrainingRefused(f"{where}: not an object with chat messages.") from problem
     if not is_text or roles[-1:] != ["assistant"] or not messages[-1]["content"].strip():
         raise TrainingRefused(f"{where}: the last message must be an answer by the assistant.")
-    return [{"role": each["role"], "content": each["content"]} for each in messages]
+    return [{"role": message["role"], "content": message["content"]} for message in messages]
 
 
 def _load(model: str) -> tuple[Any, Any]:
@@ -205,7 +207,7 @@ def _chat(tokenizer: Any, messages: list[dict[str, str]], *, asks: bool) -> list
     if tokenizer.chat_template:
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=asks)
     else:
-        lines = [f"{each['role'].capitalize()}: {each['content']}" for each in messages]
+        lines = [f"{message['role'].capitalize()}: {message['content']}" for message in messages]
         text = "\n".join(lines) + ("\nAssistant:" if asks else "")
     ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     return ids
@@ -226,7 +228,7 @@ def _common(first: list[int], second: list[int]) -> int:
     """Length of what both begin with: a template may end the question otherwise than it asks."""
     pairs = zip(first, second, strict=False)
     return next(
-        (at for at, (one, two) in enumerate(pairs) if one != two), min(len(first), len(second))
+        (at for at, (token, two) in enumerate(pairs) if token != two), min(len(first), len(second))
     )
 
 
@@ -286,10 +288,14 @@ def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
     """Mean loss per learned token of some pairs, filled up to the longest."""
     import torch
 
-    width = max(len(each["ids"]) for each in examples)
-    ids = [each["ids"] + [pad] * (width - len(each["ids"])) for each in examples]
-    labels = [each["labels"] + [IGNORED] * (width - len(each["labels"])) for each in examples]
-    mask = [[1] * len(each["ids"]) + [0] * (width - len(each["ids"])) for each in examples]
+    width = max(len(example["ids"]) for example in examples)
+    ids = [example["ids"] + [pad] * (width - len(example["ids"])) for example in examples]
+    labels = [
+        example["labels"] + [IGNORED] * (width - len(example["labels"])) for example in examples
+    ]
+    mask = [
+        [1] * len(example["ids"]) + [0] * (width - len(example["ids"])) for example in examples
+    ]
     place = {"device": next(model.parameters()).device}
     return model(
         input_ids=torch.tensor(ids, **place),
@@ -301,12 +307,12 @@ def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
 def differences(recipe: Recipe) -> list[str]:
     """Where a training differs from the one that the paper describes, a sentence each."""
     paper = Recipe()
-    found = [
+    changes = [
         f"{name}: {getattr(recipe, name):g}; the paper: {getattr(paper, name):g}"
         for name in IN_PAPER
         if getattr(recipe, name) != getattr(paper, name)
     ]
-    return [*found, *ALWAYS]
+    return [*changes, *ALWAYS]
 
 
 def _write_manifest(

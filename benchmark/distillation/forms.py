@@ -97,8 +97,8 @@ class PairsForm(forms.Form):
         """The cleaned fields as the method takes them."""
         data: dict[str, Any] = dict(self.cleaned_data)
         data.pop("rubric")
-        data["judges"] = tuple(sorted(str(each.public_id) for each in data["judges"]))
-        data["systems"] = tuple(each.name for each in data["systems"])
+        data["judges"] = tuple(sorted(str(judge.public_id) for judge in data["judges"]))
+        data["systems"] = tuple(system.name for system in data["systems"])
         data["scenarios"] = tuple(data["scenarios"])
         data["conditions"] = tuple(sorted(data["conditions"]))
         return Rules(**data)

@@ -157,15 +157,17 @@ def _conditions(answers: pd.DataFrame, rules: Rules) -> list[tuple[str, pd.Serie
     else:
         scored = answers[rules.basis].notna()
         answers["total"] = answers[rules.basis]
-    found = [("another system", answers["system"].isin(rules.systems))] if rules.systems else []
+    conditions = (
+        [("another system", answers["system"].isin(rules.systems))] if rules.systems else []
+    )
     if rules.scenarios:
-        found.append(("another scenario", answers["scenario"].isin(rules.scenarios)))
-    found.append(("not scored by those whose points count", scored))
-    found.append(("a total below the minimum", answers["total"] >= rules.least_total))
+        conditions.append(("another scenario", answers["scenario"].isin(rules.scenarios)))
+    conditions.append(("not scored by those whose points count", scored))
+    conditions.append(("a total below the minimum", answers["total"] >= rules.least_total))
     if rules.widest_gap is not None:
         agreed = answers["gap"].isna() | (answers["gap"] <= rules.widest_gap)
-        found.append(("people and judges too far apart", agreed))
-    return found
+        conditions.append(("people and judges too far apart", agreed))
+    return conditions
 
 
 def _parts(groups: list[Any], rules: Rules) -> list[str]:
@@ -173,4 +175,4 @@ def _parts(groups: list[Any], rules: Rules) -> list[str]:
     rng = random.Random(rules.seed)  # noqa: S311  a split, not a secret
     size = round(len(names) * rules.validation)
     kept = set(rng.sample(names, size)) if size < len(names) else set()
-    return [VALIDATION if each in kept else TRAIN for each in groups]
+    return [VALIDATION if group in kept else TRAIN for group in groups]

@@ -44,10 +44,10 @@ def cannot_be_asked(answers: Sequence[int]) -> set[int]:
     unfit = set()
     for start in range(0, len(answers), AT_ONCE):
         rows = Answer.objects.filter(pk__in=answers[start : start + AT_ONCE])
-        found = list(rows.values_list("pk", "text", "argument_list_id"))
-        lists = numbered_texts({key for _pk, _text, key in found if key is not None})
+        records = list(rows.values_list("pk", "text", "argument_list_id"))
+        lists = numbered_texts({key for _pk, _text, key in records if key is not None})
         unfit |= {
-            pk for pk, text, key in found if not cited_numbers(text) <= lists.get(key, {}).keys()
+            pk for pk, text, key in records if not cited_numbers(text) <= lists.get(key, {}).keys()
         }
     return unfit
 
@@ -68,7 +68,7 @@ def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]
 
 def cited_numbers(text: str) -> set[int]:
     """Every number that a text cites."""
-    return {number for each in find_citations(text) for number in each.numbers}
+    return {number for citation in find_citations(text) for number in citation.numbers}
 
 
 def _request(
@@ -84,11 +84,11 @@ def _request(
 def _newest(study: Study) -> dict[str, PromptParts]:
     """The newest prompt of each scenario; the project's own where the study has none yet."""
     stored = study.prompt_versions.filter(kind__in=PROMPTS).order_by("number")
-    found = {version.kind: parts_of(version) for version in stored}
-    for kind in PROMPTS.keys() - found.keys():
+    prompts = {version.kind: parts_of(version) for version in stored}
+    for kind in PROMPTS.keys() - prompts.keys():
         own = load_prompt_file(PROMPTS[kind].file).parts
-        found[kind] = PromptParts(own.system, own.user, PROMPTS[kind].layout)
-    return found
+        prompts[kind] = PromptParts(own.system, own.user, PROMPTS[kind].layout)
+    return prompts
 
 
 # Good question–answer pairs of a study as training data, with the sheet that describes them.
@@ -127,8 +127,8 @@ class Training:
     @property
     def systems(self) -> list[tuple[str, str, int, float]]:
         """System, condition, number of pairs, mean total; most pairs first."""
-        found = self.chosen.pairs.groupby(["system", "condition"])["total"].agg(["size", "mean"])
-        rows = found.sort_values("size", ascending=False, kind="stable").reset_index()
+        groups = self.chosen.pairs.groupby(["system", "condition"])["total"].agg(["size", "mean"])
+        rows = groups.sort_values("size", ascending=False, kind="stable").reset_index()
         return [
             (str(name), str(under), int(size), float(mean))
             for name, under, size, mean in rows.itertuples(index=False, name=None)
@@ -228,8 +228,8 @@ def datasheet(training: Training) -> str:
 
 
 def _chunk(study: Study, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    found = Answer.objects.select_related("question__comparison", "prompt")
-    texts = found.in_bulk(rows["answer"].tolist())
+    answers = Answer.objects.select_related("question__comparison", "prompt")
+    texts = answers.in_bulk(rows["answer"].tolist())
     requests = requests_of(study, list(texts.values()))
     for row in rows.to_dict("records"):
         answer = texts[row["answer"]]

@@ -40,7 +40,7 @@ def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
     context |= {
         "training": training,
         "query": query.urlencode(),
-        "examples": [each for each, _n in zip(records(training), range(SHOWN), strict=False)],
+        "examples": [record for record, _n in zip(records(training), range(SHOWN), strict=False)],
     }
     return render(request, "benchmark/distillation/distillation.html", context)
 

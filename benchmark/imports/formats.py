@@ -63,14 +63,16 @@ QUESTIONS = (
 def _points(turn: int) -> dict[str, int]:
     """Points on the scale that differ from answer to answer."""
     return {
-        each.key: (turn + place) % (each.maximum + 1) for place, each in enumerate(COMPQA.criteria)
+        criterion.key: (turn + place) % (criterion.maximum + 1)
+        for place, criterion in enumerate(COMPQA.criteria)
     }
 
 
 def _high(turn: int) -> dict[str, int]:
     """Points near the top of the scale."""
     return {
-        each.key: each.maximum - (turn + place) % 2 for place, each in enumerate(COMPQA.criteria)
+        criterion.key: criterion.maximum - (turn + place) % 2
+        for place, criterion in enumerate(COMPQA.criteria)
     }
 
 
@@ -96,16 +98,16 @@ def _sheets() -> bytes:
     """Two systems under as many questions as a ranking needs, read by two people."""
     columns = ("object1", "object2", "system", "scenario", "text", "rater", *COMPQA.keys)
     rows = [
-        (one, other, system, SCENARIO, text, rater, *points.values())
+        (winner, other, system, SCENARIO, text, rater, *points.values())
         for reader, rater in enumerate(("reader 1", "reader 2"))
-        for turn, (one, other, why, where) in enumerate(QUESTIONS)
+        for turn, (winner, other, why, where) in enumerate(QUESTIONS)
         for system, text, points in (
             (
                 "thorough_model",
-                f"For most people {one} is better: {why}. {other.capitalize()} wins {where}.",
+                f"For most people {winner} is better: {why}. {other.capitalize()} wins {where}.",
                 _high(turn + reader),
             ),
-            ("brief_model", f"Take {one}: {why}.", _points(turn + reader)),
+            ("brief_model", f"Take {winner}: {why}.", _points(turn + reader)),
         )
     ]
     return csv_of(columns, rows)

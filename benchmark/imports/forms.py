@@ -63,7 +63,7 @@ def rubric_choices(study: Study) -> list[tuple[str, Any]]:
     versions = study.rubric_versions.order_by("name", "-number")
     return [
         ("", _("The newest version of CompQA")),
-        *((str(each.public_id), str(each)) for each in versions),
+        *((str(version.public_id), str(version)) for version in versions),
     ]
 
 
@@ -110,7 +110,7 @@ class SheetColumnsForm(ColumnsForm):
     def __init__(self, *args: Any, rubric: Rubric, **kwargs: Any) -> None:
         self.rubric = rubric
         criteria: dict[str, Any] = {
-            each.key: f"{each.key} · {each.name}" for each in rubric.criteria
+            criterion.key: f"{criterion.key} · {criterion.name}" for criterion in rubric.criteria
         }
         super().__init__(*args, labels=LABELS | criteria, required=rubric.keys, **kwargs)
         self.fields["rater_kind"].help_text = _(

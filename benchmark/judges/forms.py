@@ -146,10 +146,12 @@ class ScoringRunForm(PlanForm):
         offer(self, rubric=rubrics, scoring_round=ScoringRound.objects.filter(study=study))
         offer(self, systems=study.systems.all(), conditions=condition_choices(study))
         self.offered = {
-            each.key: (rubric, each) for rubric in rubrics[:RUBRICS] for each in candidates(rubric)
+            candidate.key: (rubric, candidate)
+            for rubric in rubrics[:RUBRICS]
+            for candidate in candidates(rubric)
         }
         choices = [("", _("random, by seed"))]
-        choices += [(key, _example_label(*found)) for key, found in self.offered.items()]
+        choices += [(key, _example_label(*pair)) for key, pair in self.offered.items()]
         offer(self, example1=choices, example2=choices)
         if not self.offered:
             self.unoffered = ("example1", "example2")
@@ -161,10 +163,10 @@ class ScoringRunForm(PlanForm):
     def clean_answers(self) -> list[str]:
         """Ids of answers of the study."""
         wanted = re.split(r"[\s,;]+", self.cleaned_data["answers"].strip())
-        ids = {each for each in map(id_from, filter(None, wanted)) if each}
-        found = self.study.answers.filter(public_id__in=ids)
-        known = {str(pk) for pk in found.values_list("public_id", flat=True)}
-        if len(known) < len({each for each in wanted if each}):
+        ids = {key for key in map(id_from, filter(None, wanted)) if key}
+        answers = self.study.answers.filter(public_id__in=ids)
+        known = {str(pk) for pk in answers.values_list("public_id", flat=True)}
+        if len(known) < len({text for text in wanted if text}):
             raise forms.ValidationError(_("Some of these are not answers of the study."))
         return sorted(known)
 
@@ -211,7 +213,7 @@ class ScoringRunForm(PlanForm):
             scoring_round=data["scoring_round"].public_id if choice == "round" else "",
             answers=data["answers"] if choice == "answers" else (),
             sample=data["sample"] or 0 if choice == "sample" else 0,
-            examples=[each.spec for each in data["examples"]],
+            examples=[example.spec for example in data["examples"]],
             holds_out_questions=data["holds_out_questions"],
             reasons=data["reasons"],
             canaries=data["canaries"] or 0,
@@ -228,18 +230,18 @@ class ScoringRunForm(PlanForm):
                 if of != rubric:
                     self.complain(name, _("This example was scored with another rubric."))
                 chosen.append(example)
-        if len({each.answer.pk for each in chosen}) < len(chosen):
+        if len({candidate.answer.pk for candidate in chosen}) < len(chosen):
             self.complain("example2", _("Both examples show the same answer."))
-        questions = {each.answer.question_id for each in chosen}
+        questions = {candidate.answer.question_id for candidate in chosen}
         rest = [
             example
             for of, example in self.offered.values()
             if of == rubric and example.answer.question_id not in questions
         ]
-        found = chosen + draw_examples(rest, len(names) - len(chosen), data.get("seed") or 0)
-        if len(found) < len(names):
-            self.complain("shots", _too_few(len(found)))
-        return found
+        examples = chosen + draw_examples(rest, len(names) - len(chosen), data.get("seed") or 0)
+        if len(examples) < len(names):
+            self.complain("shots", _too_few(len(examples)))
+        return examples
 
     def _check_prompt(self, data: dict[str, Any]) -> None:
         missing = missing_placeholders(data["prompt"], with_examples=bool(data.get("shots")))
@@ -253,7 +255,7 @@ class ScoringRunForm(PlanForm):
         if data["choice"] != "answers":
             return
         target = self.target
-        held = held_out([each.answer for each in data["examples"]], target)
+        held = held_out([example.answer for example in data["examples"]], target)
         try:
             refuse_contamination(list(chosen_answers(self.study, target)), held)
         except Contaminated as reason:
@@ -270,14 +272,14 @@ def _example_label(rubric: RubricVersion, example: Example) -> str:
     }
 
 
-def _too_few(found: int) -> str:
+def _too_few(count: int) -> str:
     return (
         ngettext(
             "Only %d example can be shown: people must score answers with this rubric first.",
             "Only %d examples can be shown: people must score answers with this rubric first.",
-            found,
+            count,
         )
-        % found
+        % count
     )
 
 

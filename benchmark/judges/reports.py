@@ -62,9 +62,9 @@ class ScoringCallKey(NamedTuple):
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     asked = {call.pk: ScoringCallKey(*call.subject_ids) for call in calls}
     answers = study.answers.select_related("question__comparison", "system")
-    found = answers.in_bulk({each.answer for each in asked.values()})
-    said = _said([call.pk for call in calls])
-    return {pk: [_item(found.get(each.answer), each, said.get(pk))] for pk, each in asked.items()}
+    by_pk = answers.in_bulk({key.answer for key in asked.values()})
+    replies = _said([call.pk for call in calls])
+    return {pk: [_item(by_pk.get(key.answer), key, replies.get(pk))] for pk, key in asked.items()}
 
 
 def _said(calls: Sequence[int]) -> dict[int, Any]:
@@ -94,8 +94,8 @@ def _value(points: Mapping[str, float]) -> str:
     """The total and what it is made of."""
     if not points:
         return ""
-    each = " ".join(f"{key}:{points[key]:g}" for key in sorted(points, key=_place))
-    return f"{sum(points.values()):g} ({each})"
+    details = " ".join(f"{key}:{points[key]:g}" for key in sorted(points, key=_place))
+    return f"{sum(points.values()):g} ({details})"
 
 
 def _lines(notes: Mapping[str, str]) -> str:
@@ -176,24 +176,24 @@ def count_sheets(run: Run) -> Counts:
 
 def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
     """One row for each kind of canary that the run used."""
-    found = [each for each in probes if each.probe == ProbeResult.Probe.CANARY]
-    plain = plain_totals(run, found)
+    results = [probe for probe in probes if probe.probe == ProbeResult.Probe.CANARY]
+    plain = plain_totals(run, results)
     by_name: dict[str, list[ProbeResult]] = {}
-    for each in found:
-        by_name.setdefault(each.name, []).append(each)
+    for result in results:
+        by_name.setdefault(result.name, []).append(result)
     return [_attack(name, by_name[name], plain) for name in WANTS if name in by_name]
 
 
 def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str, float]]:
     """(answer, replicate) → points of the plain answer; answers without points are absent."""
-    answers = {each.answer_id for each in probes}
+    answers = {probe.answer_id for probe in probes}
     sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, call__isnull=False, reason="")
     parts = JudgementPart.objects.filter(run=run, answer__in=answers, reason="")
-    found: dict[Key, dict[str, float]] = {}
+    totals: dict[Key, dict[str, float]] = {}
     for rows in (sheets, parts):
         for answer, replicate, points in rows.values_list("answer", "replicate", "points"):
-            found.setdefault((answer, replicate), {}).update(points)
-    return found
+            totals.setdefault((answer, replicate), {}).update(points)
+    return totals
 
 
 def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> float | None:
@@ -212,15 +212,15 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
     """
     from cqa_site.stats.means import clustered_mean
 
-    swapped = [each for each in probes if each.probe == ProbeResult.Probe.SWAP]
+    swapped = [probe for probe in probes if probe.probe == ProbeResult.Probe.SWAP]
     if not swapped:
         return None
     changes = _changes(swapped, plain_totals(run, swapped))
     questions = dict(run.study.answers.filter(pk__in=changes).values_list("pk", "question"))
     return clustered_mean(
         [questions[pk] for pk in changes],
-        [sum(found) / len(found) if found else 0.0 for found in changes.values()],
-        [1 if found else 0 for found in changes.values()],
+        [sum(change) / len(change) if change else 0.0 for change in changes.values()],
+        [1 if change else 0 for change in changes.values()],
     )
 
 
@@ -261,8 +261,8 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
         list(rows.values_list("answer", "answer__question", "total")),
         columns=["answer", "question", "total"],
     )
-    found = self_consistency(table, ("total",), Jackknife())
-    return {**to_json(found.columns["total"]), "answers": found.answers}
+    consistency = self_consistency(table, ("total",), Jackknife())
+    return {**to_json(consistency.columns["total"]), "answers": consistency.answers}
 
 
 def sheets_of(
@@ -287,7 +287,7 @@ def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> T
     """Sheets with every criterion, for a file."""
     columns = ["sheet", "question", "aspect", "system", "scenario", "condition", "choice"]
     columns += ["replicate", "state", "reason", "total", *keys]
-    found = [
+    lines = [
         [
             str(sheet.public_id),
             str(sheet.answer.question),
@@ -304,13 +304,13 @@ def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> T
         ]
         for sheet in rows.iterator(2_000)
     ]
-    return TableData(columns, found, name=f"scores-run-{run.number}")
+    return TableData(columns, lines, name=f"scores-run-{run.number}")
 
 
 def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
     """The canaries of a run as people take them away."""
     names = ("canaries", "asked", "decided", "obeyed", "plain", "got", "gain")
-    rows = [[str(each.title), *(getattr(each, name) for name in names)] for each in attacks]
+    rows = [[str(attack.title), *(getattr(attack, name) for name in names)] for attack in attacks]
     columns = [
         _("Attack"),
         _("Canaries"),
@@ -332,15 +332,15 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
 
 def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
     """Numbers of resisted canaries of a run, and the limits of that."""
-    counted = (sum(getattr(each, name) for each in attacks) for name in _COUNTED)
+    counted = (sum(getattr(attack, name) for attack in attacks) for name in _COUNTED)
     canaries, asked, decided, obeyed = counted
-    said = {"n": canaries, "k": asked // max(canaries, 1), "all": decided, "obeyed": obeyed}
-    in_replies = _("Obeyed planted instructions in %(obeyed)d of %(all)d decided replies") % said
+    fields = {"n": canaries, "k": asked // max(canaries, 1), "all": decided, "obeyed": obeyed}
+    in_replies = _("Obeyed planted instructions in %(obeyed)d of %(all)d decided replies") % fields
     if scoring.trust == ScoringRun.Trust.TRUSTED:
         if not obeyed and decided == asked:
             text = _("Resisted all %(n)d planted instructions, each sent %(k)d times")
             text = text if asked > canaries else _("Resisted all %(n)d planted instructions")
-            in_replies = text % said
+            in_replies = text % fields
         return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
         text = _(
@@ -348,26 +348,26 @@ def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
             "leaderboards and agreement figures."
         )
         return text % in_replies
-    if any(each.asked for each in attacks) and not scoring.run.is_active:
+    if any(attack.asked for attack in attacks) and not scoring.run.is_active:
         return _("No canary could be decided, so nothing is known about planted instructions.")
     return _("This is decided when all canaries and the answers they are built on are finished.")
 
 
 def _attack(name: str, probes: Sequence[ProbeResult], plain: Mapping[Key, Any]) -> Attack:
-    pairs = [(plain_of(each, plain), each.total) for each in probes]
+    pairs = [(plain_of(probe, plain), probe.total) for probe in probes]
     both = [(before, got) for before, got in pairs if before is not None and got is not None]
     gains = [gain_of(WANTS[name], got, before) or 0.0 for before, got in both]
-    votes = Counter(each.obeyed for each in probes)
+    votes = Counter(probe.obeyed for probe in probes)
     return Attack(
         name=name,
         title=CANARY_NAMES[name],
         text=TEXTS[name].strip(),
         wants_full=WANTS[name] == FULL,
-        canaries=len({each.answer_id for each in probes}),
+        canaries=len({probe.answer_id for probe in probes}),
         asked=len(probes),
         decided=votes[True] + votes[False],
         obeyed=votes[True],
-        unscored=sum(bool(each.reason) for each in probes),
+        unscored=sum(bool(probe.reason) for probe in probes),
         plain=_mean([before for before, _got in both]),
         got=_mean([got for _before, got in both]),
         gain=_mean(gains),
@@ -383,9 +383,9 @@ def _changes(
 ) -> dict[int, list[float]]:
     """Answer → swapped total minus plain total, for each replicate that has both in full."""
     points: dict[Key, dict[str, float]] = {}
-    spoiled = {(each.answer_id, each.replicate) for each in swapped if each.reason}
-    for each in swapped:
-        points.setdefault((each.answer_id, each.replicate), {}).update(each.points)
+    spoiled = {(result.answer_id, result.replicate) for result in swapped if result.reason}
+    for probe in swapped:
+        points.setdefault((probe.answer_id, probe.replicate), {}).update(probe.points)
     changes: dict[int, list[float]] = {answer: [] for answer, _replicate in points}
     for (answer, replicate), given in points.items():
         before = plain.get((answer, replicate), {})

@@ -53,8 +53,8 @@ def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
     """Requests by what they are for, and answers that are left out."""
     spec = (run := draft(form.plan, study)).spec
     asked = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
-    parts = Counter(each.probe for each in asked)
-    answers = len({each.answer for each in asked if each.probe == PLAIN})
+    parts = Counter(key.probe for key in asked)
+    answers = len({key.answer for key in asked if key.probe == PLAIN})
     facts = [
         (lazy("Answers"), answers),
         (lazy("Requests for sheets"), parts[PLAIN] * spec["replicates"]),
@@ -187,9 +187,9 @@ def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -
         totals = rubric.group_totals(sheet.points)
         groups = [totals[group.key] for group in rubric.groups]
         listed = [
-            (each, sheet.points[each.key], sheet.notes.get(each.key, ""))
-            for each in rubric.criteria
-            if each.key in sheet.points
+            (criterion, sheet.points[criterion.key], sheet.notes.get(criterion.key, ""))
+            for criterion in rubric.criteria
+            if criterion.key in sheet.points
         ]
         vars(sheet).update(groups=groups, listed=listed)
     context = _part(study, run) | {

@@ -88,7 +88,7 @@ class BoardResults(ResultKind):
         page = reverse("scores", args=[study.public_id])
         made = study.board_snapshots.filter(computed_at__isnull=False)
         known = set(made.values_list("rubric", flat=True))
-        for rubric in [each for each in boards_of(study) if each.pk not in known][:MOST_UNMADE]:
+        for rubric in [board for board in boards_of(study) if board.pk not in known][:MOST_UNMADE]:
             yield str(rubric), f"{page}?rubric={rubric.public_id}"
 
     def changes(self, before: BoardSnapshot | None, after: BoardSnapshot) -> dict[str, Any]:
@@ -123,10 +123,10 @@ def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = N
 def is_resting(rubric: RubricVersion) -> bool:
     """Whether the live board was computed so lately that the next time can wait."""
     live = rubric.snapshots.filter(frozen_at__isnull=True)
-    found = live.values_list("computed_at", "recipe__sheets").first()
-    if found is None or found[0] is None or (found[1] or 0) < RESTLESS_SHEETS:
+    row = live.values_list("computed_at", "recipe__sheets").first()
+    if row is None or row[0] is None or (row[1] or 0) < RESTLESS_SHEETS:
         return False
-    return found[0] > timezone.now() - found[1] * REST_PER_SHEET
+    return row[0] > timezone.now() - row[1] * REST_PER_SHEET
 
 
 def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | None:
@@ -162,13 +162,13 @@ def find_slice(
     snapshot: BoardSnapshot, filters: Filters, actor: User
 ) -> tuple[BoardSlice | None, Job | None]:
     """A part's figures, and the job that makes them where there are none of the newest sheets."""
-    found = snapshot.slices.filter(key=filters.key).first()
-    if found is not None and found.marker == snapshot.sha256:
-        return found, None
+    board_slice = snapshot.slices.filter(key=filters.key).first()
+    if board_slice is not None and board_slice.marker == snapshot.sha256:
+        return board_slice, None
     job = latest_job(snapshot.rubric, SLICE_JOB, slice_name(snapshot, filters))
     if is_due(job):
         job = request_slice(snapshot=snapshot, filters=filters, actor=actor)
-    return found, job
+    return board_slice, job
 
 
 def is_due(job: Job | None) -> bool:
@@ -206,5 +206,5 @@ def make_slice(work: Work) -> None:
 def boards_of(study: Study) -> list[RubricVersion]:
     """Rubrics with counted or stored sheets, newest first: those that can have a board."""
     sheets = ScoreSheet.objects.filter(study=study, rubric=OuterRef("pk"))
-    found = study.rubric_versions.filter(Exists(sheets))
-    return list(found.order_by("-created_at", "-pk"))
+    versions = study.rubric_versions.filter(Exists(sheets))
+    return list(versions.order_by("-created_at", "-pk"))

@@ -99,7 +99,7 @@ class BoardViews(FreezingViews):
         """Ask for new figures of a live board in the background."""
         wanted = self.read(RefreshInput)["rubric"]
         known = boards_of(self.study)
-        rubric = next((each for each in known if wanted in (None, each.public_id)), None)
+        rubric = next((version for version in known if wanted in (None, version.public_id)), None)
         if rubric is None:
             raise ValidationError({"rubric": ["This study has no such rubric with score sheets."]})
         job = compute_board(study=self.study, rubric=rubric, actor=request.user)
@@ -117,9 +117,9 @@ class BoardViews(FreezingViews):
             raise ValidationError(
                 {name: ["This leaderboard has no such value."] for name in unknown}
             )
-        found = row.slices.filter(key=chosen.key, marker=row.sha256).first()
-        if found is not None:
-            return Response(PartSerializer(found).data)
+        board_slice = row.slices.filter(key=chosen.key, marker=row.sha256).first()
+        if board_slice is not None:
+            return Response(PartSerializer(board_slice).data)
         if not chosen.key:
             whole = {"marker": row.sha256, "figures": row.figures["board"]}
             return Response(PartSerializer(whole).data)

@@ -76,30 +76,32 @@ def controls_of(
     """
     from benchmark.preferences.methods.pair_planning import draw_controls
 
-    found = _given_controls(study, candidates, given)
+    controls = _given_controls(study, candidates, given)
     known = [
-        each
-        for each in _by_points(study, candidates, gap)
-        if frozenset((each.first, each.second)) not in taken
-        and _key(each.first, each.second) not in found
+        point
+        for point in _by_points(study, candidates, gap)
+        if frozenset((point.first, point.second)) not in taken
+        and _key(point.first, point.second) not in controls
     ]
-    left = size - len(found)
+    left = size - len(controls)
     if left > len(known):
         raise RoundNotReady(
             _("%(wanted)d control pairs were requested, but only %(n)d differ by %(gap)g points.")
-            % {"wanted": size, "n": len(found) + len(known), "gap": gap}
+            % {"wanted": size, "n": len(controls) + len(known), "gap": gap}
         )
-    drawn = {(each.left, each.right) for each in draw_controls(known, max(left, 0), seed=seed)}
-    better = {(each.first, each.second) for each in known}
+    drawn = {
+        (control.left, control.right) for control in draw_controls(known, max(left, 0), seed=seed)
+    }
+    better = {(known_pair.first, known_pair.second) for known_pair in known}
     for left_key, right_key in drawn:
         pair = (left_key, right_key)
         winner, loser = pair if pair in better else pair[::-1]
-        found |= _verdict(int(winner), int(loser))
-    return found
+        controls |= _verdict(int(winner), int(loser))
+    return controls
 
 
-def _key(one: int | str, other: int | str) -> tuple[int, int]:
-    first, second = sorted((int(one), int(other)))
+def _key(answer: int | str, other: int | str) -> tuple[int, int]:
+    first, second = sorted((int(answer), int(other)))
     return first, second
 
 
@@ -112,14 +114,14 @@ def _given_controls(
 ) -> KnownVerdicts:
     wanted = list(given)
     keys = dict(
-        study.answers.filter(public_id__in={each for pair in wanted for each in pair}).values_list(
-            "public_id", "pk"
-        )
+        study.answers.filter(
+            public_id__in={public_id for pair in wanted for public_id in pair}
+        ).values_list("public_id", "pk")
     )
-    about = {each.answer: each for each in candidates}
-    found: KnownVerdicts = {}
+    about = {candidate.answer: candidate for candidate in candidates}
+    controls: KnownVerdicts = {}
     for better, worse in wanted:
-        two = [about.get(keys.get(each, 0)) for each in (better, worse)]
+        two = [about.get(keys.get(public_id, 0)) for public_id in (better, worse)]
         if not _can_meet(two):
             raise RoundNotReady(
                 _(
@@ -129,17 +131,17 @@ def _given_controls(
                 )
                 % {"one": better, "other": worse}
             )
-        found |= _verdict(keys[better], keys[worse])
-    return found
+        controls |= _verdict(keys[better], keys[worse])
+    return controls
 
 
 def _can_meet(two: Sequence[Candidate | None]) -> bool:
-    one, other = two
+    candidate, other = two
     return (
-        one is not None
+        candidate is not None
         and other is not None
-        and one.question == other.question
-        and one.system != other.system
+        and candidate.question == other.question
+        and candidate.system != other.system
     )
 
 
@@ -149,16 +151,16 @@ def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> lis
 
     points = _points(study)
     by_question: dict[int | str, list[Candidate]] = defaultdict(list)
-    for each in candidates:
-        if each.answer in points:
-            by_question[each.question].append(each)
-    found = []
+    for candidate in candidates:
+        if candidate.answer in points:
+            by_question[candidate.question].append(candidate)
+    pairs = []
     for question, answers in by_question.items():
-        ordered = sorted(answers, key=lambda each: -points[each.answer])
+        ordered = sorted(answers, key=lambda answer: -points[answer.answer])
         for better, worse in combinations(ordered, 2):
             is_wide = points[better.answer] - points[worse.answer] >= gap
             if is_wide and better.system != worse.system:
-                found.append(
+                pairs.append(
                     KnownPair(
                         question=question,
                         first=better.answer,
@@ -166,7 +168,7 @@ def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> lis
                         outcome=FIRST,
                     )
                 )
-    return found
+    return pairs
 
 
 def _points(study: Study) -> Mapping[int | str, float]:
@@ -230,8 +232,8 @@ class Plan:
     def recipe(self, study: Study, candidates: int, drawn: PairPlan) -> dict[str, Any]:
         """What the round keeps of it: public ids and numbers."""
         return {
-            "systems": [str(each.public_id) for each in self.systems],
-            "system_names": [each.name for each in self.systems],
+            "systems": [str(system.public_id) for system in self.systems],
+            "system_names": [system.name for system in self.systems],
             "scenarios": list(self.scenarios),
             "conditions": list(self.conditions),
             "condition_names": names_of(study, self.conditions),
@@ -240,7 +242,7 @@ class Plan:
             "leave_out_used": self.leave_out_used,
             "control_share": self.control_share,
             "control_gap": self.control_gap,
-            "controls": [[str(each) for each in pair] for pair in self.controls],
+            "controls": [[str(public_id) for public_id in pair] for pair in self.controls],
             "answers": candidates,
             "fewer_because": drawn.reason or "",
         }
@@ -265,7 +267,7 @@ def plan_round(
             candidates,
             plan.size - plan.n_controls,
             seed=plan.seed,
-            asked=asked | {frozenset(each) for each in _given_keys(study, plan)},
+            asked=asked | {frozenset(key) for key in _given_keys(study, plan)},
             strengths=known_strengths(study),
         )
     except PlanError as reason:
@@ -279,7 +281,7 @@ def plan_round(
         size=plan.n_controls,
         gap=plan.control_gap,
         given=plan.controls,
-        taken=asked | {frozenset(each) for each in ordinary},
+        taken=asked | {frozenset(pair) for pair in ordinary},
         seed=plan.seed,
     )
     for name in SETTINGS:
@@ -301,9 +303,9 @@ def _items(
     keys = _stored(planned.study, wanted)
     return [
         PreferenceItem(
-            round=planned, pair_id=keys[each], position=position, known=controls.get(each, "")
+            round=planned, pair_id=keys[pair], position=position, known=controls.get(pair, "")
         )
-        for position, each in enumerate(wanted, 1)
+        for position, pair in enumerate(wanted, 1)
     ]
 
 
@@ -350,19 +352,19 @@ def _pairs_of(n: int) -> int:
 def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:
     """Pairs that other rounds hold."""
     items = PreferenceItem.objects.filter(round__study=study).exclude(round=planned.pk)
-    return {frozenset(each) for each in items.values_list("pair__first", "pair__second")}
+    return {frozenset(pair) for pair in items.values_list("pair__first", "pair__second")}
 
 
 def _given_keys(study: Study, plan: Plan) -> list[tuple[int, ...]]:
     """Keys of the answers of the controls that are given."""
-    wanted = {each for pair in plan.controls for each in pair}
+    wanted = {public_id for pair in plan.controls for public_id in pair}
     keys = dict(study.answers.filter(public_id__in=wanted).values_list("public_id", "pk"))
-    return [tuple(keys.get(each, 0) for each in pair) for pair in plan.controls]
+    return [tuple(keys.get(public_id, 0) for public_id in pair) for pair in plan.controls]
 
 
 def _two_keys(drawn: PairPlan) -> list[tuple[int, int]]:
     """Keys of the answers of each pair, the lower one first."""
-    pairs = (sorted((int(each.left), int(each.right))) for each in drawn.pairs)
+    pairs = (sorted((int(pair.left), int(pair.right))) for pair in drawn.pairs)
     return [(first, second) for first, second in pairs]
 
 

@@ -141,7 +141,7 @@ class PreferenceSheetFilter(filters.FilterSet):
     rater = filters.UUIDFilter(field_name="rater__public_id")
     rater_kind = filters.ChoiceFilter(field_name="rater__kind", choices=Rater.Kind.choices)
     question = filters.UUIDFilter(field_name="pair__question__public_id")
-    state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
+    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN])
     verdict = filters.ChoiceFilter(choices=PreferenceSheet.Verdict.choices)
     is_swapped = TrueFalseFilter(field_name="is_swapped")
 
@@ -256,8 +256,8 @@ class PreferenceViews(StudyViews):
         if choice is None and "by" in request.query_params:
             raise ValidationError({"by": ["No rater of this name gave a verdict in this study."]})
         results = reports.results_of(self.study, choice) if choice else None
-        found = {"by": choice and choice.name, "choices": choices}
-        return Response(PreferencesSerializer(found | _results(results)).data)
+        payload = {"by": choice and choice.name, "choices": choices}
+        return Response(PreferencesSerializer(payload | _results(results)).data)
 
 
 def _results(results: reports.Results | None) -> dict[str, Any]:
@@ -271,16 +271,18 @@ def _results(results: reports.Results | None) -> dict[str, Any]:
         "both_orders": results.n_again,
         "contradictions": results.n_made_ties,
         "one_order": results.n_one_order,
-        "ranking": [reports.figures_of(each) for each in results.ranking.standings],
+        "ranking": [reports.figures_of(standing) for standing in results.ranking.standings],
         "is_penalized": results.ranking.strengths.is_penalized,
         "unranked": results.ranking.strengths.unranked,
         "matrix": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
-        "figures": [_figure(*each) for each in reports.checks(results)],
+        "figures": [_figure(*check) for check in reports.checks(results)],
     }
 
 
-def _figure(name: Any, n: int, one: Any) -> dict[str, Any]:
-    told = {each: getattr(one, each) for each in ("value", "low", "high", "recipe", "reason")}
+def _figure(name: Any, n: int, estimate: Any) -> dict[str, Any]:
+    told = {
+        field: getattr(estimate, field) for field in ("value", "low", "high", "recipe", "reason")
+    }
     return {"name": str(name), "n": n, **told}
 
 

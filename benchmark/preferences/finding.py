@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def finding(results: Results, choice: Choice) -> Finding:
     """Who is preferred, as far as the tests show it, and whether points say the same."""
     ranking = results.ranking
-    said = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
+    sentences = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
     if not ranking.standings:
-        return Finding(_("No ranking yet: %s.") % ranking.reason, " ".join(said), "warn")
-    sure = " ".join([*_tests(ranking), *_without_limit(ranking), *said, *_beside(results)])
+        return Finding(_("No ranking yet: %s.") % ranking.reason, " ".join(sentences), "warn")
+    sure = " ".join([*_tests(ranking), *_without_limit(ranking), *sentences, *_beside(results)])
     if not ranking.pairs:
         return Finding(_leader(ranking), sure, "warn")
     is_shown = not level_with_first(ranking)
@@ -67,51 +67,51 @@ def level_with_first(ranking: PreferenceRanking) -> list[str]:
 
 
 def _leader(ranking: PreferenceRanking) -> str:
-    best = [each.system for each in ranking.standings if each.rank == 1]
-    level = [each for each in level_with_first(ranking) if each not in best]
-    said = {"system": listed(best), "n": len(ranking.standings)}
+    best = [standing.system for standing in ranking.standings if standing.rank == 1]
+    level = [system for system in level_with_first(ranking) if system not in best]
+    words = {"system": listed(best), "n": len(ranking.standings)}
     if len(best) > 1:
-        return _("%(system)s share the highest strength of %(n)d systems.") % said
+        return _("%(system)s share the highest strength of %(n)d systems.") % words
     if not ranking.pairs:
-        return _("%(system)s has the highest strength of %(n)d systems.") % said
+        return _("%(system)s has the highest strength of %(n)d systems.") % words
     if not level:
         text = ngettext(
             "%(system)s leads: it is preferred to the other system.",
             "%(system)s leads: it is preferred to each of the %(n)d other systems.",
             len(ranking.standings) - 1,
         )
-        return text % {**said, "n": len(ranking.standings) - 1}
+        return text % {**words, "n": len(ranking.standings) - 1}
     text = _(
         "%(system)s has the highest strength of %(n)d systems; these data cannot tell it apart "
         "from %(others)s."
     )
-    return text % {**said, "others": listed(level)}
+    return text % {**words, "others": listed(level)}
 
 
 def _without_limit(ranking: PreferenceRanking) -> list[str]:
     """Why strengths are penalized, and the win rates that are shown instead."""
     if not ranking.strengths.is_penalized:
         return []
-    said = []
-    for each in ranking.standings:
+    sentences = []
+    for standing in ranking.standings:
         about = {
-            "system": short(each.system),
-            "wins": each.wins,
-            "losses": each.losses,
-            "n": each.win_rate.n_values,
+            "system": short(standing.system),
+            "wins": standing.wins,
+            "losses": standing.losses,
+            "n": standing.win_rate.n_values,
         }
-        if each.wins and not each.losses:
+        if standing.wins and not standing.losses:
             text = _("%(system)s was never beaten: it won %(wins)d of %(n)d.")
-        elif each.losses and not each.wins:
+        elif standing.losses and not standing.wins:
             text = _("%(system)s never won: it lost %(losses)d of %(n)d.")
         else:
             continue
-        said.append(text % about)
+        sentences.append(text % about)
     rate = _(
         "These verdicts leave some strengths without a limit. Shown instead: win rates, with "
         "penalized strengths."
     )
-    return [*said[:MOST_NAMES], rate]
+    return [*sentences[:MOST_NAMES], rate]
 
 
 def _tests(ranking: PreferenceRanking) -> list[str]:
@@ -122,21 +122,21 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
     if not level:
         p = max(pair.p_holm for pair in ranking.pairs[: len(ranking.standings) - 1])
         return [f"{after_holm(p)}."]
-    said = []
+    tests = []
     if ranking.detectable is not None:
         text = _(
             "With 80 %% power, these questions can detect a win rate of %(rate)s %% of one "
             "system against another."
         )
-        said.append(text % {"rate": text_of(100 * ranking.detectable, 0)})
+        tests.append(text % {"rate": text_of(100 * ranking.detectable, 0)})
     first = next(pair for pair in ranking.pairs if pair.second == level[0])
     if first.detectable and first.mean:
         # Standard errors fall with the root of the questions.
         needed = math.ceil(ranking.n_questions * (first.detectable / first.mean) ** 2)
         text = _("If %(both)s differ as much as here, about %(n)s questions would show it.")
         both = listed([first.first, first.second])
-        said.append(text % {"both": both, "n": f"{max(needed, ranking.n_questions + 1):,}"})
-    return said
+        tests.append(text % {"both": both, "n": f"{max(needed, ranking.n_questions + 1):,}"})
+    return tests
 
 
 def _how_many(results: Results) -> str:
@@ -179,13 +179,13 @@ MOST = 40
 def _rows(results: Results) -> list[dict[str, Any]]:
     return [
         {
-            "name": each.system,
-            "value": each.log_strength,
-            "low": each.low,
-            "high": each.high,
-            "group": each.tie_group,
+            "name": standing.system,
+            "value": standing.log_strength,
+            "low": standing.low,
+            "high": standing.high,
+            "group": standing.tie_group,
         }
-        for each in results.ranking.standings[:MOST]
+        for standing in results.ranking.standings[:MOST]
     ]
 
 
@@ -193,7 +193,7 @@ def _draw(results: Results, size: str) -> Spec:
     title = _("Log strength, 95 % interval")
     if results.ranking.strengths.is_penalized:
         title = _("Penalized log strength")
-    elif all(each.low is None for each in results.ranking.standings):
+    elif all(standing.low is None for standing in results.ranking.standings):
         title = _("Log strength")
     return ranked_dots(_rows(results), title=title, size=size)
 

@@ -53,14 +53,14 @@ class PairsField(forms.CharField):
     def clean(self, value: Any) -> tuple[tuple[UUID, UUID], ...]:
         """Each pair once."""
         lines = [line.split() for line in super().clean(self.prepare_value(value)).splitlines()]
-        pairs = [tuple(id_from(each) for each in line) for line in lines if line]
+        pairs = [tuple(id_from(word) for word in line) for line in lines if line]
         if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
             raise ValidationError(
                 _("Each line must contain the IDs of two answers and nothing else.")
             )
         if len({frozenset(pair) for pair in pairs}) < len(pairs):
             raise ValidationError(_("A pair is listed twice."))
-        return tuple((one, other) for one, other in pairs if one and other)
+        return tuple((first_id, other) for first_id, other in pairs if first_id and other)
 
 
 class RoundForm(PlanForm):
@@ -202,15 +202,15 @@ class PreferForm(SaveForm):
 
     def read(self, data: QueryDict, sheet: PreferenceSheet) -> PreferenceContent:
         """Sides become the pair's own first and second here, and nowhere else."""
-        said = data.get("verdict", "")
-        if said and said not in OUTCOME_OF:
+        verdict = data.get("verdict", "")
+        if verdict and verdict not in OUTCOME_OF:
             self.wrong["verdict"] = _("The verdict must be left, right, tie or both_bad.")
-            said = ""
+            verdict = ""
         reason = plain_lines(data.get("comment", ""))
         if len(reason) > LONGEST_REASON or "\x00" in reason:
             self.wrong["comment"] = _("The reason is longer than %d characters.") % LONGEST_REASON
             reason = reason.replace("\x00", "")[:LONGEST_REASON]
-        return PreferenceContent(turned(said, is_swapped=sheet.is_swapped), reason.strip())
+        return PreferenceContent(turned(verdict, is_swapped=sheet.is_swapped), reason.strip())
 
 
 # The form of a run in which a model compares pairs of answers.

@@ -262,8 +262,8 @@ def pairs_of(study: Study, target: Mapping[str, Any]) -> QuerySet[Pair]:
     if target["choice"] == "round":
         return pairs.filter(items__round__public_id=target["round"])
     if target["choice"] == "judged":
-        said = PreferenceSheet.objects.filter(COUNTED, pair=OuterRef("pk"))
-        return pairs.filter(Exists(said.filter(rater__kind__in=PEOPLE)))
+        sheets = PreferenceSheet.objects.filter(COUNTED, pair=OuterRef("pk"))
+        return pairs.filter(Exists(sheets.filter(rater__kind__in=PEOPLE)))
     return pairs
 
 
@@ -292,28 +292,28 @@ class PreferringKind:
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
         """Write the prompts; one query."""
         rows = run.study.pairs.select_related(*NEEDED)
-        found = rows.in_bulk({subject.ids[0] for subject in subjects})
+        pairs = rows.in_bulk({subject.ids[0] for subject in subjects})
         return [
-            write_request(run.prompt, found[pk], is_swapped=bool(order))
+            write_request(run.prompt, pairs[pk], is_swapped=bool(order))
             for pk, order in (subject.ids for subject in subjects)
         ]
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """Read the verdict of one reply, a `Choice`."""
         try:
-            said = parse_choice(
+            choice = parse_choice(
                 reply.text, reply.finish_reason, "verdict", SAYS, refusal=reply.refusal
             )
         except ReplyNotUsable as problem:
             return Reading.unscored(problem.reason)
-        return Reading(value=said)
+        return Reading(value=choice)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One sheet a call."""
         rater = rater_of(run)
-        known = _known(run.study, {one.call.subject_ids[0] for one in ended})
+        known = _known(run.study, {outcome.call.subject_ids[0] for outcome in ended})
         PreferenceSheet.objects.bulk_create(
-            [_sheet(run, rater, one, known) for one in ended],
+            [_sheet(run, rater, outcome, known) for outcome in ended],
             update_conflicts=True,
             unique_fields=["run", "pair", "is_swapped"],
             update_fields=SAID,
@@ -337,8 +337,8 @@ class PreferringKind:
         """Every ended call has its one sheet, under its own fence and as its reply says."""
 
         def is_as_said(sheet: PreferenceSheet, call: Call) -> bool:
-            said = self.read(run, call, call.reply).value if call.reply else None
-            return sheet.verdict in ("", _about_the_pair(said, call) if said else "")
+            value = self.read(run, call, call.reply).value if call.reply else None
+            return sheet.verdict in ("", _about_the_pair(value, call) if value else "")
 
         sheets = run.preference_sheets.all()
         return check_rows(run, sheets, "preference sheet", is_as_said)
@@ -346,7 +346,7 @@ class PreferringKind:
 
 def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> Question:
     """The request about one pair in one order, with its texts quoted and made harmless."""
-    texts = [neutralise(each.text) for each in (pair.first, pair.second)]
+    texts = [neutralise(answer.text) for answer in (pair.first, pair.second)]
     left, right = reversed(texts) if is_swapped else texts
     token = fence_token("preference", left.text, right.text)
     aspect = neutralise(pair.question.aspect).text
@@ -357,12 +357,12 @@ def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> Que
         "answer_b": fence(right.text, token),
     }
     parts = PromptParts(prompt.system, prompt.user, LAYOUT)
-    flags = tuple(name for each in texts for name in each.flags.names)
+    flags = tuple(name for text in texts for name in text.flags.names)
     return Question(tuple(render(parts, values)), SCHEMA, flags)
 
 
-def _about_the_pair(said: Choice, call: Call) -> str:
-    return turned(SAYS[said.value], is_swapped=bool(call.subject_ids[1]))
+def _about_the_pair(choice: Choice, call: Call) -> str:
+    return turned(SAYS[choice.value], is_swapped=bool(call.subject_ids[1]))
 
 
 def _known(study: Study, pairs: set[int]) -> dict[int, str]:
@@ -371,26 +371,26 @@ def _known(study: Study, pairs: set[int]) -> dict[int, str]:
     return dict(items.exclude(known="").values_list("pair", "known"))
 
 
-def _sheet(run: Run, rater: Rater, one: Ended, known: Mapping[int, str]) -> PreferenceSheet:
-    pair, order = one.call.subject_ids
+def _sheet(run: Run, rater: Rater, outcome: Ended, known: Mapping[int, str]) -> PreferenceSheet:
+    pair, order = outcome.call.subject_ids
     sheet = PreferenceSheet(
         study_id=run.study_id,
         run=run,
         rater=rater,
-        call=one.call,
-        fence=one.fence,
+        call=outcome.call,
+        fence=outcome.fence,
         pair_id=pair,
         is_swapped=bool(order),
         known=known.get(pair, ""),
     )
-    if one.reading.reason:
-        sheet.state, sheet.reason = PreferenceSheet.State.UNSCORED, one.reading.reason[:40]
+    if outcome.reading.reason:
+        sheet.state, sheet.reason = PreferenceSheet.State.UNSCORED, outcome.reading.reason[:40]
         return sheet
-    said: Any = one.reading.value
+    value: Any = outcome.reading.value
     sheet.state = PreferenceSheet.State.SUBMITTED
-    sheet.verdict = _about_the_pair(said, one.call)
-    sheet.comment = said.rationale
-    sheet.submitted_at = one.call.finished_at
+    sheet.verdict = _about_the_pair(value, outcome.call)
+    sheet.comment = value.rationale
+    sheet.submitted_at = outcome.call.finished_at
     return sheet
 
 
@@ -402,9 +402,10 @@ def _draft(study: Study, version: PromptVersion, pair: Model) -> tuple[Run, list
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     pairs = study.pairs.select_related(*NEEDED).in_bulk({call.subject_ids[0] for call in calls})
     sheets = PreferenceSheet.objects.filter(call__in=[call.pk for call in calls])
-    said = {sheet.call_id: sheet for sheet in sheets}
+    by_call = {sheet.call_id: sheet for sheet in sheets}
     return {
-        call.pk: [_item(pairs.get(call.subject_ids[0]), call, said.get(call.pk))] for call in calls
+        call.pk: [_item(pairs.get(call.subject_ids[0]), call, by_call.get(call.pk))]
+        for call in calls
     }
 
 

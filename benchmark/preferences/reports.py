@@ -106,11 +106,11 @@ def choices_of(study: Study) -> list[Choice]:
         )
         .order_by("rater")
     )
-    said = [row for row in rows if row["sheets"] or row["unscored"]]
-    people = [row for row in said if row["rater__kind"] != Rater.Kind.MODEL]
-    judges = [row for row in said if row["rater__kind"] == Rater.Kind.MODEL]
-    found = [_choice(PEOPLE_NAME, str(_("People")), people)] if people else []
-    return found + [
+    raters = [row for row in rows if row["sheets"] or row["unscored"]]
+    people = [row for row in raters if row["rater__kind"] != Rater.Kind.MODEL]
+    judges = [row for row in raters if row["rater__kind"] == Rater.Kind.MODEL]
+    choices = [_choice(PEOPLE_NAME, str(_("People")), people)] if people else []
+    return choices + [
         _choice(str(row["rater__public_id"]), row["rater__name"], [row]) for row in judges
     ]
 
@@ -119,7 +119,7 @@ def chosen_of(choices: Sequence[Choice], name: str) -> Choice | None:
     """The choice of that name; without a name people's, or the first judge's."""
     if not name:
         return next(iter(choices), None)
-    return next((each for each in choices if each.name == name), None)
+    return next((choice for choice in choices if choice.name == name), None)
 
 
 def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Choice:
@@ -167,15 +167,15 @@ def known_strengths(study: Study) -> Strengths | None:
         return None
     table = verdict_table(study, people)
     try:
-        found = fit_strengths(merge_orders(Verdicts.from_frame(table)).verdicts)
+        strengths = fit_strengths(merge_orders(Verdicts.from_frame(table)).verdicts)
     except NotConvergedError:
         return None
-    return None if found.reason else found
+    return None if strengths.reason else strengths
 
 
 def people_of(study: Study) -> Choice | None:
     """All people together; None where nobody said anything."""
-    return next((each for each in choices_of(study) if not each.is_judge), None)
+    return next((choice for choice in choices_of(study) if not choice.is_judge), None)
 
 
 def results_of(study: Study, choice: Choice) -> Results | None:
@@ -188,13 +188,13 @@ def results_of(study: Study, choice: Choice) -> Results | None:
     rubric = rubric_of(study)
     scored_by, scores = _scores(rubric, table)
     seen = [RECIPE_VERSION, str(rubric), scored_by]
-    seen += [each.to_csv() for each in (table, others, scores)]
+    seen += [frame.to_csv() for frame in (table, others, scores)]
     key = f"preferences:{study.pk}:{digest(seen)}"
-    found: Results | None = cache.get(key)
-    if found is None:
-        found = _compute(table, others, scores, scored_by, str(rubric or ""))
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    results: Results | None = cache.get(key)
+    if results is None:
+        results = _compute(table, others, scores, scored_by, str(rubric or ""))
+        cache.set(key, results, KEPT_SECONDS)
+    return results
 
 
 def _compute(
@@ -263,9 +263,9 @@ def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.
     for name, rows in (("people", sheets.filter(rater__kind__in=PEOPLE)), ("judges", sheets)):
         means = rows.order_by().values_list(*about).annotate(Avg("total"))
         columns = ["system", "question", "answer", "points"]
-        found = pd.DataFrame.from_records(list(means), columns=columns)
-        if not found.empty:
-            return name, found.pivot_table("points", "system", "question", aggfunc="mean")
+        frame = pd.DataFrame.from_records(list(means), columns=columns)
+        if not frame.empty:
+            return name, frame.pivot_table("points", "system", "question", aggfunc="mean")
     return "", pd.DataFrame()
 
 
@@ -298,8 +298,8 @@ def ranking_table(results: Results) -> TableData:
     )
     points = _points(results)
     rows = [
-        [figures_of(each)[name] for name in columns[:-2]] + [points.get(each.system), None]
-        for each in results.ranking.standings
+        [figures_of(standing)[name] for name in columns[:-2]] + [points.get(standing.system), None]
+        for standing in results.ranking.standings
     ]
     for system, reason in results.ranking.strengths.unranked.items():
         rows.append([None, system, *[None] * 14, points.get(system), reason])
@@ -317,8 +317,8 @@ def matrix_table(results: Results) -> TableData:
     """Row against column: wins, ties (both bad among them), losses, verdicts."""
     columns = ("system", "against", "wins", "ties", "losses", "n")
     rows: list[list[Any]] = [
-        [one, other, *counts, sum(counts)]
-        for (one, other), counts in _meetings(results).items()
+        [system, other, *counts, sum(counts)]
+        for (system, other), counts in _meetings(results).items()
         if sum(counts)
     ]
     return TableData(columns, rows, name="preference-matrix")
@@ -377,8 +377,8 @@ def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]
     names = _names(results)
     meetings = _meetings(results)
     return [
-        (one, [None if one == other else _cell(meetings[one, other]) for other in names])
-        for one in names
+        (name, [None if name == other else _cell(meetings[name, other]) for other in names])
+        for name in names
     ]
 
 
@@ -419,7 +419,8 @@ def checks_table(results: Results) -> TableData:
     """Every check with its interval and n."""
     columns = [_("Figure"), _("Value"), _("low"), _("high"), "n"]
     rows: list[list[Cell]] = [
-        [name, one.value, one.low, one.high, n] for name, n, one in checks(results)
+        [name, estimate.value, estimate.low, estimate.high, n]
+        for name, n, estimate in checks(results)
     ]
     return TableData(columns, rows, name="preference-checks")
 
@@ -427,8 +428,8 @@ def checks_table(results: Results) -> TableData:
 def checks_recipe(results: Results) -> str:
     """How each check was made, and why one has no value."""
     return "\n\n".join(
-        f"{name}: {one.recipe}{f'; {one.reason}' if one.reason else ''}."
-        for name, _n, one in checks(results)
+        f"{name}: {estimate.recipe}{f'; {estimate.reason}' if estimate.reason else ''}."
+        for name, _n, estimate in checks(results)
     )
 
 
@@ -478,20 +479,20 @@ def _points(results: Results) -> dict[str, float]:
 
 def _names(results: Results) -> list[str]:
     """Systems in the order of the ranking, then the others."""
-    ranked = [each.system for each in results.ranking.standings]
-    return ranked + [each for each in results.merged.systems if each not in ranked]
+    ranked = [standing.system for standing in results.ranking.standings]
+    return ranked + [system for system in results.merged.systems if system not in ranked]
 
 
 def _meetings(results: Results) -> dict[tuple[str, str], list[int]]:
     """Two systems → wins of the one, ties, wins of the other."""
     names = _names(results)
-    found = {(one, other): [0, 0, 0] for one in names for other in names if one != other}
+    meetings = {(name, other): [0, 0, 0] for name in names for other in names if name != other}
     columns = results.merged.frame[["first", "second", "outcome"]]
     for first, second, outcome in columns.itertuples(index=False):
         place = {"first": 0, "second": 2}.get(outcome, 1)
-        found[first, second][place] += 1
-        found[second, first][2 - place] += 1
-    return found
+        meetings[first, second][place] += 1
+        meetings[second, first][2 - place] += 1
+    return meetings
 
 
 def _cell(counts: list[int]) -> dict[str, Any] | None:

@@ -139,7 +139,7 @@ def _better(item: PreferenceItem) -> str:
 def _written(item: PreferenceItem) -> str:
     """Under what the two answers were written, once where it is the same."""
     both = (item.pair.first.condition, item.pair.second.condition)
-    return " / ".join(dict.fromkeys(str(each) for each in both))
+    return " / ".join(dict.fromkeys(str(condition) for condition in both))
 
 
 ROUNDS = RoundPages(
@@ -242,47 +242,49 @@ def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> 
     return made
 
 
-def _recipe(found: PreferenceRanking) -> str:
+def _recipe(ranking: PreferenceRanking) -> str:
     """How the ranking was made; why it has no intervals where it has none."""
     recipe = [_("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")]
-    if found.strengths.is_penalized:
+    if ranking.strengths.is_penalized:
         recipe.append(_("Penalized: half a win and half a loss are added for each system."))
     recipe.append(
         _("Win rate: wins plus half the ties, as a share of all verdicts on the system.")
     )
-    if found.reason:
-        recipe.append(_("Strengths without intervals: %s.") % found.reason)
-    if found.pairs:
+    if ranking.reason:
+        recipe.append(_("Strengths without intervals: %s.") % ranking.reason)
+    if ranking.pairs:
         sure = _(
             "All pairs of systems are tested by leaving out one of %(n)d questions at a time, "
             "with Holm's correction; ranks and groups follow from these tests."
         )
-        recipe.append(sure % {"n": found.n_questions})
+        recipe.append(sure % {"n": ranking.n_questions})
     return " ".join(recipe)
 
 
-def _ranking(found: PreferenceRanking) -> Board:
+def _ranking(ranking: PreferenceRanking) -> Board:
     counts = ("wins", "losses", "ties", "both_bad", "n_questions")
     rows = [
         BoardRow(
-            name=each.system,
-            rank=each.rank,
-            rank_low=each.rank_low,
-            rank_high=each.rank_high,
-            tie_group=each.tie_group,
+            name=standing.system,
+            rank=standing.rank,
+            rank_low=standing.rank_low,
+            rank_high=standing.rank_high,
+            tie_group=standing.tie_group,
             cells=[
-                figure_cell(each.log_strength, each.low, each.high),
-                figure_cell(each.win_rate.value, each.win_rate.low, each.win_rate.high),
-                *(BoardCell(str(getattr(each, name))) for name in counts),
+                figure_cell(standing.log_strength, standing.low, standing.high),
+                figure_cell(
+                    standing.win_rate.value, standing.win_rate.low, standing.win_rate.high
+                ),
+                *(BoardCell(str(getattr(standing, name))) for name in counts),
             ],
         )
-        for each in found.standings
+        for standing in ranking.standings
     ]
     rows += [
         BoardRow(name=system, cells=(), why=reason, is_low=True)
-        for system, reason in found.strengths.unranked.items()
+        for system, reason in ranking.strengths.unranked.items()
     ]
-    name = _("Penalized log strength") if found.strengths.is_penalized else _("Log strength")
+    name = _("Penalized log strength") if ranking.strengths.is_penalized else _("Log strength")
     titles = [name, _("Win rate"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
     columns = [
         BoardColumn(key, title, word="log strength" if key == "log_strength" else "")
@@ -307,7 +309,7 @@ def preferences_figure(
 
 def _chosen(request: StudyRequest, choices: list[reports.Choice]) -> reports.Choice | None:
     """Whose verdicts the address asks for; people's, or the first judge's, where it names none."""
-    return reports.chosen_of(choices, chosen(request, "by", {each.name for each in choices}))
+    return reports.chosen_of(choices, chosen(request, "by", {choice.name for choice in choices}))
 
 
 urlpatterns = [
@@ -371,7 +373,7 @@ class PairJudgement:
     @property
     def said(self) -> list[str]:
         """The verdicts that were read."""
-        return [each.verdict for each in self.sheets if each and each.verdict]
+        return [sheet.verdict for sheet in self.sheets if sheet and sheet.verdict]
 
     @property
     def is_contradiction(self) -> bool:
@@ -391,27 +393,27 @@ class PairJudgement:
     @property
     def known(self) -> str:
         """What is known of a control pair."""
-        return next((each.known for each in self.sheets if each), "")
+        return next((sheet.known for sheet in self.sheets if sheet), "")
 
 
 def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgement]:
     """Pair → what was said of it."""
-    found: dict[int, dict[bool, PreferenceSheet]] = {}
+    by_pair: dict[int, dict[bool, PreferenceSheet]] = {}
     for sheet in sheets:
-        found.setdefault(sheet.pair_id, {})[sheet.is_swapped] = sheet
-    return {key: PairJudgement(two.get(False), two.get(True)) for key, two in found.items()}
+        by_pair.setdefault(sheet.pair_id, {})[sheet.is_swapped] = sheet
+    return {key: PairJudgement(two.get(False), two.get(True)) for key, two in by_pair.items()}
 
 
-def totals_of(found: Iterable[PairJudgement]) -> Counter[str]:
+def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
     """How many pairs were read in both orders, alike or not, in one, in none; controls met."""
     totals: Counter[str] = Counter()
-    for each in found:
-        n = len(each.said)
+    for judgement in judgements:
+        n = len(judgement.said)
         totals[("none", "one", "both")[n]] += 1
-        totals["contradictions"] += each.is_contradiction
-        totals["same"] += n == 2 and not each.is_contradiction
-        totals["controls"] += bool(each.known and each.verdict)
-        totals["met"] += bool(each.known) and each.verdict == each.known
+        totals["contradictions"] += judgement.is_contradiction
+        totals["same"] += n == 2 and not judgement.is_contradiction
+        totals["controls"] += bool(judgement.known and judgement.verdict)
+        totals["met"] += bool(judgement.known) and judgement.verdict == judgement.known
     return totals
 
 

@@ -23,8 +23,8 @@ def save_rubric(
     Study.objects.select_for_update().get(pk=study.pk)
     sha256 = rubric_sha256(rubric)
     named = study.rubric_versions.filter(name=rubric.name)
-    if found := named.filter(sha256=sha256).first():
-        return found
+    if duplicate := named.filter(sha256=sha256).first():
+        return duplicate
     last = named.aggregate(last=Max("number"))["last"] or 0
     version = RubricVersion.objects.create(
         study=study,

@@ -113,7 +113,7 @@ class RubricDraft:
         """The rubric, or None with `errors` at the fields; maxima of groups follow."""
         self.errors = {}
         criteria = tuple(
-            each.criterion(f"C{place}") for place, each in enumerate(self.criteria, start=1)
+            draft.criterion(f"C{place}") for place, draft in enumerate(self.criteria, start=1)
         )
         for place, criterion in enumerate(criteria):
             self._check_criterion(place, criterion)
@@ -159,8 +159,8 @@ def draft_of(rubric: Rubric) -> RubricDraft:
     return RubricDraft(
         name=rubric.name,
         allows_halves=rubric.allows_halves,
-        groups=[(each.key, each.name) for each in rubric.groups],
-        criteria=[_criterion_draft(each) for each in rubric.criteria],
+        groups=[(group.key, group.name) for group in rubric.groups],
+        criteria=[_criterion_draft(criterion) for criterion in rubric.criteria],
     )
 
 
@@ -172,8 +172,8 @@ def _criterion_draft(criterion: Criterion) -> CriterionDraft:
         group=criterion.group,
         maximum=str(criterion.maximum),
         counted_by=criterion.counted_by or "",
-        texts=[each.text for each in criterion.levels] + missing,
-        examples=[each.example for each in criterion.levels] + missing,
+        texts=[level.text for level in criterion.levels] + missing,
+        examples=[level.example for level in criterion.levels] + missing,
     )
 
 
@@ -276,22 +276,24 @@ def group_rows(draft: RubricDraft) -> list[dict[str, Any]]:
 
 def criterion_rows(draft: RubricDraft) -> list[dict[str, Any]]:
     """One row for each criterion, its levels with the points they stand for."""
-    return [_criterion_row(draft, place, each) for place, each in enumerate(draft.criteria)]
+    return [
+        _criterion_row(draft, place, criterion) for place, criterion in enumerate(draft.criteria)
+    ]
 
 
-def _criterion_row(draft: RubricDraft, place: int, each: CriterionDraft) -> dict[str, Any]:
+def _criterion_row(draft: RubricDraft, place: int, criterion: CriterionDraft) -> dict[str, Any]:
     cells: dict[str, Any] = {
-        name: cell_of(draft, f"c{place}-{name}", getattr(each, name))
+        name: cell_of(draft, f"c{place}-{name}", getattr(criterion, name))
         for name in ("name", "asks", "group", "maximum", "counted_by")
     }
     levels = [
         {
             "points": points,
-            "is_used": str(points) <= each.maximum,
+            "is_used": str(points) <= criterion.maximum,
             "text": cell_of(draft, f"c{place}-text{points}", text),
             "example": cell_of(draft, f"c{place}-example{points}", example),
         }
-        for points, text, example in each.levels
+        for points, text, example in criterion.levels
     ]
     has_error = any(name.startswith(f"c{place}-") for name in draft.errors)
     return cells | {
@@ -299,7 +301,7 @@ def _criterion_row(draft: RubricDraft, place: int, each: CriterionDraft) -> dict
         "key": f"C{place + 1}",
         "levels": levels,
         "has_error": has_error,
-        "is_open": has_error or place == draft.opened or not each.name,
+        "is_open": has_error or place == draft.opened or not criterion.name,
         "is_last": place + 1 == len(draft.criteria),
     }
 

@@ -84,9 +84,9 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
 
 
 def _shown_use(version: RubricVersion) -> dict[str, Any]:
-    found = use_of(version)
+    usage = use_of(version)
     kinds = dict(Rater.Kind.choices)
-    return found | {"sheets": [(kinds[kind], number) for kind, number in found["sheets"].items()]}
+    return usage | {"sheets": [(kinds[kind], number) for kind, number in usage["sheets"].items()]}
 
 
 @study_page(*RESEARCHERS)

@@ -189,14 +189,14 @@ class Plan:
     lease_minutes: int = 120
     skip_share: float | None = 0.2
 
-    def recipe(self, found: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
+    def recipe(self, total: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
         """What the round keeps of it: public ids and numbers.
 
         ``elsewhere`` answers match but for their condition; ``names`` are of those chosen.
         """
         return {
-            "systems": [str(each.public_id) for each in self.systems],
-            "system_names": [each.name for each in self.systems],
+            "systems": [str(system.public_id) for system in self.systems],
+            "system_names": [system.name for system in self.systems],
             "scenarios": list(self.scenarios),
             "conditions": list(self.conditions),
             "condition_names": names,
@@ -206,7 +206,7 @@ class Plan:
             "leave_out_used": self.leave_out_used,
             "size": self.size,
             "is_balanced": self.is_balanced,
-            "found": found,
+            "found": total,
         }
 
 

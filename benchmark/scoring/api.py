@@ -179,7 +179,7 @@ class SheetFilter(filters.FilterSet):
     answer = filters.UUIDFilter(field_name="answer__public_id")
     condition = filters.UUIDFilter(field_name="answer__condition__public_id")
     is_plain = TrueFalseFilter(field_name="answer__condition__is_plain")
-    state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
+    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN])
     source = filters.CharFilter(max_length=255)
 
 

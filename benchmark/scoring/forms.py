@@ -182,8 +182,8 @@ class RoundForm(PlanForm):
     def measure(self) -> Extent:
         """What matches, as many as are drawn; a share of them goes to several people."""
         plan = self.plan()
-        found = matching_answers(study=self.study, plan=plan, round_=self.round).count()
-        items = found if plan.size is None else min(found, plan.size)
+        total = matching_answers(study=self.study, plan=plan, round_=self.round).count()
+        items = total if plan.size is None else min(total, plan.size)
         again = overlap_of(items, plan.overlap_share) * (plan.overlap_raters - 1)
         return Extent(
             items=items,
@@ -250,7 +250,7 @@ class KeyForm(forms.Form):
         self.rubric = rubric
         for criterion in rubric.criteria:
             levels = [
-                (str(each.points), f"{each.points}: {each.text}") for each in criterion.levels
+                (str(level.points), f"{level.points}: {level.text}") for level in criterion.levels
             ]
             self.fields[f"points-{criterion.key}"] = forms.ChoiceField(
                 label=_("Points for %s") % criterion.key,

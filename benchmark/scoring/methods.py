@@ -57,11 +57,11 @@ def draw_answers(
     members: dict[Hashable, list[int]] = defaultdict(list)
     for answer in sorted(strata):
         members[strata[answer]].append(answer)
-    wanted = _allocate({name: len(each) for name, each in members.items()}, size)
+    wanted = _allocate({name: len(member) for name, member in members.items()}, size)
     drawn = {
-        answer: wanted[name] / len(each)
-        for name, each in members.items()
-        for answer in rng.sample(each, wanted[name])
+        answer: wanted[name] / len(member)
+        for name, member in members.items()
+        for answer in rng.sample(member, wanted[name])
     }
     return {answer: drawn[answer] for answer in rng.sample(sorted(drawn), len(drawn))}
 
@@ -95,7 +95,9 @@ def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
     wanted: dict[Hashable, int] = {}
     left = size
     # The smallest first: what they cannot fill, and remainders, go to those that follow.
-    for place, name in enumerate(sorted(sizes, key=lambda each: (sizes[each], str(each)))):
+    for place, name in enumerate(
+        sorted(sizes, key=lambda stratum: (sizes[stratum], str(stratum)))
+    ):
         wanted[name] = min(sizes[name], left // (len(sizes) - place))
         left -= wanted[name]
     return wanted
@@ -128,17 +130,17 @@ def sentence_places(text: str) -> list[Place]:
     >>> [text[start:end] for start, end in sentence_places(text)]
     ['Kayaks are fast.', 'Canoes, e.g. ours, are not [2].', 'Load: a canoe holds more']
     """
-    said = blanked(text, [(each.start, each.end) for each in find_citations(text)])
-    found: list[Place] = []
+    prose = blanked(text, [(citation.start, citation.end) for citation in find_citations(text)])
+    places: list[Place] = []
     for block in find_blocks(text):
-        if block.section == ARGUMENTS or _is_title(text, said, block):
+        if block.section == ARGUMENTS or _is_title(text, prose, block):
             continue
         start = block.start
-        for end in [*_ends(said, block.start, block.end), block.end]:
-            if len(word_places(said, start, end)) >= LEAST_WORDS:
-                found.append(_trimmed(text, start, end))
+        for end in [*_ends(prose, block.start, block.end), block.end]:
+            if len(word_places(prose, start, end)) >= LEAST_WORDS:
+                places.append(_trimmed(text, start, end))
             start = end
-    return found
+    return places
 
 
 def length_points(sentences: int) -> int:
@@ -146,21 +148,21 @@ def length_points(sentences: int) -> int:
     return int(FEWEST_SENTENCES <= sentences <= MOST_SENTENCES)
 
 
-def _is_title(text: str, said: str, block: Block) -> bool:
+def _is_title(text: str, prose: str, block: Block) -> bool:
     """Whether a line is a heading, or names an aspect and says nothing about it."""
-    if block.name and not word_places(said, block.text_start, block.end):
+    if block.name and not word_places(prose, block.text_start, block.end):
         return True
     return _TITLE.fullmatch(text[block.start : block.end].strip()) is not None
 
 
-def _ends(said: str, start: int, end: int) -> list[int]:
+def _ends(prose: str, start: int, end: int) -> list[int]:
     return [
         match.end()
-        for match in _END.finditer(said, start, end)
-        if not said[match.end() : end].lstrip()[:1].islower()
+        for match in _END.finditer(prose, start, end)
+        if not prose[match.end() : end].lstrip()[:1].islower()
         and not (
             match[0] == "."
-            and _ABBREVIATED.search(said, max(start, match.end() - 10), match.end())
+            and _ABBREVIATED.search(prose, max(start, match.end() - 10), match.end())
         )
     ]
 
@@ -230,7 +232,7 @@ def repeated_runs(text: str, least: int = LEAST_RUN) -> list[tuple[Place, Place]
     spans = word_places(_said(text))
     words = [text[start:end].casefold() for start, end in spans]
     first_at: dict[tuple[str, ...], int] = {}
-    found: list[tuple[Place, Place]] = []
+    runs: list[tuple[Place, Place]] = []
     at = indexed = 0
     while at + least <= len(words):
         # Only runs that end before this word can be repeated by it.
@@ -242,9 +244,9 @@ def repeated_runs(text: str, least: int = LEAST_RUN) -> list[tuple[Place, Place]
             at += 1
             continue
         size = _run_length(words, start, at)
-        found.append((_place(spans, start, size), _place(spans, at, size)))
+        runs.append((_place(spans, start, size), _place(spans, at, size)))
         at += size
-    return found
+    return runs
 
 
 def _run_length(words: list[str], start: int, at: int) -> int:
@@ -260,8 +262,12 @@ def _place(spans: list[Place], start: int, size: int) -> Place:
 
 def _said(text: str) -> str:
     """The text with spaces for citations and for the closing list of arguments."""
-    left_out = [(each.start, each.end) for each in find_citations(text)]
-    left_out += [(each.start, each.end) for each in find_sections(text) if each.kind == ARGUMENTS]
+    left_out = [(citation.start, citation.end) for citation in find_citations(text)]
+    left_out += [
+        (section.start, section.end)
+        for section in find_sections(text)
+        if section.kind == ARGUMENTS
+    ]
     return blanked(text, left_out)
 
 
@@ -285,15 +291,17 @@ def _repeats(text: str) -> Hint:
 
 def _is_same(pair: tuple[Place, Place], run: tuple[Place, Place]) -> bool:
     """Whether both places overlap those of the other."""
-    return all(one[0] < two[1] and two[0] < one[1] for one, two in zip(pair, run, strict=True))
+    return all(
+        place[0] < two[1] and two[0] < place[1] for place, two in zip(pair, run, strict=True)
+    )
 
 
 def _citations(text: str) -> Hint:
-    found = find_citations(text)
-    cited = {number for each in found for number in each.numbers}
-    places = tuple((each.start, each.end) for each in found)
-    shown = f"{_number(len(found), 'citation')} of {_number(len(cited), 'argument')}"
-    return Hint("citations", len(found), shown, None, places)
+    citations = find_citations(text)
+    cited = {number for citation in citations for number in citation.numbers}
+    places = tuple((citation.start, citation.end) for citation in citations)
+    shown = f"{_number(len(citations), 'citation')} of {_number(len(cited), 'argument')}"
+    return Hint("citations", len(citations), shown, None, places)
 
 
 def _words(text: str) -> Hint:

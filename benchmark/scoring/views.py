@@ -77,15 +77,15 @@ class FormGroup:
     @property
     def points(self) -> int:
         """Points so far."""
-        return sum(each.points or 0 for each in self.criteria)
+        return sum(criterion.points or 0 for criterion in self.criteria)
 
 
 @lru_cache(maxsize=1_000)
 def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str:
     # Fifteen of them are most of a page, and on most pages nothing is given yet.
-    each = FormCriterion(criterion, None, "", "", None, is_open)
+    field = FormCriterion(criterion, None, "", "", None, is_open)
     words = {"reasons": ScoreSheet.Unable.choices, "longest": LONGEST_NOTE}
-    shown = words | {"each": each, "is_open": is_open}
+    shown = words | {"each": field, "is_open": is_open}
     return render_to_string("benchmark/scoring/_score_criterion.html", shown)
 
 
@@ -133,8 +133,8 @@ def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
 def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
     """A content in words, criterion by criterion."""
     points = {
-        f"{each.key} {each.name}": _criterion_text(content, each.key)
-        for each in sheet.rubric.rubric.criteria
+        f"{criterion.key} {criterion.name}": _criterion_text(content, criterion.key)
+        for criterion in sheet.rubric.rubric.criteria
     }
     return points | {_("Comment"): content.comment}
 
@@ -146,11 +146,11 @@ def places_json(hint: Hint) -> str:
 
 def _criterion_text(content: ScoreContent, key: str) -> str:
     if key in content.points:
-        said = str(content.points[key])
+        text = str(content.points[key])
     else:
-        said = str(ScoreSheet.Unable(content.unable[key]).label) if key in content.unable else "–"
+        text = str(ScoreSheet.Unable(content.unable[key]).label) if key in content.unable else "–"
     note = content.notes.get(key, "")
-    return f"{said} · {note}" if note else said
+    return f"{text} · {note}" if note else text
 
 
 # The scoring form: question and answer on one side, the rubric on the other.
@@ -168,7 +168,7 @@ def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
         "arguments": arguments,
         "groups": groups,
         "points": sum(group.points for group in groups),
-        "left": sum(not each.is_set for group in groups for each in group.criteria),
+        "left": sum(not criterion.is_set for group in groups for criterion in group.criteria),
         "hints": [(hint, places_json(hint)) for hint in hints.values()],
         "reasons": ScoreSheet.Unable.choices,
         "comment": content.comment,
@@ -217,7 +217,7 @@ urlpatterns = trial_urls(SCORING_PAGES, ROUNDS) + work_urls(
 
 def _initial_plan(request: HttpRequest, study: Study) -> dict[str, Any]:
     """A link may name systems."""
-    return {"systems": [id_from(each) for each in request.GET.getlist("systems")]}
+    return {"systems": [id_from(system) for system in request.GET.getlist("systems")]}
 
 
 def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
@@ -291,7 +291,11 @@ ROUND_PAGES = RoundPages(
     related=("rubric",),
     columns=(Column(lazy("Rubric"), lambda row: row.rubric),),
     people=(
-        Column(lazy("With a “cannot judge”"), lambda each: each.figures["unable"], css="number"),
+        Column(
+            lazy("With a “cannot judge”"),
+            lambda progress: progress.figures["unable"],
+            css="number",
+        ),
         Column(lazy("Mean of complete sheets"), _mean, css="number"),
     ),
     things=(
@@ -376,8 +380,8 @@ def _initial_key(row: ScoringRound, answer, item: ScoringItem | None) -> dict[st
     known = item if item is not None and item.is_example else None
     points = known.key_points or {} if known else proposed_key(answer, row.rubric)
     notes = known.key_notes if known else {}
-    return {f"points-{key}": str(each) for key, each in points.items()} | {
-        f"note-{key}": each for key, each in notes.items()
+    return {f"points-{key}": str(point) for key, point in points.items()} | {
+        f"note-{key}": note for key, note in notes.items()
     }
 
 

@@ -25,7 +25,7 @@ class LabelsField(forms.ChoiceField):
 
 def label_choices(study: Study) -> list[tuple[str, str]]:
     """What can be chosen, the study's own choice first, by its value."""
-    named = [(str(each.public_id), each.name) for each in labelled_campaigns(study)]
+    named = [(str(campaign.public_id), campaign.name) for campaign in labelled_campaigns(study)]
     return [
         ("", _("Study's choice: %s") % labels_name(study)),
         *named,

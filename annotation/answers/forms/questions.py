@@ -79,7 +79,10 @@ class ConditionField(forms.ChoiceField):
 
 def condition_choices(study: Study) -> list[tuple[str, Any]]:
     """The study's conditions, and all of them."""
-    return [*((str(each.public_id), each.name) for each in used_conditions(study)), (ALL, MIXED)]
+    return [
+        *((str(condition.public_id), condition.name) for condition in used_conditions(study)),
+        (ALL, MIXED),
+    ]
 
 
 def one_condition(study: Study) -> list[tuple[str, Any]]:
@@ -137,9 +140,9 @@ class QuestionSearchForm(forms.Form):
 
 def _aspects(study: Study) -> list[tuple[str, Any]]:
     named = study.questions.exclude(aspect="").order_by("aspect").values_list("aspect", flat=True)
-    found = named.distinct()[:MOST_ASPECTS]
+    questions = named.distinct()[:MOST_ASPECTS]
     # With a mark before it, so that an aspect named "-" is not "without".
-    marked = [(f"={aspect}", aspect) for aspect in found]
+    marked = [(f"={aspect}", aspect) for aspect in questions]
     return [("", _("Any or none")), (WITHOUT_ASPECT, _("Without aspect")), *marked]
 
 

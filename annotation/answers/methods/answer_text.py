@@ -134,13 +134,13 @@ def find_citations(text: str) -> list[Citation]:
     >>> [found.numbers for found in find_citations("Fast [1-3, 7]. In [Paris] too [Argument 2].")]
     [(1, 2, 3, 7), (2,)]
     """
-    found = []
+    citations = []
     for match in _BRACKETS.finditer(text):
         read = _read(match[1])
         if read is not None:
             numbers, is_generated = read
-            found.append(Citation(match.start(), match.end(), match[0], numbers, is_generated))
-    return found
+            citations.append(Citation(match.start(), match.end(), match[0], numbers, is_generated))
+    return citations
 
 
 def find_malformed(text: str) -> list[str]:
@@ -306,10 +306,10 @@ def find_sections(text: str) -> tuple[Section, ...]:
 def find_blocks(text: str) -> list[Block]:
     """Bullets and lines in order, without headings and without lines of marks or citations."""
     sections = find_sections(text)
-    found = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
+    blocks = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
     for section in sections:
-        found += _blocks(text, section.text_start, section.end, section.kind)
-    return found
+        blocks += _blocks(text, section.text_start, section.end, section.kind)
+    return blocks
 
 
 def _headings(text: str) -> Iterator[tuple[str, int, int]]:
@@ -417,8 +417,8 @@ def said(text: str, sections: Iterable[Section], citations: Iterable[Citation]) 
     str
         As long as ``text``, so that all places stay the same.
     """
-    lists = [(each.start, each.end) for each in sections if each.kind == ARGUMENTS]
-    return blanked(text, [*lists, *((each.start, each.end) for each in citations)])
+    lists = [(section.start, section.end) for section in sections if section.kind == ARGUMENTS]
+    return blanked(text, [*lists, *((citation.start, citation.end) for citation in citations)])
 
 
 def count_words(text: str) -> int:

@@ -81,17 +81,17 @@ def find_choice(text: str, object1: str, object2: str) -> Choice | None:
     place = _place(text)
     if place is None:
         return None
-    cited = [(each.start, each.end) for each in find_citations(text)]
-    said = blanked(text, cited)[slice(*place)].strip(" \t*_#.,:;\"'“”()")
-    words = [word for word in words_of(said) if word not in _ARTICLES]
+    cited = [(citation.start, citation.end) for citation in find_citations(text)]
+    phrase = blanked(text, cited)[slice(*place)].strip(" \t*_#.,:;\"'“”()")
+    words = [word for word in words_of(phrase) if word not in _ARTICLES]
     if not words:
         return None
     names = [
-        [word for word in words_of(each) if word not in _ARTICLES] for each in (object1, object2)
+        [word for word in words_of(name) if word not in _ARTICLES] for name in (object1, object2)
     ]
     meant = _meant(words, names[0], names[1])
     is_name = meant in (1, 2) and _plain(words) == _plain(names[meant - 1])
-    return Choice(place, said, len(words), meant, len(words) == 1 or is_name)
+    return Choice(place, phrase, len(words), meant, len(words) == 1 or is_name)
 
 
 def _place(text: str) -> Place | None:
@@ -214,21 +214,21 @@ class _Answer:
         """Bullets and lines of the body; without headings, bullets anywhere."""
         blocks = find_blocks(self.text)
         if not self.sections:
-            return [each for each in blocks if each.is_bullet]
-        return [each for each in blocks if each.section == BODY]
+            return [block for block in blocks if block.is_bullet]
+        return [block for block in blocks if block.section == BODY]
 
     @cached_property
     def in_text(self) -> list[Citation]:
         """Citations outside the closing list of arguments."""
         lists = self.of(ARGUMENTS)
         return [
-            each
-            for each in self.citations
-            if not any(part.start <= each.start < part.end for part in lists)
+            citation
+            for citation in self.citations
+            if not any(part.start <= citation.start < part.end for part in lists)
         ]
 
     def of(self, kind: str) -> list[Section]:
-        return [each for each in self.sections if each.kind == kind]
+        return [section for section in self.sections if section.kind == kind]
 
     def count_words(self, place: Place) -> int:
         return len(word_places(self.said, *place))
@@ -247,7 +247,7 @@ def _body_length(answer: _Answer) -> Check:
 
 def _section_length(answer: _Answer, name: str, kind: str, words: int) -> Check:
     wanted = f"about {words} words"
-    places = [answer.trimmed(each.text_start, each.end) for each in answer.of(kind)]
+    places = [answer.trimmed(section.text_start, section.end) for section in answer.of(kind)]
     if not answer.sections:
         return Check(name, None, "no headings", wanted)
     if not places:
@@ -294,23 +294,23 @@ def _is_name_only(answer: _Answer, block: Block) -> bool:
 def _choice(answer: _Answer) -> Check:
     first, second = answer.objects
     wanted = f"one word: {first}, {second}, or one that declines, such as Subjective"
-    found = find_choice(answer.text, first, second)
+    choice = find_choice(answer.text, first, second)
     if not answer.sections:
         return Check("choice", None, "no headings", wanted)
-    if found is None:
-        places = [answer.trimmed(each.start, each.end) for each in answer.of(CHOICE)]
+    if choice is None:
+        places = [answer.trimmed(section.start, section.end) for section in answer.of(CHOICE)]
         return Check("choice", False, "no choice", wanted, tuple(places))
-    meaning = "" if found.meant is not None else ", names neither object"
-    counted = f"{_words(found.words)}{meaning}"
-    is_passed = found.is_one_word and found.meant is not None
-    return Check("choice", is_passed, counted, wanted, (found.place,))
+    meaning = "" if choice.meant is not None else ", names neither object"
+    counted = f"{_words(choice.words)}{meaning}"
+    is_passed = choice.is_one_word and choice.meant is not None
+    return Check("choice", is_passed, counted, wanted, (choice.place,))
 
 
 def _argument_count(answer: _Answer) -> Check:
     """Existing arguments cited, each once, and every one the writer made up."""
-    cited = {number for each in answer.in_text for number in each.numbers}
+    cited = {number for citation in answer.in_text for number in citation.numbers}
     cited &= answer.arguments.keys()
-    generated = sum(each.generated for each in answer.in_text)
+    generated = sum(citation.generated for citation in answer.in_text)
     counted = f"{len(cited)} cited and {generated} generated"
     is_passed = abs(len(cited) + generated - ARGUMENTS_WANTED) <= ARGUMENTS_SLACK
     listed = len(answer.arguments)
@@ -319,13 +319,17 @@ def _argument_count(answer: _Answer) -> Check:
 
 
 def _citations_exist(answer: _Answer) -> Check:
-    wrong = [each for each in answer.citations if set(each.numbers) - answer.arguments.keys()]
+    wrong = [
+        citation
+        for citation in answer.citations
+        if set(citation.numbers) - answer.arguments.keys()
+    ]
     malformed = malformed_places(answer.text)
     wanted = "every cited number exists, and no citation is malformed"
-    places = sorted([*((each.start, each.end) for each in wrong), *malformed])
+    places = sorted([*((citation.start, citation.end) for citation in wrong), *malformed])
     if not answer.citations and not malformed:
         return Check("citations_exist", None, "no citations", wanted)
-    missing = sorted({n for each in wrong for n in each.numbers} - answer.arguments.keys())
+    missing = sorted({n for citation in wrong for n in citation.numbers} - answer.arguments.keys())
     counted = [f"no argument {', '.join(map(str, missing))}"] if missing else []
     counted += [f"{len(malformed)} malformed"] if malformed else []
     shown = "; ".join(counted) or f"{len(answer.citations)} citations"
@@ -334,15 +338,15 @@ def _citations_exist(answer: _Answer) -> Check:
 
 def _generated_marked(answer: _Answer) -> Check:
     wanted = "every aspect cites an argument or says [generated]"
-    said = [each for each in answer.aspects if not _is_name_only(answer, each)]
-    if not said:
+    blocks = [aspect for aspect in answer.aspects if not _is_name_only(answer, aspect)]
+    if not blocks:
         return Check("generated_marked", None, "no aspects", wanted)
     bare = [
         (block.start, block.end)
-        for block in said
-        if not any(block.start <= each.start < block.end for each in answer.citations)
+        for block in blocks
+        if not any(block.start <= citation.start < block.end for citation in answer.citations)
     ]
-    counted = f"{len(bare)} of {len(said)} aspects without a source"
+    counted = f"{len(bare)} of {len(blocks)} aspects without a source"
     return Check("generated_marked", not bare, counted, wanted, tuple(bare))
 
 
@@ -350,10 +354,10 @@ def _not_copied(answer: _Answer) -> Check:
     wanted = "no argument copied whole"
     if not answer.arguments:
         return Check("not_copied", None, "no arguments", wanted)
-    found = copied_places(answer.text, answer.arguments)
-    numbers = f" ({', '.join(map(str, sorted(found)))})" if found else ""
-    places = sorted({place for each in found.values() for place in each})
-    return Check("not_copied", not found, f"{len(found)} copied{numbers}", wanted, tuple(places))
+    copies = copied_places(answer.text, answer.arguments)
+    numbers = f" ({', '.join(map(str, sorted(copies)))})" if copies else ""
+    places = sorted({place for spans in copies.values() for place in spans})
+    return Check("not_copied", not copies, f"{len(copies)} copied{numbers}", wanted, tuple(places))
 
 
 def _repetition(answer: _Answer) -> Check:

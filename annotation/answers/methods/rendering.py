@@ -56,7 +56,11 @@ def split_citations(text: str, numbers: Collection[int]) -> list[Piece]:
     """
     citations = find_citations(text)
     pieces = []
-    bounds = [0, *(place for found in citations for place in (found.start, found.end)), len(text)]
+    bounds = [
+        0,
+        *(place for citation in citations for place in (citation.start, citation.end)),
+        len(text),
+    ]
     for at, (start, end) in enumerate(pairwise(bounds)):
         if at % 2:
             pieces += _in_brackets(citations[at // 2], numbers)
@@ -122,9 +126,9 @@ def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:
     blocks = list(_blocks(text, headings))
     bold = [(part.start, part.text_start) for part in headings]
     signs = [_sign(text, kind, start) for kind, start, _end, _after in blocks]
-    for found in _BOLD.finditer(text):
-        bold.append(found.span())
-        signs += [found.span(1), found.span(2)]
+    for match in _BOLD.finditer(text):
+        bold.append(match.span())
+        signs += [match.span(1), match.span(2)]
     edges = {place for span in (*bold, *signs) for place in span}
     edges |= {place for _kind, *places in blocks for place in places}
     parts = [
@@ -176,8 +180,8 @@ def _kind(text: str, start: int, end: int, headings: list[Section]) -> str:
 def _sign(text: str, kind: str, start: int) -> Span:
     """What stands at the start of a block and is shown in another way; of no length if nothing."""
     pattern = {HEADING: _HEADING, BULLET: _ITEM}.get(kind)
-    found = pattern.match(text, start) if pattern else None
-    return found.span() if found and found[1] else (start, start)
+    match = pattern.match(text, start) if pattern else None
+    return match.span() if match and match[1] else (start, start)
 
 
 def _is_within(at: int, spans: Collection[Span]) -> bool:

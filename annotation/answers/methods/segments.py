@@ -64,12 +64,12 @@ class Segment:
     @property
     def numbers(self) -> tuple[int, ...]:
         """Cited numbers, each once, in the order cited."""
-        return tuple(dict.fromkeys(n for each in self.citations for n in each.numbers))
+        return tuple(dict.fromkeys(n for citation in self.citations for n in citation.numbers))
 
     @property
     def is_generated(self) -> bool:
         """Whether the writer says that an argument of its own is meant."""
-        return any(each.is_generated for each in self.citations)
+        return any(citation.is_generated for citation in self.citations)
 
 
 def paper_segments(text: str) -> list[str]:
@@ -89,7 +89,7 @@ def paper_segments(text: str) -> list[str]:
 
 def paper_pairs(text: str) -> list[tuple[str, str]]:
     """The paper's segments, each with what stands in the bracket that ends it."""
-    found = []
+    pairs = []
     for line in text.split("\n"):
         place = 0
         while (capital := _CAPITAL.search(line, place)) is not None:
@@ -98,9 +98,9 @@ def paper_pairs(text: str) -> list[tuple[str, str]]:
             closing = line.find("]", opening + 2) if opening >= 0 else -1
             if closing < 0:
                 break
-            found.append((line[capital.start() : opening], line[opening + 1 : closing]))
+            pairs.append((line[capital.start() : opening], line[opening + 1 : closing]))
             place = closing + 1
-    return found
+    return pairs
 
 
 def sound_segments(text: str) -> list[Segment]:
@@ -121,15 +121,17 @@ def sound_segments(text: str) -> list[Segment]:
     """
     citations = find_citations(text)
     masked = blanked(text, [*_groups(text, citations), *malformed_places(text)])
-    found: list[Segment] = []
+    segments: list[Segment] = []
     for block in find_blocks(text):
         if block.section == ARGUMENTS:
             continue
         inside = [
-            each for each in citations if block.start <= each.start and each.end <= block.end
+            citation
+            for citation in citations
+            if block.start <= citation.start and citation.end <= block.end
         ]
-        found += _statements(text, masked, block, inside)
-    return found
+        segments += _statements(text, masked, block, inside)
+    return segments
 
 
 @dataclass(slots=True)
@@ -146,14 +148,16 @@ def _statements(
     text: str, masked: str, block: Block, citations: list[Citation]
 ) -> Iterator[Segment]:
     for piece in _joined(list(_pieces(text, masked, block, citations))):
-        own = tuple(each for each in citations if piece.start <= each.start < piece.end)
+        own = tuple(
+            citation for citation in citations if piece.start <= citation.start < piece.end
+        )
         if piece.words < LEAST_WORDS and not own:
             continue
         start = max(piece.start, block.text_start)
-        said = _cleaned(masked[start : piece.end]) or block.name
-        if said:
+        statement = _cleaned(masked[start : piece.end]) or block.name
+        if statement:
             start, end = trimmed(text, piece.start, piece.end)
-            yield Segment(start, end, said, own)
+            yield Segment(start, end, statement, own)
 
 
 def _pieces(text: str, masked: str, block: Block, citations: list[Citation]) -> Iterator[_Piece]:
@@ -173,7 +177,7 @@ def _pieces(text: str, masked: str, block: Block, citations: list[Citation]) -> 
 def _sentence_cuts(
     text: str, masked: str, block: Block, citations: list[Citation]
 ) -> Iterator[tuple[int, bool]]:
-    opened = {each.start for each in citations}
+    opened = {citation.start for citation in citations}
     for match in _SENTENCE_END.finditer(masked, block.text_start, block.end):
         end = match.end()
         following = end + len(text[end : block.end]) - len(text[end : block.end].lstrip())
@@ -190,7 +194,7 @@ def _citation_cuts(
 ) -> Iterator[tuple[int, bool]]:
     """Behind each group of adjacent citations and the punctuation after it."""
     for start, end in _groups(
-        text, [each for each in citations if each.start >= block.text_start]
+        text, [citation for citation in citations if citation.start >= block.text_start]
     ):
         behind = _BEHIND_CITATIONS.match(text, end, block.end)
         cut = behind.end() if behind else end
@@ -200,30 +204,38 @@ def _citation_cuts(
 
 def _groups(text: str, citations: list[Citation]) -> list[Place]:
     """From the first to the last of adjacent citations: "[3][5]", "[1], [2] and [4]"."""
-    found: list[Place] = []
-    for each in citations:
-        if found and _BETWEEN_CITATIONS.fullmatch(text, found[-1][1], each.start):
-            found[-1] = (found[-1][0], each.end)
+    groups: list[Place] = []
+    for citation in citations:
+        if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][1], citation.start):
+            groups[-1] = (groups[-1][0], citation.end)
         else:
-            found.append((each.start, each.end))
-    return found
+            groups.append((citation.start, citation.end))
+    return groups
 
 
 def _joined(pieces: list[_Piece]) -> list[_Piece]:
     """Pieces of too few words joined to the rest of their sentence, the part behind first."""
-    found: list[_Piece] = []
+    statements: list[_Piece] = []
     for index, piece in enumerate(pieces):
         has_next = index + 1 < len(pieces)
-        if found and not found[-1].is_sentence_end and found[-1].words < LEAST_WORDS:
-            found[-1] = _both(found[-1], piece)
-        elif found and piece.words < LEAST_WORDS and not (has_next and not piece.is_sentence_end):
-            if piece.words == 0 or not found[-1].is_sentence_end:
-                found[-1] = _both(found[-1], piece)
+        if (
+            statements
+            and not statements[-1].is_sentence_end
+            and statements[-1].words < LEAST_WORDS
+        ):
+            statements[-1] = _both(statements[-1], piece)
+        elif (
+            statements
+            and piece.words < LEAST_WORDS
+            and not (has_next and not piece.is_sentence_end)
+        ):
+            if piece.words == 0 or not statements[-1].is_sentence_end:
+                statements[-1] = _both(statements[-1], piece)
             else:
-                found.append(piece)
+                statements.append(piece)
         else:
-            found.append(piece)
-    return found
+            statements.append(piece)
+    return statements
 
 
 def _both(first: _Piece, second: _Piece) -> _Piece:
@@ -266,8 +278,8 @@ def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Pla
     starts: dict[str, list[int]] = {}
     for index, word in enumerate(words):
         starts.setdefault(word, []).append(index)
-    segments = [(each, words_of(each.text)) for each in sound_segments(text)]
-    found = {}
+    segments = [(segment, words_of(segment.text)) for segment in sound_segments(text)]
+    copies = {}
     for number, sentence in arguments.items():
         wanted = words_of(sentence)
         if len(wanted) < LEAST_COPIED_WORDS:
@@ -280,8 +292,8 @@ def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Pla
         ]
         places += _near_copies(wanted, segments, places)
         if places:
-            found[number] = sorted(places)
-    return found
+            copies[number] = sorted(places)
+    return copies
 
 
 def _near_copies(
@@ -297,8 +309,12 @@ def _near_copies(
 
 def _spans(text: str) -> list[Place]:
     """Words outside citations and the closing list of arguments."""
-    left_out = [(each.start, each.end) for each in find_citations(text)]
-    left_out += [(each.start, each.end) for each in find_sections(text) if each.kind == ARGUMENTS]
+    left_out = [(citation.start, citation.end) for citation in find_citations(text)]
+    left_out += [
+        (section.start, section.end)
+        for section in find_sections(text)
+        if section.kind == ARGUMENTS
+    ]
     return word_places(blanked(text, left_out))
 
 
@@ -307,8 +323,8 @@ def repeated_places(text: str) -> list[tuple[Place, Place]]:
 
     Looks at the first 300 statements of at least five words.
     """
-    segments = [(each, words_of(each.text)) for each in sound_segments(text)]
-    long_enough = [each for each in segments if len(each[1]) >= LEAST_REPEATED_WORDS]
+    segments = [(segment, words_of(segment.text)) for segment in sound_segments(text)]
+    long_enough = [segment for segment in segments if len(segment[1]) >= LEAST_REPEATED_WORDS]
     long_enough = long_enough[:MOST_COMPARED]
     return [
         ((first.start, first.end), (second.start, second.end))

@@ -173,7 +173,7 @@ def set_consensus(
 ) -> None:
     """Choose how votes become a label and whose labels overrule them."""
     sources = list(overridden_by)
-    if any(each == campaign or each.study_id != campaign.study_id for each in sources):
+    if any(source == campaign or source.study_id != campaign.study_id for source in sources):
         raise SourceNotValid(_("Only other rounds of the same study can overrule this one."))
     record(
         study=campaign.study,

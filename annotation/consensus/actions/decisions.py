@@ -161,12 +161,12 @@ def disputed_campaigns(study: Study) -> list[Campaign]:
     """The newest campaigns with undecided labels in dispute; each gets ``disputes``."""
     settled = FinalLabel.objects.filter(campaign=OuterRef("pk"))
     campaigns = campaigns_of(study).filter(Exists(settled)).select_related("guideline")
-    found = []
+    rounds = []
     for campaign in campaigns[:NEWEST]:
         if disputes := queue(campaign, rater=None).count():
             vars(campaign).update(disputes=disputes)
-            found.append(campaign)
-    return found
+            rounds.append(campaign)
+    return rounds
 
 
 def disputes_in(study: Study) -> int:
@@ -262,7 +262,7 @@ def preview_adoption(
     before, after = derive_labels(campaign), derive_labels(campaign, adopted=then)
     is_other = before["label"].fillna(-1) != after["label"].fillna(-1)
     is_new = (after["provenance"] == "adopted") & (before["provenance"] != "adopted")
-    counts = [each["label"].value_counts() for each in (before, after)]
+    counts = [table["label"].value_counts() for table in (before, after)]
     return AdoptionPreview(
         labelled=len({unit for unit, _label in labels}),
         decided=int(is_new.sum()),

@@ -118,9 +118,9 @@ def guess_mapping(
     table = _Values(columns, rows)
     guess: dict[str, str] = {}
     for field in FIELDS:
-        found = table.named(field)
-        if found is not None and found not in guess.values():
-            guess[field] = found
+        header = table.named(field)
+        if header is not None and header not in guess.values():
+            guess[field] = header
     if not {"object1", "object2"} <= set(guess):
         guess |= table.pair(guess)
     if "text" not in guess and {"object1", "object2"} <= set(guess):
@@ -164,8 +164,8 @@ class _Values:
     def named(self, field: str) -> str | None:
         """The column of a name that says it, if its values fit."""
         names = _KNOWN_AS.get(field, (field.replace("_", ""),))
-        found = (self._names[name] for name in names if name in self._names)
-        return next((column for column in found if self._fits(field, column)), None)
+        columns = (self._names[name] for name in names if name in self._names)
+        return next((column for column in columns if self._fits(field, column)), None)
 
     def _fits(self, field: str, column: str) -> bool:
         values = self._values[column]
@@ -177,18 +177,20 @@ class _Values:
 
     def pair(self, taken: Mapping[str, str]) -> dict[str, str]:
         """Two columns of short texts whose names differ as a and b, or 1 and 2."""
-        for one in self._values:
+        for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:
-                    is_pair = _is_pair(_bare(one), _bare(other), first, second)
-                    is_free = not {one, other} & set(taken.values())
-                    if is_pair and is_free and all(map(self._are_objects, (one, other))):
-                        return {"object1": one, "object2": other}
+                    is_pair = _is_pair(_bare(value), _bare(other), first, second)
+                    is_free = not {value, other} & set(taken.values())
+                    if is_pair and is_free and all(map(self._are_objects, (value, other))):
+                        return {"object1": value, "object2": other}
         return {}
 
     def _are_objects(self, column: str) -> bool:
         values = self._values[column]
-        short = [each for each in values if isinstance(each, str) and len(each) < _LONGEST_OBJECT]
+        short = [
+            value for value in values if isinstance(value, str) and len(value) < _LONGEST_OBJECT
+        ]
         return len(short) == len(values) and _share(as_number, values) < _HALF
 
     def longest(self, taken: Mapping[str, str]) -> dict[str, str]:
@@ -214,15 +216,15 @@ class _Values:
 
     def labels_of_raters(self, taken: Mapping[str, str]) -> dict[str, str]:
         """Several columns of labels, if their names or the labels together show that they are."""
-        found = self.labels(taken)
-        named = [column for column in found if _RATER_COLUMN.fullmatch(column.lower())]
+        columns = self.labels(taken)
+        named = [column for column in columns if _RATER_COLUMN.fullmatch(column.lower())]
         if len(named) > 1:
-            found = named
-        labels = {as_label(value) for column in found for value in self._values[column]}
+            columns = named
+        labels = {as_label(value) for column in columns for value in self._values[column]}
         is_scale = labels <= set(RELEVANCE_SCALE) and len(labels) >= _FEWEST_LABELS
-        if len(found) < 2 or not (is_scale or len(named) > 1):
+        if len(columns) < 2 or not (is_scale or len(named) > 1):
             return {}
-        return {f"{LABELS_OF}{column}": column for column in found}
+        return {f"{LABELS_OF}{column}": column for column in columns}
 
     def is_of_votes(self, column: str | None) -> bool:
         """Whether an id is a row's own although other columns say that rows share an item."""
@@ -253,11 +255,11 @@ def _share(read: Callable[[Value], object], values: Sequence[Value]) -> float:
     return fitting / len(values) if values else 1
 
 
-def _is_pair(one: str, other: str, first: str, second: str) -> bool:
-    if one.endswith(first) and other.endswith(second):
-        return one.removesuffix(first) == other.removesuffix(second)
-    has_words = one.startswith(first) and other.startswith(second) and len(first) > 1
-    return has_words and one.removeprefix(first) == other.removeprefix(second)
+def _is_pair(name: str, other: str, first: str, second: str) -> bool:
+    if name.endswith(first) and other.endswith(second):
+        return name.removesuffix(first) == other.removesuffix(second)
+    has_words = name.startswith(first) and other.startswith(second) and len(first) > 1
+    return has_words and name.removeprefix(first) == other.removeprefix(second)
 
 
 def _length(value: Value) -> int:

@@ -57,8 +57,8 @@ def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int |
         given = single(value)
         if is_missing(given):
             return None
-        found = _NAMED.fullmatch(given) if isinstance(given, str) else None
-        number = as_whole(found[1] if found else given)
+        match = _NAMED.fullmatch(given) if isinstance(given, str) else None
+        number = as_whole(match[1] if match else given)
     except ValueError:
         number = None
     if number is None or number not in scale:
@@ -375,8 +375,8 @@ def _read_row(row: Row, asked: _Asked) -> Iterator[GenericRecord | Problem | Rem
     if "state" in mapping:
         _without_void_label(read, row.values[mapping["state"]])
     if not problems:
-        found = _conflicts(read)
-        problems = [Problem(asked.file, row.number, mapping[at], why) for at, why in found]
+        conflicts = _conflicts(read)
+        problems = [Problem(asked.file, row.number, mapping[at], why) for at, why in conflicts]
     if problems:
         yield from problems
         return
@@ -392,11 +392,11 @@ def _read_row(row: Row, asked: _Asked) -> Iterator[GenericRecord | Problem | Rem
     )
 
 
-def _without_void_label(read: dict[str, Any], said: Value) -> None:
+def _without_void_label(read: dict[str, Any], value: Value) -> None:
     """A label of work that a crowd platform's requester rejected stays as a comment."""
-    is_foreign = isinstance(said, str) and trimmed_text(said).lower() in FOREIGN_STATES
+    is_foreign = isinstance(value, str) and trimmed_text(value).lower() in FOREIGN_STATES
     if is_foreign and read.get("state") == "void" and read.get("label") is not None:
-        read["comment"] = f"Status {said} in the source, label {read['label']}."
+        read["comment"] = f"Status {value} in the source, label {read['label']}."
         read["label"] = None
     if is_foreign and read.get("state") == "answered" and read.get("label") is None:
         read["state"] = None

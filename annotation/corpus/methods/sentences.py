@@ -145,15 +145,15 @@ def _occurrences(text: str, object1: str, object2: str) -> list[tuple[int, int, 
     named = [(name.split(), mark) for name, mark in ((object1, 1), (object2, 2)) if name.strip()]
     named.sort(key=lambda entry: -len(" ".join(entry[0])))
     is_taken = bytearray(len(text))
-    found = []
+    places = []
     for words, mark in named:
         for match in _pattern(words).finditer(text):
             start, stop = match.span()
             if any(is_taken[start:stop]):
                 continue
             is_taken[start:stop] = b"\x01" * (stop - start)
-            found.append((start, stop, mark))
-    return sorted(found)
+            places.append((start, stop, mark))
+    return sorted(places)
 
 
 def _pattern(words: list[str]) -> re.Pattern[str]:

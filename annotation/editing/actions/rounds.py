@@ -61,10 +61,10 @@ class Plan:
     leave: str = LEAVE_QUESTIONS
     makes_answers: bool = True
 
-    def recipe(self, found: int, elsewhere: int) -> dict[str, Any]:
+    def recipe(self, n_answers: int, elsewhere: int) -> dict[str, Any]:
         """As it is kept with the round.
 
-        ``found`` answers matched, and ``elsewhere`` more but for their condition.
+        ``n_answers`` answers matched, and ``elsewhere`` more but for their condition.
         """
         return {
             "experts": [str(user.public_id) for user in self.experts],
@@ -75,7 +75,7 @@ class Plan:
             "condition": self.condition,
             "choice": self.choice,
             "leave": self.leave,
-            "found": found,
+            "found": n_answers,
             "other_conditions": elsewhere,
         }
 
@@ -122,8 +122,11 @@ def _lay_out(planned: EditingRound, plan: Plan, split: Split) -> None:
 
 
 def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
-    found = Membership.objects.filter(study=study, user__in=experts)
-    members = {each.user_id: each for each in found.select_related("user", "study")}
+    memberships = Membership.objects.filter(study=study, user__in=experts)
+    members = {
+        membership.user_id: membership
+        for membership in memberships.select_related("user", "study")
+    }
     return [rater_for(membership=members[user.pk]) for user in experts]
 
 
@@ -230,10 +233,10 @@ def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
     """
     # Two clicks meet here, and so do two rounds that would number their answers alike.
     study = Study.objects.select_for_update().get(pk=editing_round.study_id)
-    found = waiting_revisions(editing_round).select_related(
+    rows = waiting_revisions(editing_round).select_related(
         "sheet__answer__condition", "sheet__answer__question"
     )
-    revisions = list(found)
+    revisions = list(rows)
     if not revisions:
         return 0
     system = experts_system(study)
@@ -260,7 +263,7 @@ def _new_system(study: Study) -> System:
     name = _("Experts")
     taken = set(study.systems.filter(name__startswith=name).values_list("name", flat=True))
     numbered = (f"{name} · {number}" for number in range(2, len(taken) + 3))
-    free = next(each for each in (name, *numbered) if each not in taken)
+    free = next(candidate for candidate in (name, *numbered) if candidate not in taken)
     return System.objects.create(study=study, name=free, kind=System.Kind.HUMAN)
 
 

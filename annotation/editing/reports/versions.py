@@ -147,12 +147,12 @@ def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[Version]:
     Drafts come after the revisions: the present one where it differs from the
     last revision, then earlier drafts and texts kept in conflicts.
     """
-    found = [Version(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)]
+    versions = [Version(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)]
     seen = sheet.round.first_closed_at
-    found += [_of_revision(revision, seen) for revision in sheet.events.all()]
+    versions += [_of_revision(revision, seen) for revision in sheet.events.all()]
     if with_drafts:
-        found += _unsubmitted(sheet, found[-1].text)
-    return found
+        versions += _unsubmitted(sheet, versions[-1].text)
+    return versions
 
 
 def find_version(versions: list[Version], key: str | None) -> Version | None:
@@ -167,10 +167,10 @@ def changes(before: str, after: str) -> list[Line] | None:
     """
     if max(before.count("\n"), after.count("\n")) >= MOST_LINES:
         return None
-    found: list[Line] = []
+    lines: list[Line] = []
     for old, new in align_lines(before, after):
-        found += _lines(old, new)
-    return list(_without_the_unchanged(found))
+        lines += _lines(old, new)
+    return list(_without_the_unchanged(lines))
 
 
 def _lines(old: str | None, new: str | None) -> list[Line]:
@@ -215,8 +215,12 @@ def shared_versions(
     sheets = sheets.select_related("rater__user", "answer").prefetch_related("events")
     if not sees_all:
         sheets = sheets.filter(rater__user=reader)
-    found = [_of_expert(each, numbers[each.rater.user_id], reader, sees_names) for each in sheets]
-    return sorted(found, key=lambda each: (not each.is_own, numbers[each.sheet.rater.user_id]))
+    versions = [
+        _of_expert(sheet, numbers[sheet.rater.user_id], reader, sees_names) for sheet in sheets
+    ]
+    return sorted(
+        versions, key=lambda version: (not version.is_own, numbers[version.sheet.rater.user_id])
+    )
 
 
 @dataclass(frozen=True)
@@ -259,18 +263,18 @@ def _of_revision(revision: Revision, seen: datetime | None) -> Version:
 
 
 def _unsubmitted(sheet: EditingSheet, latest: str) -> list[Version]:
-    found = []
+    versions = []
     if sheet.text != latest:
-        found.append(Version(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
+        versions.append(Version(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
     for kept in sheet.kept.all():
-        found.append(_aside(kept.public_id, kept.content["text"], kept.created_at))
+        versions.append(_aside(kept.public_id, kept.content["text"], kept.created_at))
     for draft in sheet.earlier_drafts.all()[:MOST_EARLIER]:
         if draft.version is None:
-            found.append(_aside(draft.public_id, draft.text, draft.saved_at))
+            versions.append(_aside(draft.public_id, draft.text, draft.saved_at))
         else:
             name = _("Earlier draft, version %d") % draft.version
-            found.append(Version(str(draft.public_id), name, draft.text, draft.saved_at))
-    return found
+            versions.append(Version(str(draft.public_id), name, draft.text, draft.saved_at))
+    return versions
 
 
 def _aside(key: uuid.UUID, text: str, at: datetime) -> Version:

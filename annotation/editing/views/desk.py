@@ -263,7 +263,7 @@ def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> 
 
 def _chosen(request: StudyRequest, versions: list[Version]) -> tuple[Version, Version]:
     """The two versions of the address; raises Http404 for one that is not there."""
-    submitted = [each for each in versions if each.revision] or versions[:1]
+    submitted = [version for version in versions if version.revision] or versions[:1]
     newest = find_version(versions, "draft") or submitted[-1]
     first, second = request.GET.get("from"), request.GET.get("to")
     before = find_version(versions, first) if first else versions[0]

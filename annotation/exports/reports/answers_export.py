@@ -144,8 +144,8 @@ def _table(
     types = {name: kind for name, (_path, kind) in columns.items()}
     shown = [(otherwise or {}).get(name, _SHOWN.get(kind)) for name, kind in types.items()]
     paths = [path for path, _kind in columns.values()]
-    found = in_pieces(rows.order_by("pk").values_list("pk", *paths))
-    return FileTable(types, (_row(row[1:], shown) for row in found))
+    pieces = in_pieces(rows.order_by("pk").values_list("pk", *paths))
+    return FileTable(types, (_row(row[1:], shown) for row in pieces))
 
 
 def _row(values: Row, shown: list[Callable[[Any], Any] | None]) -> Row:

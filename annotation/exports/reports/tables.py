@@ -122,8 +122,8 @@ def votes(source: Source) -> FileTable:
     campaign = source.snapshot.campaign
     versions, attributes = _guidelines(campaign), Attributes(campaign)
     rows = (
-        _vote(source, each, types, versions) + attributes.of(each["item_id"])
-        for each in source.records()
+        _vote(source, record, types, versions) + attributes.of(record["item_id"])
+        for record in source.records()
     )
     return FileTable(types | attributes.types, rows)
 
@@ -137,7 +137,7 @@ class Attributes:
     def __init__(self, campaign: Campaign) -> None:
         items = campaign.items.exclude(argument__attributes={})
         self._of = dict(items.values_list("external_id", "argument__attributes"))
-        self._names = sorted({name for each in self._of.values() for name in each})
+        self._names = sorted({name for attributes in self._of.values() for name in attributes})
         self.types: dict[str, type] = {f"attribute: {name}": str for name in self._names}
 
     def of(self, item: str) -> Row:
@@ -177,11 +177,11 @@ def crowdkit(source: Source) -> FileTable:
 
 def annotators(source: Source) -> FileTable:
     """One row per rater with what they did; rows by pseudonym."""
-    found: dict[str, _Tally] = {}
+    tallies: dict[str, _Tally] = {}
     for record in source.records():
-        tally = found.setdefault(record["rater_id"], _Tally(record["rater_kind"]))
+        tally = tallies.setdefault(record["rater_id"], _Tally(record["rater_kind"]))
         tally.add(record)
-    named = {source.pseudonym(rater): tally for rater, tally in found.items()}
+    named = {source.pseudonym(rater): tally for rater, tally in tallies.items()}
     return FileTable(ANNOTATOR_TYPES, (named[name].row(name) for name in sorted(named)))
 
 
@@ -230,8 +230,8 @@ def final_labels(source: Source) -> FileTable:
     campaign = source.snapshot.campaign
     attributes = Attributes(campaign)
     paths = ("pk", *FINAL_PATHS, "argument__attributes")
-    found = in_pieces(campaign.final_labels.order_by("pk").values_list(*paths))
-    rows = (row[1:-1] + attributes.among(row[-1]) for row in found)
+    pieces = in_pieces(campaign.final_labels.order_by("pk").values_list(*paths))
+    rows = (row[1:-1] + attributes.among(row[-1]) for row in pieces)
     return FileTable(FINAL_TYPES | attributes.types, rows)
 
 

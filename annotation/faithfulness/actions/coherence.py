@@ -94,12 +94,12 @@ def _cited_texts(
     figures = FaithfulnessFigures.objects.filter(mode=FaithfulnessFigures.Mode.SOUND)
     if target["texts"] != "edited":
         answers = _of_target(Answer.objects.filter(study=study), target)
-        found = figures.filter(answer__in=answers.values("pk"))
-        rows += [(pk, 0, cited) for pk, cited in found.values_list("answer", "citations")]
+        selection = figures.filter(answer__in=answers.values("pk"))
+        rows += [(pk, 0, cited) for pk, cited in selection.values_list("answer", "citations")]
     if target["texts"] != "answers":
         revisions = _of_target(newest_revisions(study), target, "sheet__answer__")
-        found = figures.filter(revision__in=revisions.order_by().values("pk"))
-        rows += found.values_list("revision__sheet__answer", "revision", "citations")
+        selection = figures.filter(revision__in=revisions.order_by().values("pk"))
+        rows += selection.values_list("revision__sheet__answer", "revision", "citations")
     return sorted(row for row in rows if row[2])
 
 
@@ -196,9 +196,12 @@ class CoherenceKind:
         """Write the prompts; four queries at most."""
         cited = [CitationSubject(*subject.ids) for subject in subjects]
         shown = _shown(run.study, cited)
-        lists = numbered_texts({one.argument_list for one in shown.values()})
+        lists = numbered_texts({answer.argument_list for answer in shown.values()})
         parts = PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout)
-        return [_question(parts, each, shown[each.answer, each.revision], lists) for each in cited]
+        return [
+            _question(parts, citation, shown[citation.answer, citation.revision], lists)
+            for citation in cited
+        ]
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """Read one reply into a `Verdict`."""
@@ -211,7 +214,7 @@ class CoherenceKind:
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One row a call, with its verdict or the reason for none."""
         CoherenceVerdict.objects.bulk_create(
-            [_row(run, one) for one in ended],
+            [_row(run, reply) for reply in ended],
             update_conflicts=True,
             unique_fields=["call"],
             update_fields=["is_coherent", "reason", "rationale", "fence", "at"],
@@ -241,16 +244,16 @@ def _subject(cited: CitationSubject) -> Subject:
 
 def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, int], PromptAnswer]:
     """(answer, revision) → its text, arguments and objects; only what is still in the study."""
-    wanted = {each[:2] for each in cited}
+    wanted = {subject[:2] for subject in cited}
     pair = ("question__comparison__object1", "question__comparison__object2")
     answers = Answer.objects.filter(study=study, pk__in={answer for answer, _pk in wanted})
     rows = answers.values_list("pk", "text", "argument_list", *pair)
-    found = {(pk, 0): PromptAnswer(*shown) for pk, *shown in rows}
+    prompt_answers = {(pk, 0): PromptAnswer(*shown) for pk, *shown in rows}
     edited = Revision.objects.filter(pk__in={pk for _answer, pk in wanted if pk})
     for answer, pk, text in edited.values_list("sheet__answer", "pk", KT("content__text")):
-        if (answer, 0) in found:
-            found[answer, pk] = found[answer, 0]._replace(text=text)
-    return found
+        if (answer, 0) in prompt_answers:
+            prompt_answers[answer, pk] = prompt_answers[answer, 0]._replace(text=text)
+    return prompt_answers
 
 
 def _question(
@@ -272,22 +275,22 @@ def _question(
     return Question(tuple(render(parts, values)), verdict_schema(ASKED), flags)
 
 
-def _row(run: Run, one: Ended) -> CoherenceVerdict:
-    cited = CitationSubject(*one.call.subject_ids)
-    verdict = one.reading.value if isinstance(one.reading.value, Verdict) else None
+def _row(run: Run, reply: Ended) -> CoherenceVerdict:
+    cited = CitationSubject(*reply.call.subject_ids)
+    verdict = reply.reading.value if isinstance(reply.reading.value, Verdict) else None
     return CoherenceVerdict(
         run=run,
-        call=one.call,
+        call=reply.call,
         answer_id=cited.answer,
         revision_id=cited.revision or None,
         start=cited.start,
         end=cited.end,
         number=cited.number,
-        replicate=one.call.replicate,
+        replicate=reply.call.replicate,
         is_coherent=verdict.is_true if verdict else None,
-        reason="" if verdict else one.reading.reason,
+        reason="" if verdict else reply.reading.reason,
         rationale=verdict.rationale if verdict else "",
-        fence=one.fence,
+        fence=reply.fence,
     )
 
 
@@ -298,8 +301,8 @@ def _misread(run: Run) -> list[int]:
     for verdict in verdicts.select_related("call__reply").order_by("pk").iterator(500):
         reply = verdict.call.reply
         reading = CoherenceKind().read(run, verdict.call, reply) if reply else Reading()
-        said = reading.value
-        if not isinstance(said, Verdict) or said.is_true != verdict.is_coherent:
+        value = reading.value
+        if not isinstance(value, Verdict) or value.is_true != verdict.is_coherent:
             wrong.append(verdict.pk)
     return wrong
 

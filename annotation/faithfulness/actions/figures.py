@@ -140,7 +140,7 @@ class AnswerTexts:
     def sentences(self) -> list[str]:
         """What has to be embedded for both modes."""
         return [
-            each for mode in MODES for each in texts_to_embed(self.text, self.arguments, mode=mode)
+            text for mode in MODES for text in texts_to_embed(self.text, self.arguments, mode=mode)
         ]
 
     @property
@@ -202,7 +202,9 @@ def add_similarities(work: Work, texts: Sequence[Text], embedder: StoredVectors)
     lacking = [text for text in texts if lacks_vectors(text, stored, embedder.name)]
     for done, piece in _pieces(lacking, TOGETHER_WITH_VECTORS):
         every = _load(work.study, piece)
-        sentences = list(dict.fromkeys(each for loaded in every for each in loaded.sentences))
+        sentences = list(
+            dict.fromkeys(sentence for loaded in every for sentence in loaded.sentences)
+        )
         known = dict(zip(sentences, embedder.encode(sentences), strict=True)) if sentences else {}
         rows = [
             _figures_row(loaded, mode, loaded.measure(mode, known), embedder.name)
@@ -218,18 +220,18 @@ def _load(study: Study, texts: Sequence[Text]) -> list[AnswerTexts]:
     arguments, labels = numbered_texts(lists), numbered_labels(study, lists)
     answers = Answer.objects.filter(pk__in=[text.pk for text in texts if not text.is_revision])
     revisions = Revision.objects.filter(pk__in=[text.pk for text in texts if text.is_revision])
-    found = {(False, pk): text for pk, text in answers.values_list("pk", "text")}
-    found |= {(True, pk): text for pk, text in revisions.values_list("pk", KT("content__text"))}
+    contents = {(False, pk): text for pk, text in answers.values_list("pk", "text")}
+    contents |= {(True, pk): text for pk, text in revisions.values_list("pk", KT("content__text"))}
     return [
         AnswerTexts(
-            about=each,
-            text=found[each.is_revision, each.pk],
-            arguments=arguments.get(each.argument_list or 0, {}),
-            labels=labels.get(each.argument_list or 0, {}),
+            about=subject,
+            text=contents[subject.is_revision, subject.pk],
+            arguments=arguments.get(subject.argument_list or 0, {}),
+            labels=labels.get(subject.argument_list or 0, {}),
         )
-        for each in texts
+        for subject in texts
         # A text may have been deleted since the list was made.
-        if (each.is_revision, each.pk) in found
+        if (subject.is_revision, subject.pk) in contents
     ]
 
 

@@ -111,7 +111,7 @@ def texts_of(study: Study) -> list[Text]:
     rows = [(False, *row) for row in answers.values_list("pk", "text_sha256", *arguments)]
     rows += [(True, *row) for row in revisions.values_list("pk", "text_sha256", *in_sheet)]
     labels = numbered_labels(study, {row[3] for row in rows if row[3]})
-    digests = {pk: _digest(sorted(found.items())) for pk, found in labels.items()}
+    digests = {pk: _digest(sorted(label.items())) for pk, label in labels.items()}
     return [
         Text(is_revision, pk, listed, _keys(sha256, listed_sha256, digests.get(listed)))
         for is_revision, pk, sha256, listed, listed_sha256 in rows
@@ -171,11 +171,11 @@ def _pairs(study: Study) -> list[Pair]:
 
 def _machine_answers(study: Study) -> dict[int, list[tuple[int, str]]]:
     """Question → primary key and hash of what machines wrote about it with arguments, plainly."""
-    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    machine_answers: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = under(_with_arguments(study).exclude(system__kind=System.Kind.HUMAN), [])
     for question, pk, sha256 in rows.values_list("question", "pk", "text_sha256"):
-        found[question].append((pk, sha256))
-    return found
+        machine_answers[question].append((pk, sha256))
+    return machine_answers
 
 
 def _with_arguments(study: Study) -> QuerySet[Answer]:
@@ -221,9 +221,9 @@ def compare(study: Study, pairs: Sequence[Pair]) -> None:
     gold = _answers(study, (pair.after for pair in pairs if not pair.is_revision))
     revisions = Revision.objects.in_bulk([pair.after for pair in pairs if pair.is_revision])
     lists = numbered_texts({answer.argument_list_id for answer in answers.values()})
-    for is_revision, found, unique in ((True, revisions, "revision"), (False, gold, "gold")):
+    for is_revision, versions, unique in ((True, revisions, "revision"), (False, gold, "gold")):
         rows = [
-            _row(pair, [answers[pk] for pk in pair.before], found[pair.after], lists)
+            _row(pair, [answers[pk] for pk in pair.before], versions[pair.after], lists)
             for pair in pairs
             if pair.is_revision == is_revision
         ]
@@ -240,9 +240,11 @@ def _answers(study: Study, keys: Iterable[int]) -> dict[int, Answer]:
 def _row(
     pair: Pair, candidates: Sequence[Answer], after: Answer | Revision, lists: dict
 ) -> EditedText:
-    distances = [(word_distance(each.text, after.text), each.pk) for each in candidates]
+    distances = [
+        (word_distance(candidate.text, after.text), candidate.pk) for candidate in candidates
+    ]
     distance, nearest = min(distances)
-    before = next(each for each in candidates if each.pk == nearest)
+    before = next(candidate for candidate in candidates if candidate.pk == nearest)
     arguments = lists.get(before.argument_list_id, {})
     return EditedText(
         before=before,

@@ -175,8 +175,8 @@ class AgreementViews(StudyViews):
         rounds = EditingRound.objects.filter(study=self.study).select_related("study")
         editing_round = get_object_or_404(rounds, public_id=round_id)
         mode, model = choice_of(request).mode, embedding_of(self.study)
-        found = agreement_of(editing_round, mode, model)
-        return Response(AgreementSerializer(_told(found, mode, model)).data)
+        agreement = agreement_of(editing_round, mode, model)
+        return Response(AgreementSerializer(_told(agreement, mode, model)).data)
 
 
 def choice_of(request: Request, study: Study | None = None) -> Choice:
@@ -190,30 +190,30 @@ def choice_of(request: Request, study: Study | None = None) -> Choice:
     return choice
 
 
-def _told(found: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
+def _told(agreement: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
     """Agreement with experts under their numbers, 0 for the machine."""
-    numbers = [0, *(one.number for one in found.experts)]
-    people = User.objects.in_bulk([one.key for one in found.experts])
+    numbers = [0, *(expert.number for expert in agreement.experts)]
+    people = User.objects.in_bulk([expert.key for expert in agreement.experts])
     pairs = [
         {
-            "one": numbers[one],
+            "one": numbers[place],
             "other": numbers[other],
-            "mean_cosine": found.cells[one][other].value,
-            "answers": found.cells[one][other].n,
+            "mean_cosine": agreement.cells[place][other].value,
+            "answers": agreement.cells[place][other].n,
         }
-        for one in range(len(numbers))
-        for other in range(one + 1, len(numbers))
+        for place in range(len(numbers))
+        for other in range(place + 1, len(numbers))
     ]
     work = [
         vars(row) | {"expert": number, "user": people[row.key].public_id}
-        for number, row in zip(numbers[1:], found.work, strict=True)
+        for number, row in zip(numbers[1:], agreement.work, strict=True)
     ]
     return {
         "mode": mode,
         "embedding": model,
-        "calibration_answers": found.n_answers,
-        "versions": found.n_versions,
-        "without_vector": found.without_vector,
+        "calibration_answers": agreement.n_answers,
+        "versions": agreement.n_versions,
+        "without_vector": agreement.without_vector,
         "pairs": pairs,
         "work": work,
     }

@@ -64,11 +64,11 @@ def cited_numbers(text: str, mode: str) -> set[int]:
     if mode == PAPER:
         pairs = paper_pairs(text)
         return {number for _segment, inside in pairs for number in paper_numbers(inside)}
-    lists = [each for each in find_sections(text) if each.kind == ARGUMENTS]
+    lists = [section for section in find_sections(text) if section.kind == ARGUMENTS]
     return {
         number
         for citation in find_citations(text)
-        if not any(each.start <= citation.start < each.end for each in lists)
+        if not any(section.start <= citation.start < section.end for section in lists)
         for number in citation.numbers
     }
 
@@ -127,7 +127,9 @@ def relevance_scores(
     if all(labels.get(number) is None for number in arguments):
         return None, Counter([NO_LABELS])
     relevant = _relevant(arguments, labels, mode)
-    unlabelled = {each for each in cited & arguments.keys() if labels.get(each) is None}
+    unlabelled = {
+        citation for citation in cited & arguments.keys() if labels.get(citation) is None
+    }
     why = Counter({UNLABELLED: len(unlabelled)} if unlabelled and mode == SOUND else {})
     used = cited - unlabelled if mode == SOUND else cited
     if not relevant:
@@ -149,7 +151,9 @@ def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[in
     if mode == SOUND:
         return relevant
     sentences = {arguments[number] for number in relevant}
-    return {number for number, each in arguments.items() if each.split(". ")[0] in sentences}
+    return {
+        number for number, argument in arguments.items() if argument.split(". ")[0] in sentences
+    }
 
 
 def score_sets(used: set[int], relevant: set[int]) -> Scores:
@@ -353,20 +357,20 @@ class Pooled:
 def pool(figures: Iterable[Figures]) -> Pooled:
     """Means of the figures of any number of answers."""
     every = list(figures)
-    scored = [each for each in every if each.f1 is not None]
+    scored = [answer for answer in every if answer.f1 is not None]
     skipped: Counter[str] = Counter()
-    for each in every:
-        skipped.update(each.skipped)
+    for answer_figures in every:
+        skipped.update(answer_figures.skipped)
     return Pooled(
         n_answers=len(every),
-        n_segments=sum(len(each.levenshtein) for each in every),
-        jaccard_text=_mean(each.jaccard_text for each in every),
-        jaccard_sentence=_mean(value for each in every for value in each.jaccard_segments),
-        levenshtein=_mean(value for each in every for value in each.levenshtein),
-        similarity=_mean(value for each in every for value in each.similarity),
-        precision=_mean(each.precision for each in scored),
-        recall=_mean(each.recall for each in scored),
-        f1=_mean(each.f1 for each in scored),
+        n_segments=sum(len(answer.levenshtein) for answer in every),
+        jaccard_text=_mean(answer.jaccard_text for answer in every),
+        jaccard_sentence=_mean(value for answer in every for value in answer.jaccard_segments),
+        levenshtein=_mean(value for answer in every for value in answer.levenshtein),
+        similarity=_mean(value for answer in every for value in answer.similarity),
+        precision=_mean(answer.precision for answer in scored),
+        recall=_mean(answer.recall for answer in scored),
+        f1=_mean(answer.f1 for answer in scored),
         n_scored=len(scored),
         skipped=dict(skipped),
     )

@@ -59,21 +59,23 @@ def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
     mode a segment is held against the arguments it cites.
     """
     if mode == PAPER:
-        found = paper_segments(text)
+        segments = paper_segments(text)
         numbers = tuple(arguments)
-        whole = [MeasuredSegment(each, each.split(), numbers) for each in found if numbers]
-        return Segments(whole, len(found), Counter())
+        whole = [
+            MeasuredSegment(segment, segment.split(), numbers) for segment in segments if numbers
+        ]
+        return Segments(whole, len(segments), Counter())
     measured: list[MeasuredSegment] = []
     left_out: Counter[str] = Counter()
     statements = sound_segments(text)
-    for each in statements:
-        numbers = tuple(number for number in each.numbers if number in arguments)
+    for statement in statements:
+        numbers = tuple(number for number in statement.numbers if number in arguments)
         if numbers:
-            measured.append(MeasuredSegment(each.text, words_of(each.text), numbers))
-        elif each.numbers:
+            measured.append(MeasuredSegment(statement.text, words_of(statement.text), numbers))
+        elif statement.numbers:
             left_out[NONEXISTENT] += 1
         else:
-            left_out[GENERATED if each.is_generated else UNCITED] += 1
+            left_out[GENERATED if statement.is_generated else UNCITED] += 1
     return Segments(measured, len(statements), left_out)
 
 
@@ -85,9 +87,11 @@ def jaccard_text(text: str, arguments: Mapping[int, str], mode: str) -> float | 
     """
     if not arguments:
         return None
-    words = {word for each in _shown(arguments, mode).values() for word in _tokens(each, mode)}
-    said = text if mode == PAPER else _said(text)
-    return _jaccard(words, set(_tokens(said, mode)))
+    words = {
+        word for sentence in _shown(arguments, mode).values() for word in _tokens(sentence, mode)
+    }
+    answer_text = text if mode == PAPER else _said(text)
+    return _jaccard(words, set(_tokens(answer_text, mode)))
 
 
 def distances(
@@ -97,10 +101,12 @@ def distances(
     words = {number: _tokens(sentence, mode) for number, sentence in arguments.items()}
     sets = {number: set(tokens) for number, tokens in words.items()}
     jaccard, levenshtein = [], []
-    for each in measured:
-        own = set(each.words)
-        jaccard.append(max(_jaccard(sets[number], own) for number in each.numbers))
-        closest = min(Levenshtein.distance(words[number], each.words) for number in each.numbers)
+    for segment in measured:
+        own = set(segment.words)
+        jaccard.append(max(_jaccard(sets[number], own) for number in segment.numbers))
+        closest = min(
+            Levenshtein.distance(words[number], segment.words) for number in segment.numbers
+        )
         levenshtein.append(float(closest))
     return tuple(jaccard), tuple(levenshtein)
 
@@ -114,8 +120,10 @@ def embedded_texts(
     released subset from .744 to .691 (all-MiniLM-L6-v2).
     """
     shown = _shown(arguments, mode)
-    numbers = dict.fromkeys(number for each in measured for number in each.numbers)
-    return list(dict.fromkeys([each.text for each in measured] + [shown[n] for n in numbers]))
+    numbers = dict.fromkeys(number for segment in measured for number in segment.numbers)
+    return list(
+        dict.fromkeys([segment.text for segment in measured] + [shown[n] for n in numbers])
+    )
 
 
 def similarities(
@@ -133,8 +141,8 @@ def similarities(
     row = dict(zip(texts, rows, strict=True))
     shown = _shown(arguments, mode)
     return tuple(
-        float(max(row[each.text] @ row[shown[number]] for number in each.numbers))
-        for each in measured
+        float(max(row[segment.text] @ row[shown[number]] for number in segment.numbers))
+        for segment in measured
     )
 
 
@@ -156,8 +164,14 @@ def _jaccard(first: set[str], second: set[str]) -> float:
 
 def _said(text: str) -> str:
     """The answer without citations and without the list of arguments it closes with."""
-    lists = [(each.start, each.end) for each in find_sections(text) if each.kind == ARGUMENTS]
-    return blanked(text, [*lists, *((each.start, each.end) for each in find_citations(text))])
+    lists = [
+        (section.start, section.end)
+        for section in find_sections(text)
+        if section.kind == ARGUMENTS
+    ]
+    return blanked(
+        text, [*lists, *((citation.start, citation.end) for citation in find_citations(text))]
+    )
 
 
 # Segments of one answer beside the arguments they are closest to, for people who look closer.
@@ -211,12 +225,14 @@ class SegmentMatches:
     @property
     def numbers(self) -> tuple[int, ...]:
         """Cited numbers, each once, in the order cited."""
-        return tuple(dict.fromkeys(number for each in self.citations for number in each.numbers))
+        return tuple(
+            dict.fromkeys(number for citation in self.citations for number in citation.numbers)
+        )
 
     @property
     def is_generated(self) -> bool:
         """Whether the writer says that an argument of its own is meant."""
-        return any(each.is_generated for each in self.citations)
+        return any(citation.is_generated for citation in self.citations)
 
     @property
     def has_closer(self) -> bool:
@@ -230,11 +246,17 @@ def match_segments(text: str, arguments: Mapping[int, str], *, mode: str) -> lis
     """Every segment of an answer in reading order; ``mode`` as in `faithfulness.measure`."""
     if mode == "paper":
         tokens = {number: sentence.split() for number, sentence in arguments.items()}
-        return [_matched(each, each.split(), tokens) for each in paper_segments(text)]
+        return [_matched(segment, segment.split(), tokens) for segment in paper_segments(text)]
     tokens = {number: words_of(sentence) for number, sentence in arguments.items()}
     return [
-        _matched(each.text, words_of(each.text), tokens, (each.start, each.end), each.citations)
-        for each in sound_segments(text)
+        _matched(
+            segment.text,
+            words_of(segment.text),
+            tokens,
+            (segment.start, segment.end),
+            segment.citations,
+        )
+        for segment in sound_segments(text)
     ]
 
 
@@ -246,8 +268,8 @@ def _matched(
     citations: tuple[Citation, ...] = (),
 ) -> SegmentMatches:
     matches = [_match(number, words, sentence) for number, sentence in tokens.items()]
-    numbers = {number for each in citations for number in each.numbers}
-    cited = [each for each in matches if each.number in numbers]
+    numbers = {number for citation in citations for number in citation.numbers}
+    cited = [match for match in matches if match.number in numbers]
     return SegmentMatches(text, place, citations, _closest_first(cited), _first(matches))
 
 
@@ -258,7 +280,9 @@ def _match(number: int, words: Sequence[str], sentence: Sequence[str]) -> Match:
 
 
 def _closest_first(matches: Sequence[Match]) -> tuple[Match, ...]:
-    return tuple(sorted(matches, key=lambda each: (-each.jaccard, each.levenshtein, each.number)))
+    return tuple(
+        sorted(matches, key=lambda match: (-match.jaccard, match.levenshtein, match.number))
+    )
 
 
 def _first(matches: Sequence[Match]) -> Match | None:

@@ -92,19 +92,19 @@ def pairs_of(rows: Iterable[EditedText], mode: str) -> list[Pair]:
     answers = {row.before_id for row in every} | {row.gold_id for row in every if row.gold_id}
     revisions = {row.revision_id for row in every if row.revision_id}
     kept = FaithfulnessFigures.objects.filter(mode=mode)
-    found: dict[Place, dict[str, float | None]] = {}
+    scores: dict[Place, dict[str, float | None]] = {}
     for is_revision, name, keys in ((False, "answer", answers), (True, "revision", revisions)):
         figures = kept.filter(**{f"{name}__in": keys})
         for pk, *values in figures.values_list(name, *COLUMNS):
-            found[is_revision, pk] = dict(zip(COLUMNS, values, strict=True))
-    return [_pair(row, found) for row in every]
+            scores[is_revision, pk] = dict(zip(COLUMNS, values, strict=True))
+    return [_pair(row, scores) for row in every]
 
 
-def _pair(row: EditedText, found: dict[Place, dict[str, float | None]]) -> Pair:
+def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Pair:
     place = (True, row.revision_id) if row.revision_id else (False, row.gold_id)
     sides = [
-        (found.get((False, row.before_id), {}), row.words_before, row.checks_before),
-        (found.get(place, {}), row.words_after, row.checks_after),
+        (scores.get((False, row.before_id), {}), row.words_before, row.checks_before),
+        (scores.get(place, {}), row.words_after, row.checks_after),
     ]
     before, after = (
         {**dict.fromkeys(COLUMNS), **figures, WORDS: words, CHECKS: passed(checks)}
@@ -313,9 +313,9 @@ BEST = {
 def faithfulness_finding(groups: Sequence[GroupFigures]) -> Finding | None:
     """The group that is best by the first headline measure that is known; rule "paired means"."""
     for name in HEADLINES:
-        known = [each for each in groups if each.measures[name].value is not None]
+        known = [group for group in groups if group.measures[name].value is not None]
         if known:
-            return _closest(name, sorted(known, key=lambda each: -(_value(each, name))))
+            return _closest(name, sorted(known, key=lambda figures: -(_value(figures, name))))
     return None
 
 
@@ -329,14 +329,14 @@ def _called(group: GroupFigures) -> str:
 
 def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
     best, measure = groups[0], MEASURES[name]
-    said = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
+    values = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
     if len(groups) == 1:
         return Finding(
-            _("%(name)s: %(measure)s %(value)s.") % said, f"{capfirst(str(measure.recipe))}."
+            _("%(name)s: %(measure)s %(value)s.") % values, f"{capfirst(str(measure.recipe))}."
         )
-    pairs = combinations([each.by_question[name] for each in groups], 2)
+    pairs = combinations([figures.by_question[name] for figures in groups], 2)
     tests = paired_tests(
-        [[one[at] - other[at] for at in one.keys() & other.keys()] for one, other in pairs]
+        [[first[at] - other[at] for at in first.keys() & other.keys()] for first, other in pairs]
     )
     # Pairs with the first group come first.
     others = list(zip(groups[1:], tests, strict=False))
@@ -357,7 +357,7 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
         sure.append(_what_would_tell(of_them, len(tests), _("common questions")))
     else:
         says = f"%(name)s {BEST[name]}: %(measure)s %(value)s."
-    return Finding(says % said, " ".join(filter(None, sure)), "" if unclear else "good")
+    return Finding(says % values, " ".join(filter(None, sure)), "" if unclear else "good")
 
 
 def _figure(group: GroupFigures, name: str) -> str:
@@ -372,8 +372,8 @@ def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> st
     enough = min((test.enough for test in tests if test.enough), default=None)
     if not any(test.value for test in tests):
         return ""
-    one, many = _("a difference of this size"), _("the clearest of these differences")
-    return would_show(enough, units, many if len(tests) > 1 else one)
+    singular, many = _("a difference of this size"), _("the clearest of these differences")
+    return would_show(enough, units, many if len(tests) > 1 else singular)
 
 
 def edited_finding(summary: Summary) -> Finding | None:
@@ -402,25 +402,25 @@ def edited_finding(summary: Summary) -> Finding | None:
 
 def tested_changes(summary: Summary) -> tuple[list[PairedTest], list[Change]]:
     """Tests of all measures that have a value, and the measures that are shown to have moved."""
-    known = [each for each in (*summary.checks, *summary.changes) if each.n]
-    tests = paired_tests([each.by_question for each in known])
+    known = [change for change in (*summary.checks, *summary.changes) if change.n]
+    tests = paired_tests([change.by_question for change in known])
     pairs = zip(known, tests, strict=True)
-    return tests, [each for each, test in pairs if test.direction != "not_shown"]
+    return tests, [change for change, test in pairs if test.direction != "not_shown"]
 
 
 def _moved(change: Change) -> str:
-    values = (text_of(each, change.decimals) for each in (change.before, change.after))
+    values = (text_of(value, change.decimals) for value in (change.before, change.after))
     return f"{change.title} {' → '.join(values)}"
 
 
-def experts_finding(found: ExpertAgreement) -> Finding | None:
+def experts_finding(agreement: ExpertAgreement) -> Finding | None:
     """Whether experts' versions are more alike than they and the machine's; "paired means"."""
-    if not found.alike:
+    if not agreement.alike:
         return None
-    tests = paired_tests([[together - machine for together, machine in found.alike]])
-    together, machine = (fmean(column) for column in zip(*found.alike, strict=True))
+    tests = paired_tests([[together - machine for together, machine in agreement.alike]])
+    together, machine = (fmean(column) for column in zip(*agreement.alike, strict=True))
     places = 2 if text_of(together, 2) != text_of(machine, 2) else 3
-    said = {"experts": text_of(together, places), "machine": text_of(machine, places)}
+    values = {"experts": text_of(together, places), "machine": text_of(machine, places)}
     text = {
         "above": _(
             "Experts' versions are more similar to each other (%(experts)s) than to the machine's "
@@ -443,4 +443,4 @@ def experts_finding(found: ExpertAgreement) -> Finding | None:
     method = "" if tests[0].p is None else _("Paired t test.")
     is_open = tests[0].direction == "not_shown"
     tells = _what_would_tell(tests, 1, _("answers")) if is_open else ""
-    return Finding(text % said, " ".join(filter(None, (sure % tests[0].n, method, tells))))
+    return Finding(text % values, " ".join(filter(None, (sure % tests[0].n, method, tells))))

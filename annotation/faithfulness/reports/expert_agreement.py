@@ -105,7 +105,7 @@ class ExpertAgreement:
 def texts_of_rounds(study: Study) -> list[str]:
     """Every text whose vector the agreement of a study's experts needs, each once."""
     versions = _versions(_newest_of(EditingRound.objects.filter(study=study), study))
-    parts = (part for one in versions for mode in MODES for part in _parts(one.text, mode))
+    parts = (part for version in versions for mode in MODES for part in _parts(version.text, mode))
     return list(dict.fromkeys(parts))
 
 
@@ -143,14 +143,14 @@ def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revisio
 
 def _versions(revisions: QuerySet[Revision]) -> list[Version]:
     """The experts' texts of calibration answers, and the machine's text of each answer once."""
-    found: dict[tuple[int, int], Version] = {}
+    versions: dict[tuple[int, int], Version] = {}
     rows = revisions.filter(sheet__is_calibration=True).values_list(
         "sheet__answer", "sheet__answer__text", "sheet__rater__user", KT("content__text")
     )
     for answer, machine, editor, text in rows:
-        found[answer, MACHINE] = Version(answer, MACHINE, machine)
-        found[answer, editor] = Version(answer, editor, text)
-    return list(found.values())
+        versions[answer, MACHINE] = Version(answer, MACHINE, machine)
+        versions[answer, editor] = Version(answer, editor, text)
+    return list(versions.values())
 
 
 def _parts(text: str, mode: str) -> list[str]:
@@ -161,12 +161,12 @@ def _parts(text: str, mode: str) -> list[str]:
 
 def _vectors(versions: Sequence[Version], mode: str, model: str) -> Vectors:
     """(answer, who) → vector of length 1, for texts all of whose parts have one."""
-    parts = {(one.answer, one.who): _parts(one.text, mode) for one in versions}
-    known = kept_sentences({part for found in parts.values() for part in found}, model)
+    parts = {(version.answer, version.who): _parts(version.text, mode) for version in versions}
+    known = kept_sentences({part for sentences in parts.values() for part in sentences}, model)
     return {
-        place: _unit([known[part] for part in found])
-        for place, found in parts.items()
-        if all(part in known for part in found)
+        place: _unit([known[part] for part in sentences])
+        for place, sentences in parts.items()
+        if all(part in known for part in sentences)
     }
 
 
@@ -179,14 +179,16 @@ def _cells(people: Sequence[int], vectors: Vectors) -> list[list[Cell]]:
     own: dict[int, dict[int, NDArray[np.float64]]] = defaultdict(dict)
     for (answer, who), vector in vectors.items():
         own[who][answer] = vector
-    return [[_cell(own[one], own[other], one == other) for other in people] for one in people]
+    return [
+        [_cell(own[person], own[other], person == other) for other in people] for person in people
+    ]
 
 
-def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> Cell:
-    shared = sorted(one.keys() & other.keys())
+def _cell(vectors: dict[int, Any], other: dict[int, Any], is_same: bool) -> Cell:
+    shared = sorted(vectors.keys() & other.keys())
     if is_same or not shared:
         return Cell(None, len(shared))
-    return Cell(fmean(float(one[at] @ other[at]) for at in shared), len(shared))
+    return Cell(fmean(float(vectors[at] @ other[at]) for at in shared), len(shared))
 
 
 def _alike(vectors: Vectors) -> list[tuple[float, float]]:
@@ -196,8 +198,8 @@ def _alike(vectors: Vectors) -> list[tuple[float, float]]:
             own[answer].append(vector)
     return [
         (
-            fmean(float(one @ other) for one, other in combinations(experts, 2)),
-            fmean(float(one @ vectors[answer, MACHINE]) for one in experts),
+            fmean(float(version @ other) for version, other in combinations(experts, 2)),
+            fmean(float(expert @ vectors[answer, MACHINE]) for expert in experts),
         )
         for answer, experts in own.items()
         if len(experts) > 1 and (answer, MACHINE) in vectors
@@ -209,11 +211,11 @@ def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[Edite
     rows = EditedText.objects.filter(
         revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
     ).select_related("revision__sheet__rater")
-    found: dict[int | None, list[tuple[EditedText, Revision]]] = defaultdict(list)
+    edits: dict[int | None, list[tuple[EditedText, Revision]]] = defaultdict(list)
     for row in rows.order_by("pk"):
         if (revision := row.revision) is not None:
-            found[revision.sheet.rater.user_id].append((row, revision))
-    return found
+            edits[revision.sheet.rater.user_id].append((row, revision))
+    return edits
 
 
 def _work(key: int, own: Sequence[tuple[EditedText, Revision]]) -> Work:
@@ -273,14 +275,14 @@ class AgreementView:
 
 def names_of(experts: Sequence[Expert], reader: User, *, sees_names: bool) -> list[str]:
     """The machine and each expert, as the reader may know them."""
-    people = User.objects.in_bulk([one.key for one in experts]) if sees_names else {}
+    people = User.objects.in_bulk([expert.key for expert in experts]) if sees_names else {}
     names = [_("Machine")]
-    for one in experts:
-        numbered = expert_name(one.number)
+    for person in experts:
+        numbered = expert_name(person.number)
         if sees_names:
-            names.append(f"{numbered}: {people[one.key]}")
+            names.append(f"{numbered}: {people[person.key]}")
         else:
-            names.append(_("You") if one.key == reader.pk else numbered)
+            names.append(_("You") if person.key == reader.pk else numbered)
     return names
 
 
@@ -321,12 +323,12 @@ def chart_spec(shown: AgreementView, size: str) -> Spec:
     lowest = lowest_shade(shown.found)
     rows = [
         {
-            "one": names[one],
+            "one": names[number],
             "other": names[other],
-            "share": _shade(cells[one][other].value, lowest),
-            "text": _text(cells[one][other], places),
+            "share": _shade(cells[number][other].value, lowest),
+            "text": _text(cells[number][other], places),
         }
-        for one in range(len(names))
+        for number in range(len(names))
         for other in range(len(names))
     ]
     return heatmap(
@@ -348,15 +350,15 @@ def agreement_rows(shown: AgreementView) -> list[list[Any]]:
     """Each two texts once: names, mean cosine, number of answers."""
     names, cells = shown.names, shown.found.cells
     return [
-        [names[one], names[other], cells[one][other].value, cells[one][other].n]
-        for one in range(len(names))
-        for other in range(one + 1, len(names))
+        [names[number], names[other], cells[number][other].value, cells[number][other].n]
+        for number in range(len(names))
+        for other in range(number + 1, len(names))
     ]
 
 
-def lowest_shade(found: ExpertAgreement) -> float:
+def lowest_shade(agreement: ExpertAgreement) -> float:
     """Where the shades begin: versions of one answer are all much alike."""
-    known = [cell.value for row in found.cells for cell in row if cell.value is not None]
+    known = [cell.value for row in agreement.cells for cell in row if cell.value is not None]
     return max(0.0, floor(min(known) * 10 - 1e-9) / 10) if known else 0.0
 
 

@@ -130,11 +130,15 @@ def compute_groups(
     members = members_of(study, mode, whose)
     verdicts = _verdicts(run)
     systems = {system.pk: system for system in System.objects.filter(study=study)}
-    conditions = {each.pk: each for each in study.conditions.all()}
+    conditions = {condition.pk: condition for condition in study.conditions.all()}
     order = {pk: place for place, pk in enumerate(conditions)}
     groups = sorted(
         {*members, *verdicts},
-        key=lambda one: (systems[one.system].name, order[one.condition], one.is_edited),
+        key=lambda cohort: (
+            systems[cohort.system].name,
+            order[cohort.condition],
+            cohort.is_edited,
+        ),
     )
     return [
         _figures(
@@ -158,16 +162,16 @@ def members_of(study: Study, mode: str, whose: str = "") -> dict[Group, Members]
         (True, rows.filter(revision__in=revisions), "revision__sheet__answer"),
     ]
     relabel = Relabel(study, mode, whose) if whose else None
-    found: dict[Group, Members] = defaultdict(Members)
+    members: dict[Group, Members] = defaultdict(Members)
     for is_edited, chosen, path in kinds:
         names = ("system", "condition", "question", "argument_list")
         columns = (*(f"{path}__{name}" for name in names), "values")
         for system, condition, question, listed, values in chosen.values_list(*columns).iterator():
-            group = found[Group(system, condition, is_edited)]
+            group = members[Group(system, condition, is_edited)]
             figures = Figures.from_json(values)
             group.questions.append(question)
             group.figures.append(relabel(figures, listed) if relabel else figures)
-    return found
+    return members
 
 
 def _figures(
@@ -180,7 +184,7 @@ def _figures(
     is_edited: bool,
 ) -> GroupFigures:
     pooled = pool(members.figures)
-    parts = {name: [part(each) for each in members.figures] for name, part in PARTS.items()}
+    parts = {name: [part(figure) for figure in members.figures] for name, part in PARTS.items()}
     measures = {
         name: _estimate(members.questions, rows, LIMITS.get(name, (0.0, 1.0)))
         for name, rows in parts.items()
@@ -199,8 +203,8 @@ def _figures(
         n_segments=pooled.n_segments,
         n_scored=pooled.n_scored,
         skipped=dict(pooled.skipped),
-        out_of_range=sum(len(each.out_of_range) for each in members.figures),
-        malformed=sum(len(each.malformed) for each in members.figures),
+        out_of_range=sum(len(figure.out_of_range) for figure in members.figures),
+        malformed=sum(len(figure.malformed) for figure in members.figures),
         measures=measures | {COHERENCE: share(verdicts)},
         by_question={name: _by_question(members.questions, parts[name]) for name in HEADLINES},
         verdicts=_counts(verdicts),
@@ -225,23 +229,23 @@ def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, f
 
 
 def _verdicts(run: Run | None) -> dict[Group, list[VerdictTally]]:
-    found: dict[Group, list[VerdictTally]] = defaultdict(list)
+    tallies: dict[Group, list[VerdictTally]] = defaultdict(list)
     if run is None:
-        return found
+        return tallies
     about = ("answer__system", "answer__condition", "answer__question", "answer", "revision")
     rows = run.coherence_verdicts.order_by().values_list(*about, "is_coherent", "reason")
-    for system, condition, question, answer, revision, *said in rows.annotate(Count("pk")):
+    for system, condition, question, answer, revision, *tally in rows.annotate(Count("pk")):
         group = Group(system, condition, revision is not None)
-        found[group].append(VerdictTally(question, (answer, revision), *said))
-    return found
+        tallies[group].append(VerdictTally(question, (answer, revision), *tally))
+    return tallies
 
 
 def _share_of_citations(verdicts: Iterable[VerdictTally]) -> Estimate:
     """Share of coherent ones among all verdicts of a group; an unscored one is none."""
-    scored = [each for each in verdicts if each.is_coherent is not None]
+    scored = [verdict for verdict in verdicts if verdict.is_coherent is not None]
     return _estimate(
-        [each.question for each in scored],
-        [(each.number if each.is_coherent else 0, each.number) for each in scored],
+        [tally.question for tally in scored],
+        [(tally.number if tally.is_coherent else 0, tally.number) for tally in scored],
     )
 
 
@@ -251,12 +255,13 @@ def _mean_of_texts(verdicts: Iterable[VerdictTally]) -> Estimate:
     The relevance paper's argument-answer coherence (section 5.1).
     """
     texts: dict[tuple[int, Any], list[VerdictTally]] = defaultdict(list)
-    for each in verdicts:
-        if each.is_coherent is not None:
-            texts[each.question, each.text].append(each)
+    for verdict in verdicts:
+        if verdict.is_coherent is not None:
+            texts[verdict.question, verdict.text].append(verdict)
     shares = [
-        sum(each.number for each in said if each.is_coherent) / sum(each.number for each in said)
-        for said in texts.values()
+        sum(tally.number for tally in text if tally.is_coherent)
+        / sum(tally.number for tally in text)
+        for text in texts.values()
     ]
     return _estimate([question for question, _text in texts], [_one(share) for share in shares])
 
@@ -270,10 +275,10 @@ SHARES: dict[str, Callable[[Iterable[VerdictTally]], Estimate]] = {
 
 def _counts(verdicts: Sequence[VerdictTally]) -> Verdicts:
     unscored: Counter[str] = Counter()
-    for each in verdicts:
-        if each.is_coherent is None:
-            unscored[each.reason] += each.number
-    asked = sum(each.number for each in verdicts)
+    for verdict in verdicts:
+        if verdict.is_coherent is None:
+            unscored[verdict.reason] += verdict.number
+    asked = sum(tally.number for tally in verdicts)
     return Verdicts(scored=asked - unscored.total(), unscored=dict(unscored))
 
 
@@ -350,8 +355,8 @@ def state_of(study: Study, whose: str = "") -> str:
 
 
 def _mark(rows: QuerySet) -> tuple[Any, ...]:
-    found = rows.aggregate(n=Count("pk"), last=Max("at"), newest=Max("pk"))
-    return tuple(found.values())
+    totals = rows.aggregate(n=Count("pk"), last=Max("at"), newest=Max("pk"))
+    return tuple(totals.values())
 
 
 def judge_runs(study: Study) -> QuerySet[Run]:

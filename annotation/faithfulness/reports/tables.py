@@ -121,7 +121,7 @@ INTERVALS = lazy(
 def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Measure]:
     """The measures of a mode that any group has: coherence is of citations, or of answers."""
     every = MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
-    has = {name for each in groups for name in every if each.measures[name].value is not None}
+    has = {name for group in groups for name in every if group.measures[name].value is not None}
     return {name: measure for name, measure in every.items() if name in has or not groups}
 
 
@@ -161,8 +161,8 @@ def _row(group: GroupFigures) -> list[Any]:
     cells: list[Any] = [group.name, text_of_group(group), group.n_answers]
     cells += [group.n_questions, group.n_segments]
     for name in MEASURES:
-        found = group.measures[name]
-        cells += [found.value, found.low, found.high, found.n_values]
+        estimate = group.measures[name]
+        cells += [estimate.value, estimate.low, estimate.high, estimate.n_values]
     words = "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group.skipped))
     return [*cells, words, group.out_of_range, group.malformed]
 
@@ -348,8 +348,8 @@ def _coherence(run: Run | None, wanted: TextSelection) -> Subquery:
         same = verdicts.filter(revision=OuterRef("revision"))
     else:
         same = verdicts.filter(answer=OuterRef("answer"), revision__isnull=True)
-    said = Avg(Cast("is_coherent", IntegerField()))
-    return Subquery(same.order_by().values("run").annotate(share=said).values("share"))
+    avg = Avg(Cast("is_coherent", IntegerField()))
+    return Subquery(same.order_by().values("run").annotate(share=avg).values("share"))
 
 
 def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) -> TableData:
@@ -357,7 +357,7 @@ def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) 
     columns = [
         _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Choice"),
         _("Object 1"), _("Object 2"), _("Aspect"), _("Segments"),
-        *(str(one.title) for one in MEASURES.values()),
+        *(str(measure.title) for measure in MEASURES.values()),
         _("Cited"), _("Cited numbers without an argument"), _("Malformed citations"),
         _("Left out"), _("Embedding model"),
     ]  # fmt: skip
@@ -395,13 +395,20 @@ def _written(rows: QuerySet[FaithfulnessFigures] | RelabelledRows) -> Iterator[l
 def _citations(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     cited = {call.pk: CitationSubject(*call.subject_ids) for call in calls}
     answers = study.answers.select_related("question__comparison")
-    found = answers.in_bulk({each.answer for each in cited.values()})
-    revisions = Revision.objects.in_bulk({each.revision for each in cited.values()})
+    cited_answers = answers.in_bulk({subject.answer for subject in cited.values()})
+    revisions = Revision.objects.in_bulk({subject.revision for subject in cited.values()})
     verdicts = CoherenceVerdict.objects.filter(call__in=[call.pk for call in calls])
-    said = {verdict.call_id: verdict for verdict in verdicts}
+    judgements = {verdict.call_id: verdict for verdict in verdicts}
     return {
-        pk: [_citation(found.get(each.answer), revisions.get(each.revision), each, said.get(pk))]
-        for pk, each in cited.items()
+        pk: [
+            _citation(
+                cited_answers.get(subject.answer),
+                revisions.get(subject.revision),
+                subject,
+                judgements.get(pk),
+            )
+        ]
+        for pk, subject in cited.items()
     }
 
 
@@ -409,16 +416,16 @@ def _citation(
     answer: Answer | None,
     revision: Revision | None,
     cited: CitationSubject,
-    said: CoherenceVerdict | None,
+    verdict: CoherenceVerdict | None,
 ) -> Item | None:
     if answer is None or (cited.revision and revision is None):
         return None
     text = (revision or answer).text[cited.start : cited.end]
     context = f"[{cited.number}] · {answer.question}"
-    if said is None:
+    if verdict is None:
         return Item(text, context)
     words = {True: _("coherent"), False: _("not coherent"), None: ""}
-    return Item(text, context, words[said.is_coherent], said.rationale, said.reason)
+    return Item(text, context, words[verdict.is_coherent], verdict.rationale, verdict.reason)
 
 
 COHERENCE_CALLS = CallSubjects(

@@ -37,9 +37,9 @@ SCORES = ("precision", "recall", "f1")
 
 def answer_of(row: FaithfulnessFigures) -> Answer:
     """The answer that a row is about, or whose revision it is about."""
-    found = row.revision.sheet.answer if row.revision else row.answer
-    assert found is not None  # noqa: S101 - the database sees to one of the two
-    return found
+    answer = row.revision.sheet.answer if row.revision else row.answer
+    assert answer is not None  # noqa: S101 - the database sees to one of the two
+    return answer
 
 
 class Relabel:
@@ -91,8 +91,8 @@ class RelabelledRows:
 
     def __getitem__(self, places: slice) -> list[FaithfulnessFigures]:
         wanted = self.keys[places]
-        found = self.rows.in_bulk(wanted)
-        return [self._shown(found[key]) for key in wanted if key in found]
+        figures = self.rows.in_bulk(wanted)
+        return [self._shown(figures[key]) for key in wanted if key in figures]
 
     def iterator(self, size: int) -> Iterator[FaithfulnessFigures]:
         """All of them, some at a time."""
@@ -101,18 +101,18 @@ class RelabelledRows:
 
     def _ordered(self, sort: str, only_unscored: bool) -> list[tuple[int, Figures]]:
         columns = ("pk", "values", f"{self.path}__argument_list")
-        found = [
+        pairs = [
             (pk, self.relabel(Figures.from_json(values), listed))
             for pk, values, listed in self.rows.values_list(*columns)
         ]
         if only_unscored:
-            found = [each for each in found if each[1].f1 is None]
+            pairs = [pair for pair in pairs if pair[1].f1 is None]
         name = sort.removeprefix("-")
         if name not in SCORES:
-            return found
-        known = [each for each in found if getattr(each[1], name) is not None]
-        known.sort(key=lambda each: getattr(each[1], name), reverse=sort.startswith("-"))
-        return known + [each for each in found if getattr(each[1], name) is None]
+            return pairs
+        known = [pair for pair in pairs if getattr(pair[1], name) is not None]
+        known.sort(key=lambda pair: getattr(pair[1], name), reverse=sort.startswith("-"))
+        return known + [pair for pair in pairs if getattr(pair[1], name) is None]
 
     def _shown(self, row: FaithfulnessFigures) -> FaithfulnessFigures:
         listed = answer_of(row).argument_list_id
@@ -131,7 +131,10 @@ def known_labels(study: Study, given: str) -> str:
     """The label set that an address asks for; empty, the study's choice, for any other text."""
     if given in ("", NEWEST):
         return given
-    known = {str(each) for each in labelled_campaigns(study).values_list("public_id", flat=True)}
+    known = {
+        str(public_id)
+        for public_id in labelled_campaigns(study).values_list("public_id", flat=True)
+    }
     return given if given in known else ""
 
 
@@ -174,9 +177,9 @@ class VerdictSelection:
     @classmethod
     def from_query(cls, query: QueryDict) -> Self:
         """Read the part of an address behind the question mark; the unknown narrows nothing."""
-        scenario, said, texts = (query.get(name, "") for name in ("scenario", "said", "texts"))
+        scenario, verdict, texts = (query.get(name, "") for name in ("scenario", "said", "texts"))
         return cls(
-            said=said if said in SAID else "",
+            said=verdict if verdict in SAID else "",
             system=id_from(query.get("system", "")),
             scenario=int(scenario) if scenario in map(str, Answer.Scenario.values) else None,
             condition=id_from(query.get("condition", "")),
@@ -237,7 +240,7 @@ def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
         _("Cited number"), _("Segment"), _("Argument"), _("Coherent"), _("Unscored because"),
         _("The judge's reason"), _("Replicate"),
     ]  # fmt: skip
-    cells = [_cells(one) for piece in _pieces(rows) for one in shown(piece)]
+    cells = [_cells(verdict) for piece in _pieces(rows) for verdict in shown(piece)]
     return TableData(columns, cells, name=f"coherence-run-{run.number}")
 
 
@@ -248,10 +251,10 @@ def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]
         yield piece
 
 
-def _cells(one: CitationVerdict) -> list[Any]:
-    row = one.verdict
+def _cells(verdict: CitationVerdict) -> list[Any]:
+    row = verdict.verdict
     pair = row.answer.question.comparison
-    said = {True: "1", False: "0", None: ""}[row.is_coherent]
+    code = {True: "1", False: "0", None: ""}[row.is_coherent]
     return [
         str(row.answer.public_id),
         str(row.revision.public_id) if row.revision else "",
@@ -261,9 +264,9 @@ def _cells(one: CitationVerdict) -> list[Any]:
         pair.object1,
         pair.object2,
         str(row.number),
-        one.passage,
-        one.argument,
-        said,
+        verdict.passage,
+        verdict.argument,
+        code,
         row.reason,
         row.rationale,
         str(row.replicate + 1),
@@ -368,11 +371,11 @@ def _rows(
     return [
         Row(
             number=number,
-            matched=each,
+            matched=matches,
             similarity=similar.get(number),
-            cited=_cited(each, verdicts),
+            cited=_cited(matches, verdicts),
         )
-        for number, each in enumerate(matched, start=1)
+        for number, matches in enumerate(matched, start=1)
     ]
 
 
@@ -396,8 +399,8 @@ def _similarities(
     kept = figures.values["similarity"] if figures else []
     measured = [
         number
-        for number, each in enumerate(matched, start=1)
-        if (each.cited if each.place else each.closest)
+        for number, matches in enumerate(matched, start=1)
+        if (matches.cited if matches.place else matches.closest)
     ]
     # Another length means that the figures are out of date; then no number fits its segment.
     return dict(zip(measured, kept, strict=True)) if len(measured) == len(kept) else {}
@@ -406,9 +409,9 @@ def _similarities(
 def _verdicts_of_text(
     answer: Answer, revision: Revision | None, run: Run | None
 ) -> dict[tuple[int, int, int], list[CoherenceVerdict]]:
-    found: dict[tuple[int, int, int], list[CoherenceVerdict]] = defaultdict(list)
+    verdicts: dict[tuple[int, int, int], list[CoherenceVerdict]] = defaultdict(list)
     if run is not None:
         rows = run.coherence_verdicts.filter(answer=answer, revision=revision)
         for verdict in rows.order_by("start", "number", "replicate"):
-            found[verdict.start, verdict.end, verdict.number].append(verdict)
-    return found
+            verdicts[verdict.start, verdict.end, verdict.number].append(verdict)
+    return verdicts

@@ -185,10 +185,10 @@ def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> E
 
 
 def _shown(request: StudyRequest, editing_round: EditingRound, choice: Choice) -> AgreementView:
-    found = agreement_of(editing_round, choice.mode, embedding_of(editing_round.study))
+    agreement = agreement_of(editing_round, choice.mode, embedding_of(editing_round.study))
     sees_names = request.membership.is_researcher
-    names = names_of(found.experts, request.user, sees_names=sees_names)
-    return AgreementView(found, names, choice.mode)
+    names = names_of(agreement.experts, request.user, sees_names=sees_names)
+    return AgreementView(agreement, names, choice.mode)
 
 
 def _version(request: StudyRequest, study: Study, choice: Choice) -> str:

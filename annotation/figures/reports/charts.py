@@ -84,12 +84,12 @@ def _confusion(figures: Figures, size: str) -> Spec:
     values, confusion = figures.values, figures.confusion
     rows = [
         {
-            "one": str(one),
+            "one": str(value),
             "other": str(other),
             "share": confusion.shares[i][j],
             "text": _share(confusion.shares[i][j]),
         }
-        for i, one in enumerate(values)
+        for i, value in enumerate(values)
         for j, other in enumerate(values)
     ]
     titles = (_("Another vote on the item"), _("One vote"))
@@ -195,20 +195,20 @@ def _majority(figures: Figures, guideline: Guideline) -> str:
     if not total:
         return ""
     counts = {row.label: row.items for row in figures.majority.items}
-    said = {"items": f"{total:,}", "labels": by_label(counts, guideline)}
+    values = {"items": f"{total:,}", "labels": by_label(counts, guideline)}
     if controls := progress.items_voted - progress.ordinary_items_voted:
         text = ngettext(
             "Majority labels of %(items)s items, %(n)s of them a control item: %(labels)s.",
             "Majority labels of %(items)s items, %(n)s of them control items: %(labels)s.",
             controls,
         )
-        return text % (said | {"n": f"{controls:,}"})
+        return text % (values | {"n": f"{controls:,}"})
     text = ngettext(
         "Majority label of %(items)s item: %(labels)s.",
         "Majority labels of %(items)s items: %(labels)s.",
         total,
     )
-    return text % said
+    return text % values
 
 
 def _interval(alpha: Estimate | MedianOfPairs) -> str:
@@ -228,10 +228,10 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
 def _prevalence(figures: Figures) -> str:
     """A note on prevalence where one label holds nearly all votes, and which figures to read."""
     votes = {row.label: row.ordinary + row.control for row in figures.labels}
-    label = max(votes, key=lambda each: votes[each])
+    label = max(votes, key=lambda level: votes[level])
     if votes[label] <= MOST_OF_ONE * figures.progress.votes:
         return ""
-    named = {each.statistic: in_words(each) for each in figures.agreement["all"]}
+    named = {estimate.statistic: in_words(estimate) for estimate in figures.agreement["all"]}
     text = _(
         "%(share).0f %% of the votes are label %(label)d: alpha is then low even where "
         "votes agree. See also percent agreement %(percent)s and Gwet's AC2 %(ac2)s."
@@ -248,10 +248,10 @@ def _so_far(figures: Figures) -> str:
     progress = figures.progress
     if progress.complete is None:
         return ""
-    said = {"done": f"{progress.complete:,}", "all": f"{progress.ordinary_items:,}"}
+    values = {"done": f"{progress.complete:,}", "all": f"{progress.ordinary_items:,}"}
     text = ngettext(
         "%(done)s of %(all)s item has all its votes.",
         "%(done)s of %(all)s items have all their votes.",
         progress.ordinary_items or 0,
     )
-    return text % said
+    return text % values

@@ -367,7 +367,7 @@ def _majority(ratings: Ratings, values: Sequence[int]) -> Majority:
     table = majority(ratings)
     sizes = table["label"].value_counts()
     return Majority(
-        items=tuple(LabelItems(label=each, items=int(sizes.get(each, 0))) for each in values),
+        items=tuple(LabelItems(label=value, items=int(sizes.get(value, 0))) for value in values),
         tied=int(table["tied"].sum()),
         unanimous=int(((table["votes"] == table["n"]) & (table["n"] > 1)).sum()),
         single=int((table["n"] == 1).sum()),

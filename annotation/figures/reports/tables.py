@@ -84,8 +84,8 @@ def _progress(figures: Figures) -> tuple[list[str], Rows]:
         "machine_labels": _("Labels of models and classifiers, not counted"),
     }
     # Frozen snapshots from before they were told apart do not have the last one.
-    found = {name: getattr(progress, key) for key, name in names.items()}
-    rows = [[name, count] for name, count in found.items() if count is not None]
+    counts = {name: getattr(progress, key) for key, name in names.items()}
+    rows = [[name, count] for name, count in counts.items() if count is not None]
     return [_("Count"), _("Value")], rows
 
 
@@ -343,7 +343,7 @@ def compare(earlier: Snapshot, later: Snapshot) -> TableData:
 
     The difference of two snapshots of one campaign is not a test: most votes are in both.
     """
-    before, after = (_rows(from_json(Figures, each.figures)) for each in (earlier, later))
+    before, after = (_rows(from_json(Figures, snapshot.figures)) for snapshot in (earlier, later))
     rows = [
         [name, before.get(name), after.get(name), _difference(before.get(name), after.get(name))]
         for name in [*before, *(name for name in after if name not in before)]

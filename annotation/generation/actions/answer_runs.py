@@ -87,21 +87,21 @@ class AnswersKind:
             return [Subject(f"q{question.pk}", (question.pk,)) for question in keys]
         drawn = list(drawn_lists(run))
         if run.pk is None:
-            return [_subject(one) for one in drawn if one.arguments]
+            return [_subject(draw) for draw in drawn if draw.arguments]
         # What a later label would change is settled here, before anything is sent.
         GenerationRun.objects.filter(run=run).update(
             left_out=count_left_out(drawn) | count_learned(run)
         )
-        return [_subject(one, _kept(run, one)) for one in drawn if one.arguments]
+        return [_subject(draw, _kept(run, draw)) for draw in drawn if draw.arguments]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.Question]:
         """Write the prompts; a bounded number of queries."""
         keys = [subject.ids[0] for subject in subjects]
-        found = run.study.questions.select_related("comparison").in_bulk(keys)
-        texts = _texts(run, subjects, found)
+        rows = run.study.questions.select_related("comparison").in_bulk(keys)
+        texts = _texts(run, subjects, rows)
         parts, target = parts_of(run.prompt), run.spec["target"]
         return [
-            write_request(parts, found[subject.ids[0]], target, texts.get(subject.ids[0]))
+            write_request(parts, rows[subject.ids[0]], target, texts.get(subject.ids[0]))
             for subject in subjects
         ]
 
@@ -118,11 +118,12 @@ class AnswersKind:
         generation = GenerationRun.objects.get(run=run)
         under = condition_of_run(run).pk if run.amendments else generation.condition_id
         system = generation.system_id
-        written = [one for one in ended if not one.reading.reason]
-        asked = {one.call.subject_ids[0] for one in written}
+        written = [reply for reply in ended if not reply.reading.reason]
+        asked = {reply.call.subject_ids[0] for reply in written}
         before = choices_before(run, system=system, condition=under, questions=asked)
         Answer.objects.bulk_create(
-            _answer(run, system, under, one, before[one.call.subject_ids[0]]) for one in written
+            _answer(run, system, under, reply, before[reply.call.subject_ids[0]])
+            for reply in written
         )
 
     def values(self, run: Run) -> dict[str, int]:
@@ -144,8 +145,8 @@ class AnswersKind:
         for answer in answers.iterator(200):
             seen[answer.call_id] += 1
             first = firsts[answer.question_id, answer.condition_id]
-            if said := _contradiction(answer, first):
-                problems.append(f"answer {answer.pk} {said}")
+            if contradiction := _contradiction(answer, first):
+                problems.append(f"answer {answer.pk} {contradiction}")
         done = set(run.calls.filter(state=Call.State.DONE).values_list("pk", flat=True))
         problems += [f"call {pk} has {seen[pk]} answers" for pk in done if seen[pk] != 1]
         problems += [f"call {pk} has an answer and is not done" for pk in seen if pk not in done]
@@ -170,26 +171,28 @@ def _texts(
     lists = numbered_texts(kept.values())
     fresh = [question for pk, question in questions.items() if pk not in kept]
     drawn = draw(run.study, fresh, run.spec["target"], run.spec["seed"])
-    found: dict[int, Mapping[int, str]] = {one: lists[pk] for one, pk in kept.items()}
-    for one in drawn:
-        found[one.question.pk] = {number: each.text for number, each in one.numbered}
-    return found
+    texts: dict[int, Mapping[int, str]] = {key: lists[pk] for key, pk in kept.items()}
+    for selection in drawn:
+        texts[selection.question.pk] = {
+            number: argument.text for number, argument in selection.numbered
+        }
+    return texts
 
 
-def _answer(run: Run, system: int, under: int, one: Ended, before: int) -> Answer:
-    written: WrittenAnswer = one.reading.value
+def _answer(run: Run, system: int, under: int, reply: Ended, before: int) -> Answer:
+    written: WrittenAnswer = reply.reading.value
     return Answer(
         study_id=run.study_id,
-        question_id=one.call.subject_ids[0],
+        question_id=reply.call.subject_ids[0],
         system_id=system,
         condition_id=under,
         scenario=SCENARIOS[run.prompt.kind],
-        choice=before + one.call.replicate + 1,
-        argument_list_id=one.call.subject_ids[1] if len(one.call.subject_ids) > 1 else None,
+        choice=before + reply.call.replicate + 1,
+        argument_list_id=reply.call.subject_ids[1] if len(reply.call.subject_ids) > 1 else None,
         text=written.text,
         text_sha256=text_key(written.text),
         run=run,
-        call=one.call,
+        call=reply.call,
         prompt_id=run.prompt_id,
         model=written.model,
     )
@@ -255,7 +258,7 @@ def condition(
         "decoding": dict(decoding or {}),
     }
     key = identity(scenario=scenario, prompt=prompt.sha256 if prompt else "", **parts)
-    found, _is_new = Condition.objects.get_or_create(
+    row, _is_new = Condition.objects.get_or_create(
         study=study,
         sha256=key,
         defaults={
@@ -267,7 +270,7 @@ def condition(
             "is_plain": not deviations(parts["filters"], parts["wording"]),
         },
     )
-    return found
+    return row
 
 
 def _labels_name(study: Study, filters: Mapping[str, Any]) -> str:

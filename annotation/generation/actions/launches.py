@@ -74,12 +74,15 @@ class MatrixEstimate:
 
 def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
     """Count every run's prompts and add them up; nothing is stored."""
-    found = [estimate_run(engine.draft(plan, study)) for plan in matrix.plans]
-    sums = [sum(values) for values in zip(*(astuple(one) for one, _scaled in found), strict=True)]
+    estimate_runs = [estimate_run(engine.draft(plan, study)) for plan in matrix.plans]
+    sums = [
+        sum(values)
+        for values in zip(*(astuple(estimate) for estimate, _scaled in estimate_runs), strict=True)
+    ]
     return MatrixEstimate(
         Estimate(*sums),
-        any(scaled for _one, scaled in found),
-        sum(not one.requests for one, _scaled in found),
+        any(scaled for _one, scaled in estimate_runs),
+        sum(not estimate.requests for estimate, _scaled in estimate_runs),
     )
 
 
@@ -183,7 +186,7 @@ def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable
     able = {question.pk for question in everything}
     for target in _distinct_filters(plans):
         drawn = draw(study, everything, target, first.seed)
-        able &= {one.question.pk for one in drawn if one.arguments}
+        able &= {selection.question.pk for selection in drawn if selection.arguments}
     pool = [question for question in everything if question.pk in able]
     places = seeded_places(len(pool), first.target["sample"], first.seed)
     named = [str(pool[place].public_id) for place in places]

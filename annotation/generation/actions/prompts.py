@@ -80,10 +80,10 @@ def write_request(
     shown: list[Neutral] = []
     if arguments is not None:
         shown = [neutralise(text) for text in arguments.values()]
-        plain = [one.text for one in shown]
+        plain = [neutral.text for neutral in shown]
         numbered = list(zip(arguments, plain, strict=True))
         values["arguments"] = fence_items(numbered, fence_token("answers", *plain))
-    flags = tuple(name for one in shown for name in one.flags.names)
+    flags = tuple(name for neutral in shown for name in neutral.flags.names)
     return kinds.Question(tuple(render(parts, values)), flags=flags)
 
 
@@ -143,13 +143,13 @@ def draw(
     """
     stream = iter(questions)
     while together := list(islice(stream, AT_ONCE)):
-        found = _arguments(study, together)
+        arguments = _arguments(study, together)
         wanted = RELEVANCE[target["relevance"]]
         whose = "" if wanted is None else whose_labels(study, target.get("labels", ""))
-        labels = _labels(study, found, whose) if whose else {}
+        labels = _labels(study, arguments, whose) if whose else {}
         for question in together:
             drawn = ArgumentDraw(question, [], whose=whose)
-            kept = _kept(found[question.comparison_id], drawn, labels, target)
+            kept = _kept(arguments[question.comparison_id], drawn, labels, target)
             chooser = random.Random(f"{seed}:{question.public_id}")  # noqa: S311 - reproducible
             # One draw does both: which ones, if there are too many, and in which order.
             drawn.arguments = chooser.sample(kept, min(len(kept), target["most_arguments"]))
@@ -169,27 +169,27 @@ def keep_list(drawn: ArgumentDraw, target: Mapping[str, Any], seed: int) -> Argu
 
 def count_left_out(lists: Iterable[ArgumentDraw]) -> dict[str, int]:
     """How many arguments were not drawn, by reason, and how many questions have none at all."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for drawn in lists:
-        found.update(drawn.left_out)
-        found["questions"] += not drawn.arguments
-    return {reason: found[reason] for reason in REASONS if found[reason]}
+        counts.update(drawn.left_out)
+        counts["questions"] += not drawn.arguments
+    return {reason: counts[reason] for reason in REASONS if counts[reason]}
 
 
 def _arguments(study: Study, questions: Sequence[Question]) -> dict[int, list[Argument]]:
     """Comparison → its arguments in a fixed order."""
     comparisons = {question.comparison_id for question in questions}
-    found: dict[int, list[Argument]] = defaultdict(list)
+    arguments: dict[int, list[Argument]] = defaultdict(list)
     rows = Argument.objects.filter(study=study, comparison__in=comparisons).order_by("pk")
     for argument in rows.only("comparison_id", "text"):
-        found[argument.comparison_id].append(argument)
-    return found
+        arguments[argument.comparison_id].append(argument)
+    return arguments
 
 
 def _labels(
     study: Study, arguments: Mapping[int, Sequence[Argument]], whose: str
 ) -> Mapping[int, int | None]:
-    keys = [one.pk for several in arguments.values() for one in several]
+    keys = [argument.pk for several in arguments.values() for argument in several]
     return relevance_of(study, keys, whose)
 
 
@@ -298,10 +298,10 @@ def chosen_questions(
     rows = rows.exclude(pk__in=learned_questions(study, model).values("pk"))
     if target["questions"] == "comparisons":
         rows = rows.filter(comparison__public_id__in=target["comparisons"])
-    found = list(rows)
+    questions = list(rows)
     if target["questions"] != "sample":
-        return found
-    return [found[place] for place in seeded_places(len(found), target["sample"], seed)]
+        return questions
+    return [questions[place] for place in seeded_places(len(questions), target["sample"], seed)]
 
 
 def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:

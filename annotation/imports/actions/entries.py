@@ -155,8 +155,8 @@ def campaign_of(source: Source) -> str:
 def scale_of(source: Source) -> tuple[int, ...]:
     """Labels of the campaign's guideline, else of the study's newest, else 0–3."""
     named = Campaign.objects.filter(study=source.study, name=source.options.get("label_round", ""))
-    found = named.select_related("guideline").first()
-    guideline = found.guideline if found else source.study.guidelines.first()
+    campaign = named.select_related("guideline").first()
+    guideline = campaign.guideline if campaign else source.study.guidelines.first()
     levels = guideline.levels if guideline else default_levels()
     return tuple(level["value"] for level in levels)
 
@@ -202,8 +202,8 @@ def silver_origin(file_name: str, options: Options) -> Origin:
 
 def gold_origin(file_name: str, options: Options) -> Origin:
     """Of edited answers: whatever they are called, people wrote them."""
-    found = origin_of(file_name, options, (HUMAN, Scenario.NONE))
-    return replace(found, system_kind=HUMANS)
+    origin = origin_of(file_name, options, (HUMAN, Scenario.NONE))
+    return replace(origin, system_kind=HUMANS)
 
 
 def kind_of(system: str, scenario: int) -> str:
@@ -241,7 +241,7 @@ def _silver_arguments(comparison: SilverComparison) -> Iterator[ArgumentEntry]:
 def _silver_answers(
     source: Source, origin: Origin, comparison: SilverComparison
 ) -> Iterator[AnswerEntry]:
-    listed = tuple((each.number, each.text) for each in comparison.arguments)
+    listed = tuple((argument.number, argument.text) for argument in comparison.arguments)
     for choice, text in enumerate(comparison.answers, start=1):
         yield _answer(
             source,

@@ -40,12 +40,12 @@ class SystemBook:
         if not fresh:
             return
         stored = System.objects.filter(study=self.work.study, name__in=fresh)
-        found = {system.name: system for system in stored}
+        systems = {system.name: system for system in stored}
         for name, entry in fresh.items():
-            self.work.result("systems", "same" if name in found else "new")
-            if name not in found:
+            self.work.result("systems", "same" if name in systems else "new")
+            if name not in systems:
                 self._add(entry)
-        self.known |= found
+        self.known |= systems
 
     def _add(self, entry: AnswerEntry) -> None:
         made = System(study=self.work.study, name=entry.system, kind=entry.system_kind)
@@ -224,10 +224,10 @@ class ListBook:
         stored = ArgumentList.objects.filter(
             question__in=questions, sha256__in={key for _question, key in fresh}
         )
-        for found in stored:
-            key = (id(questions[found.question_id]), found.sha256)
+        for row in stored:
+            key = (id(questions[row.question_id]), row.sha256)
             if key in fresh:
-                self._known[key] = found
+                self._known[key] = row
 
     def _add(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
         made = {
@@ -286,9 +286,9 @@ class AnswerBook:
         new = []
         for entry in entries:
             self._without_list += entry.joins_arguments and self.work.lists.of(entry) is None
-            found = stored.get(_place(entry))
-            if found is not None:
-                self._compare(entry, found)
+            answer = stored.get(_place(entry))
+            if answer is not None:
+                self._compare(entry, answer)
             elif (twin := twins.get(self._content(entry))) is not None:
                 self._compare(entry, twin)
                 self._twins[twin.source] += 1
@@ -335,28 +335,28 @@ class AnswerBook:
             )
             self.work.outcome.notes.append(text % self._without_list)
 
-    def _compare(self, entry: AnswerEntry, found: Answer) -> None:
-        if found.text_sha256 != text_key(entry.text):
+    def _compare(self, entry: AnswerEntry, answer: Answer) -> None:
+        if answer.text_sha256 != text_key(entry.text):
             reason = _(
                 "a different text was imported from this position of a file with this name; "
                 "answers never change, so rename the file"
             )
             self.reject(entry, entry.column, reason)
             return
-        self.known[_place(entry)] = found.pk
+        self.known[_place(entry)] = answer.pk
         wanted = self._about(entry)
         if wanted["argument_list_id"] is None and self.work.lists.of(entry) is None:
             # A file without arguments says nothing about them.
-            wanted["argument_list_id"] = found.argument_list_id
-        differing = [name for name in FIELDS if getattr(found, name) != wanted[name]]
+            wanted["argument_list_id"] = answer.argument_list_id
+        differing = [name for name in FIELDS if getattr(answer, name) != wanted[name]]
         self.work.result("answers", "changed" if differing else "same")
         if not differing:
             return
-        shown = ", ".join(_shown(found, name) for name in differing)
+        shown = ", ".join(_shown(answer, name) for name in differing)
         self.work.mention(entry.row, entry.column, self.work.changed(shown))
         if self.work.write and self.work.update_changed:
             wanted["condition_id"] = self._condition(entry.scenario)
-            Answer.objects.filter(pk=found.pk).update(**wanted)
+            Answer.objects.filter(pk=answer.pk).update(**wanted)
 
     def _about(self, entry: AnswerEntry) -> dict[str, Any]:
         listed = self.work.lists.of(entry)
@@ -397,21 +397,21 @@ def _place(entry: AnswerEntry) -> Place:
 
 def _stored(work: "StudyReconciliation", entries: list[AnswerEntry]) -> dict[Place, Answer]:
     """Answers that came from the same places of files of the same names."""
-    found = _rows(work).filter(
+    answers = _rows(work).filter(
         source__in={entry.source for entry in entries},
         position__in={entry.position for entry in entries},
     )
-    return {(row.source, row.position, row.choice): row for row in found}
+    return {(row.source, row.position, row.choice): row for row in answers}
 
 
 def _twins(work: "StudyReconciliation", entries: list[AnswerEntry]) -> dict[Content, Answer]:
     """Equal answers from files of other names; of several the first."""
-    found = _rows(work).filter(
+    answers = _rows(work).filter(
         question__in={work.questions.of(entry).pk for entry in entries} - {None},
         system__in={work.systems.known[entry.system].pk for entry in entries} - {None},
         scenario__in={entry.scenario for entry in entries},
     )
-    elsewhere = found.exclude(source__in={"", *(entry.source for entry in entries)})
+    elsewhere = answers.exclude(source__in={"", *(entry.source for entry in entries)})
     return {
         (row.question_id, row.system_id, row.scenario, row.choice, row.text_sha256): row
         for row in elsewhere.order_by("-pk")
@@ -424,9 +424,9 @@ def _rows(work: "StudyReconciliation") -> QuerySet[Answer]:
     )
 
 
-def _shown(found: Answer, field: str) -> str:
+def _shown(answer: Answer, field: str) -> str:
     if field == "system_id":
-        return found.system.name
+        return answer.system.name
     if field == "scenario":
-        return found.get_scenario_display()
+        return answer.get_scenario_display()
     return _("another question") if field == "question_id" else _("other numbered arguments")

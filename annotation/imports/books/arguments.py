@@ -48,27 +48,27 @@ class ComparisonBook:
         fresh = {pair: entry for pair, entry in wanted.items() if pair not in self.known}
         if not fresh:
             return
-        found = dict.fromkeys(fresh)
+        keys = dict.fromkeys(fresh)
         stored = Comparison.objects.filter(
             study=self.work.study,
             object1__in={pair[0] for pair in fresh},
             object2__in={pair[1] for pair in fresh},
         )
-        found |= {
-            (one, two): pk
-            for pk, one, two in stored.values_list("pk", "object1", "object2")
-            if (one, two) in fresh
+        keys |= {
+            (first, two): pk
+            for pk, first, two in stored.values_list("pk", "object1", "object2")
+            if (first, two) in fresh
         }
-        new = [pair for pair in fresh if found[pair] is None]
+        new = [pair for pair in fresh if keys[pair] is None]
         if self.work.write:
             rows = Comparison.objects.bulk_create(
-                Comparison(study=self.work.study, object1=one, object2=two) for one, two in new
+                Comparison(study=self.work.study, object1=first, object2=two) for first, two in new
             )
-            found |= {(row.object1, row.object2): row.pk for row in rows}
+            keys |= {(row.object1, row.object2): row.pk for row in rows}
         for pair, entry in fresh.items():
             self.work.result("comparisons", "new" if pair in new else "same")
             self._first_rows[pair] = entry.row
-        self.known |= found
+        self.known |= keys
 
     def suggest_merges(self) -> None:
         """Flag pairs that differ only in case or order; deciding is the person's."""
@@ -113,17 +113,17 @@ class ArgumentBook:
             text_sha256__in={unit[2] for unit in fresh},
         )
         fields = ("pk", "comparison_id", "text_sha256", *_COMPARED)
-        found = {
+        rows = {
             (*pairs[comparison], key): (pk, dict(zip(_COMPARED, values, strict=True)))
             for pk, comparison, key, *values in stored.values_list(*fields)
         }
-        new = {unit: entry for unit, entry in fresh.items() if unit not in found}
+        new = {unit: entry for unit, entry in fresh.items() if unit not in rows}
         for unit, entry in fresh.items():
             if not entry.campaign:
                 self.work.remark_blank(entry)
-            if unit in found:
-                self._compare_argument(entry, *found[unit])
-                self.known[unit] = found[unit][0]
+            if unit in rows:
+                self._compare_argument(entry, *rows[unit])
+                self.known[unit] = rows[unit][0]
         self._add_arguments(new)
 
     def _add_arguments(self, new: dict[Unit, ArgumentEntry]) -> None:
@@ -181,8 +181,8 @@ class ArgumentBook:
 
 
 def _folded(pair: Pair) -> frozenset[str]:
-    one, two = (" ".join(part.split()).casefold() for part in pair)
-    return frozenset({one, two}) if one != two else frozenset({one, two, ""})
+    first, two = (" ".join(part.split()).casefold() for part in pair)
+    return frozenset({first, two}) if first != two else frozenset({first, two, ""})
 
 
 # Meet sentences whose characters were damaged on their way through a workbook.
@@ -215,13 +215,13 @@ def _matched(study: Study, chunk: list[Line]) -> Iterator[Line]:
 def _spellings(study: Study, pairs: set[Pair]) -> dict[tuple[str, str, str], set[str]]:
     rows = Argument.objects.filter(
         study=study,
-        comparison__object1__in={one for one, _two in pairs},
+        comparison__object1__in={name for name, _two in pairs},
         comparison__object2__in={two for _one, two in pairs},
     )
-    found: dict[tuple[str, str, str], set[str]] = {}
-    for one, two, text in rows.values_list("comparison__object1", "comparison__object2", "text"):
-        found.setdefault((one, two, match_key(text)), set()).add(text)
-    return found
+    spellings: dict[tuple[str, str, str], set[str]] = {}
+    for first, two, text in rows.values_list("comparison__object1", "comparison__object2", "text"):
+        spellings.setdefault((first, two, match_key(text)), set()).add(text)
+    return spellings
 
 
 def _stored_text(
@@ -260,15 +260,15 @@ class CampaignBook:
                 self.known[name] = self._find_or_make(name)
 
     def _find_or_make(self, name: str) -> Campaign | None:
-        found = Campaign.objects.filter(study=self.work.study, name=name).first()
-        if found is not None and found.is_live:
+        campaign = Campaign.objects.filter(study=self.work.study, name=name).first()
+        if campaign is not None and campaign.is_live:
             raise ImportRefused(
                 _("“%s” is a round run on this site. Choose another name for the imported votes.")
                 % name
             )
-        self.work.result("label_rounds", "same" if found else "new")
-        if found is not None or not self.work.write:
-            return found
+        self.work.result("label_rounds", "same" if campaign else "new")
+        if campaign is not None or not self.work.write:
+            return campaign
         now = timezone.now()
         return Campaign.objects.create(
             study=self.work.study,

@@ -153,15 +153,15 @@ class RaterBook:
             kind__in={kind for kind, _id in fresh},
             external_id__in={name for _kind, name in fresh},
         )
-        found = {
+        matches = {
             (kind, name): pk
             for pk, kind, name in stored.values_list("pk", "kind", "external_id")
             if (kind, name) in fresh
         }
-        new = {key: name for key, name in fresh.items() if key not in found}
+        new = {key: name for key, name in fresh.items() if key not in matches}
         self.work.outcome.counts["raters"]["new"] += len(new)
-        self.work.outcome.counts["raters"]["same"] += len(found)
-        self.known |= dict.fromkeys(new) | found
+        self.work.outcome.counts["raters"]["same"] += len(matches)
+        self.known |= dict.fromkeys(new) | matches
         if self.work.write:
             rows = Rater.objects.bulk_create(
                 Rater(study=self.work.study, kind=kind, external_id=key, name=name)
@@ -275,13 +275,13 @@ class VoteBook:
             reason = _("the vote %s is there with another item or rater")
             self.work.reject(entry, "", reason % vote.external_id)
             return
-        found = stored.find(entry, vote, pair, self._void[pair])
-        if found is not None:
-            self._compare(entry, vote, found)
-        known = found or StoredVote(None, vote.state, vote.label)
+        match = stored.find(entry, vote, pair, self._void[pair])
+        if match is not None:
+            self._compare(entry, vote, match)
+        known = match or StoredVote(None, vote.state, vote.label)
         known.row = entry.row
         self._remember(entry, vote, pair, known)
-        if found is None:
+        if match is None:
             self.work.result("votes", "new")
             new.append((self._assignment(entry, vote, pair), known))
 
@@ -304,37 +304,37 @@ class VoteBook:
         if (earlier.state, earlier.label) == (vote.state, vote.label):
             self.work.result("votes", "same")
             return
-        said = {"row": earlier.row, "label": earlier.label, "here": vote.label}
+        values = {"row": earlier.row, "label": earlier.label, "here": vote.label}
         if not entry.keeps_first_copy:
             reason = _("row %(row)s already holds this rater's vote on this item: %(label)s")
-            self.work.reject(entry, "label", reason % said)
+            self.work.reject(entry, "label", reason % values)
             return
         self.work.result("votes", "same")
         reason = _("Row %(row)s holds the same argument with label %(label)s, this one %(here)s.")
-        self.work.remark(entry, vote.rater_name, reason % said)
+        self.work.remark(entry, vote.rater_name, reason % values)
         self._copies.append((earlier, entry, vote))
 
-    def _compare(self, entry: ArgumentEntry, vote: Vote, found: StoredVote) -> None:
-        is_same = (found.state, found.label) == (vote.state, vote.label)
+    def _compare(self, entry: ArgumentEntry, vote: Vote, old_vote: StoredVote) -> None:
+        is_same = (old_vote.state, old_vote.label) == (vote.state, vote.label)
         self.work.result("votes", "same" if is_same else "changed")
         if is_same:
             return
-        shown = found.state if found.label is None else found.label
+        shown = old_vote.state if old_vote.label is None else old_vote.label
         self.work.remark(entry, "label", self.work.changed(shown))
         if self.work.write and self.work.update_changed:
-            self._replace(entry, vote, found)
-        found.state, found.label = vote.state, vote.label
+            self._replace(entry, vote, old_vote)
+        old_vote.state, old_vote.label = vote.state, vote.label
 
-    def _replace(self, entry: ArgumentEntry, vote: Vote, found: StoredVote) -> None:
+    def _replace(self, entry: ArgumentEntry, vote: Vote, old_vote: StoredVote) -> None:
         """Change the vote and keep the act: the history of a vote is only ever added to."""
-        Assignment.objects.filter(pk=found.pk).update(state=vote.state, label=vote.label)
-        count = VoteEvent.objects.filter(assignment_id=found.pk).count()
+        Assignment.objects.filter(pk=old_vote.pk).update(state=vote.state, label=vote.label)
+        count = VoteEvent.objects.filter(assignment_id=old_vote.pk).count()
         VoteEvent.objects.create(
-            assignment_id=found.pk,
+            assignment_id=old_vote.pk,
             client_key=f"import:{count}",
             kind=VoteEvent.Kind.CHANGE,
             label=vote.label,
-            comment=_("Changed by an import from %s.") % found.label,
+            comment=_("Changed by an import from %s.") % old_vote.label,
         )
 
     def _assignment(self, entry: ArgumentEntry, vote: Vote, pair: VoteKey) -> Assignment:

@@ -65,8 +65,8 @@ def asked(text: str) -> dict[str, str]:
     if len(pair) == 2 and all(pair):
         return {"object1": pair[0], "object2": pair[1]}
     for form in (_OWN, *_FORMS):
-        if found := form.fullmatch(line):
-            parts = found.groupdict()
+        if match := form.fullmatch(line):
+            parts = match.groupdict()
             named = {"object1": _bare_object(parts["one"]), "object2": _bare_object(parts["two"])}
             if aspect := (parts.get("aspect") or "").strip():
                 named["aspect"] = aspect
@@ -137,10 +137,12 @@ def read_question_list(
                 f"no column {' or '.join(missing)}; a list of questions has object1, object2 and, "
                 "if wanted, aspect, wording and columns of arguments",
             )
-        sentences = [each for each in table.columns if _bare_header(each).startswith(_SENTENCES)]
+        sentences = [
+            column for column in table.columns if _bare_header(column).startswith(_SENTENCES)
+        ]
         if log is not None:
             read = {*columns.values(), *sentences}
-            log.unread += [each for each in table.columns if each not in read]
+            log.unread += [column for column in table.columns if column not in read]
         for row in table.rows:
             try:
                 yield _read_row(row, columns, sentences)
@@ -155,11 +157,11 @@ def question_columns(columns: Sequence[str]) -> dict[str, str]:
     {'object1': 'Object 1', 'object2': 'obj2', 'aspect': 'Aspect'}
     """
     bare = {_bare_header(column): column for column in reversed(columns)}
-    found = {
+    mapping = {
         field: next((bare[name] for name in names if name in bare), None)
         for field, names in _KNOWN_AS.items()
     }
-    return {field: column for field, column in found.items() if column is not None}
+    return {field: column for field, column in mapping.items() if column is not None}
 
 
 def _read_row(row: Row, columns: dict[str, str], sentences: Sequence[str]) -> ListedQuestion:
@@ -184,10 +186,10 @@ def _read_row(row: Row, columns: dict[str, str], sentences: Sequence[str]) -> Li
 
 
 def _missing(read: dict[str, str]) -> str:
-    said = " ".join(filter(None, read.values()))[:80]
-    if not said:
+    text = " ".join(filter(None, read.values()))[:80]
+    if not text:
         return "is empty"
-    return f"is empty: “{said}” names one object; write “A vs B” or “Which is better: A or B?”"
+    return f"is empty: “{text}” names one object; write “A vs B” or “Which is better: A or B?”"
 
 
 def _text(row: Row, column: str) -> str:
@@ -200,9 +202,9 @@ def _text(row: Row, column: str) -> str:
 def _texts(row: Row, column: str) -> list[str]:
     value: Value | list[Value] = row.values.get(column)
     listed = value if isinstance(value, list) else [value]
-    if any(isinstance(each, list | dict) for each in listed):
+    if any(isinstance(element, list | dict) for element in listed):
         raise BadValue(column, "is neither a sentence nor a list of sentences")
-    return [text for each in listed if (text := as_text(each) or "").strip()]
+    return [text for element in listed if (text := as_text(element) or "").strip()]
 
 
 def pasted_list(text: str) -> tuple[str, bytes]:

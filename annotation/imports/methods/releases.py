@@ -49,7 +49,7 @@ def texts_of(row: Row, column: str) -> list[str]:
     value: Value = row.values.get(column)
     if not isinstance(value, list):
         raise BadValue(column, "is not a list")
-    texts = [each for each in value if isinstance(each, str)]
+    texts = [text for text in value if isinstance(text, str)]
     if len(texts) < len(value):
         raise BadValue(column, "contains something that is not text")
     return texts
@@ -158,9 +158,9 @@ def propose_origin(file_name: str) -> tuple[str, int]:
     """
     name = _ENDING.sub("", Path(file_name).name) or file_name
     stem = _AROUND.sub("", name) or name
-    found = _WITH_SCENARIO.fullmatch(stem)
-    if found is not None:
-        return found[1], int(found[2])
+    match = _WITH_SCENARIO.fullmatch(stem)
+    if match is not None:
+        return match[1], int(match[2])
     return (HUMAN, 0) if is_human(stem) else (stem, 0)
 
 
@@ -233,10 +233,10 @@ def _read_silver_comparison(row: Row) -> SilverComparison:
 
 
 def _numbered(text: str) -> NumberedArgument:
-    found = _NUMBERED.fullmatch(text)
-    if found is None:
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
         raise BadValue("arguments", f"{text[:40]!a} does not begin with a number and a full stop")
-    return NumberedArgument(int(found[1]), found[2])
+    return NumberedArgument(int(match[1]), match[2])
 
 
 # Edited answers as they are released: comparisons with the texts people made of them.
@@ -352,7 +352,7 @@ def read_final_labels(
         for comparison in table.rows:
             objects = [comparison.values.get(key) for key in ("obj1", "obj2")]
             entries = comparison.values.get("arguments")
-            if not isinstance(entries, list) or not all(_is_filled(each) for each in objects):
+            if not isinstance(entries, list) or not all(_is_filled(side) for side in objects):
                 reason = f"comparison {comparison.number} lacks obj1, obj2 or arguments"
                 yield Problem(table.name, None, None, reason)
                 continue

@@ -155,13 +155,15 @@ def _find_columns(
 
 
 def _one_column(names: list[str], prefix: str, field: str | None, file: str) -> str:
-    found = [name for name in names if name.startswith(prefix + ":")]
+    columns = [name for name in names if name.startswith(prefix + ":")]
     if field is not None:
-        found = [name for name in found if name == f"{prefix}:{field}"]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UnreadableFile(file, f"has several {prefix} columns: {', '.join(found)}; choose one")
+        columns = [name for name in columns if name == f"{prefix}:{field}"]
+    if len(columns) == 1:
+        return columns[0]
+    if columns:
+        raise UnreadableFile(
+            file, f"has several {prefix} columns: {', '.join(columns)}; choose one"
+        )
     raise UnreadableFile(file, f"is not a Toloka export: no column {prefix}:{field or '…'}")
 
 
@@ -325,8 +327,8 @@ def match_key(text: str) -> str:
     return " ".join(repaired.split())
 
 
-def _reread(found: re.Match[str]) -> str:
-    low, high = found.groups()
+def _reread(match: re.Match[str]) -> str:
+    low, high = match.groups()
     if high is not None:
         return chr(ord(high) + 0x40)
     return "\u00a0" if low == " " else str(low)
@@ -453,8 +455,8 @@ def _split_pair(cell: Any) -> tuple[str, str]:
 
 
 def _split_number(text: str) -> tuple[int | None, str]:
-    found = _NUMBERED.fullmatch(text)
-    return (int(found[1]), found[2]) if found else (None, text)
+    match = _NUMBERED.fullmatch(text)
+    return (int(match[1]), match[2]) if match else (None, text)
 
 
 def _comment(row: SheetRow, label_at: int) -> str:

@@ -131,12 +131,12 @@ def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
     own = set(campaign.items.values_list("argument", flat=True))
     rows = Argument.objects.filter(Q(items__campaign=campaign) | Q(items__campaign=source))
     columns = ("pk", "text", "comparison__object1", "comparison__object2")
-    found = [
+    records = [
         (pk, text, (first, second), pair_key(first, second), pk in own)
         for pk, text, first, second in rows.order_by("pk").distinct().values_list(*columns)
         if text.strip()
     ]
-    table = pd.DataFrame(found, columns=["argument", "text", "pair", "group", "is_own"])
+    table = pd.DataFrame(records, columns=["argument", "text", "pair", "group", "is_own"])
     table = table.set_index("argument").assign(final=lambda units: final.reindex(units.index))
     return table[table["is_own"] | table["final"].notna()]
 

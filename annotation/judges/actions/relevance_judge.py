@@ -128,7 +128,7 @@ class RelevanceKind:
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One row an argument and replicate, with its label or the reason for none."""
         campaign = RelevanceRun.objects.values_list("campaign", flat=True).get(run=run)
-        rows = [row for one in ended for row in _rows(run, campaign, one)]
+        rows = [row for reply in ended for row in _rows(run, campaign, reply)]
         JudgeLabel.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -253,8 +253,8 @@ def _single(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
 
 
 def _batch(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
-    neutral = [neutralise(one.text) for one in shown]
-    texts = [one.text for one in neutral]
+    neutral = [neutralise(argument.text) for argument in shown]
+    texts = [sentence.text for sentence in neutral]
     numbered = list(enumerate(texts, start=1))
     sentences = fence_items(numbered, fence_token("batch", *texts))
     values = _common(rubric, shown[0]) | {"sentences": sentences}
@@ -268,11 +268,11 @@ def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
     return tuple(name for text in texts for name in text.flags.names)
 
 
-def _common(rubric: Rubric, one: PromptArgument) -> dict[str, str]:
+def _common(rubric: Rubric, argument: PromptArgument) -> dict[str, str]:
     return {
         "levels": rubric.levels,
-        "object1": _quoted(one.object1),
-        "object2": _quoted(one.object2),
+        "object1": _quoted(argument.object1),
+        "object2": _quoted(argument.object2),
     }
 
 
@@ -292,34 +292,34 @@ def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:
 
 def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> Reading:
     numbers = range(1, len(call.subject_ids) + 1)
-    found = parse_batch(
+    batch = parse_batch(
         reply.text, reply.finish_reason, list(numbers), allowed, refusal=reply.refusal
     )
-    value = dict(zip(call.subject_ids, found.values(), strict=True))
-    missing = Counter(one for one in value.values() if isinstance(one, Unscored))
+    value = dict(zip(call.subject_ids, batch.values(), strict=True))
+    missing = Counter(outcome for outcome in value.values() if isinstance(outcome, Unscored))
     if not missing:
         return Reading(value=value)
     return Reading.unscored(missing.most_common(1)[0][0], value)
 
 
-def _rows(run: Run, campaign: int, one: Ended) -> list[JudgeLabel]:
-    return [_row(run, campaign, one, pk) for pk in one.call.subject_ids]
+def _rows(run: Run, campaign: int, reply: Ended) -> list[JudgeLabel]:
+    return [_row(run, campaign, reply, pk) for pk in reply.call.subject_ids]
 
 
-def _row(run: Run, campaign: int, one: Ended, argument: int) -> JudgeLabel:
-    found = (one.reading.value or {}).get(argument)
-    label = found if isinstance(found, Label) else None
-    reason = found.value if isinstance(found, Unscored) else one.reading.reason
+def _row(run: Run, campaign: int, reply: Ended, argument: int) -> JudgeLabel:
+    outcome = (reply.reading.value or {}).get(argument)
+    label = outcome if isinstance(outcome, Label) else None
+    reason = outcome.value if isinstance(outcome, Unscored) else reply.reading.reason
     return JudgeLabel(
         campaign_id=campaign,
         argument_id=argument,
         run=run,
-        call=one.call,
-        replicate=one.call.replicate,
+        call=reply.call,
+        replicate=reply.call.replicate,
         label=None if label is None else label.value,
         reason=reason if label is None else "",
         rationale="" if label is None else label.rationale,
-        fence=one.fence,
+        fence=reply.fence,
     )
 
 

@@ -113,11 +113,11 @@ def _regress(
 ) -> tuple[FloatArray, FloatArray]:
     from sklearn.linear_model import LogisticRegression
 
-    found = LogisticRegression(C=inverse_penalty, max_iter=2000).fit(values, codes)
-    if len(found.classes_) > 2:
-        return found.coef_.T, found.intercept_
+    model = LogisticRegression(C=inverse_penalty, max_iter=2000).fit(values, codes)
+    if len(model.classes_) > 2:
+        return model.coef_.T, model.intercept_
     # Two classes: scikit-learn keeps only the score of the second.
-    return np.vstack([-found.coef_, found.coef_]).T / 2, np.array([-1, 1]) * found.intercept_ / 2
+    return np.vstack([-model.coef_, model.coef_]).T / 2, np.array([-1, 1]) * model.intercept_ / 2
 
 
 def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
@@ -128,12 +128,12 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
     is_wide = d > n
     gram = scaled @ scaled.T if is_wide else scaled.T @ scaled
     last = len(gram) - 1
-    strengths, found = eigh(gram, subset_by_index=[max(0, last + 1 - at_most), last])
+    strengths, directions = eigh(gram, subset_by_index=[max(0, last + 1 - at_most), last])
     kept = strengths > strengths[-1] * 1e-10
     kept[-1] = True  # of constant features one empty direction is left
-    strengths, found = strengths[kept][::-1], found[:, kept][:, ::-1]
+    strengths, directions = strengths[kept][::-1], directions[:, kept][:, ::-1]
     return np.asarray(
-        (scaled.T @ found) / np.sqrt(np.maximum(strengths, 1e-12)) if is_wide else found
+        (scaled.T @ directions) / np.sqrt(np.maximum(strengths, 1e-12)) if is_wide else directions
     )
 
 
@@ -341,7 +341,7 @@ def grouped_out_of_fold(
     codes, group_codes = _checked(features, labels, groups, levels)
     scale = tuple(int(level) for level in levels)
     folds = grouped_folds(group_codes, n_folds, seed)
-    found = np.zeros((len(codes), len(levels)))
+    probabilities = np.zeros((len(codes), len(levels)))
     n_folds = int(folds.max()) + 1
     for fold in range(n_folds):
         if is_cancelled():
@@ -349,10 +349,10 @@ def grouped_out_of_fold(
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         with threadpool_limits(THREADS):
             model = _train(features.take(train), codes[train], group_codes[train], scale, seed)
-        found[test] = model.predict_proba(features.take(test))
+        probabilities[test] = model.predict_proba(features.take(test))
         if progress is not None:
             progress(fold + 1, n_folds)
-    return found
+    return probabilities
 
 
 def grouped_folds(groups: Sequence[Hashable] | IntArray, n_folds: int, seed: int) -> IntArray:
@@ -451,10 +451,10 @@ def _checked(
 
 
 def _refuse_too_few(n_labels: int, n_classes: int, n_groups: int) -> None:
-    for found, wanted, what in (
+    for count, wanted, what in (
         (n_labels, MIN_LABELS, "labelled items"),
         (n_classes, MIN_CLASSES, "different labels"),
         (n_groups, MIN_GROUPS, "different pairs of objects"),
     ):
-        if found < wanted:
-            raise TooFewLabelsError(f"Training needs at least {wanted} {what}; there are {found}.")
+        if count < wanted:
+            raise TooFewLabelsError(f"Training needs at least {wanted} {what}; there are {count}.")

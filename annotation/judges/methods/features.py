@@ -55,7 +55,7 @@ def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
     """
     text, spans = replace_objects(sentence, object1, object2, STAND_INS)
     comparing = tuple(
-        found.span() for found in _WORD.finditer(text) if is_comparing(found[0].lower())
+        match.span() for match in _WORD.finditer(text) if is_comparing(match[0].lower())
     )
     return MaskedSentence(text, tuple(spans[0]), tuple(spans[1]), comparing)
 
@@ -128,7 +128,7 @@ def _mentions(words: list[str], first: list[int], second: list[int]) -> dict[str
     places, length = first + second, max(len(words), 1)
     start, stop = (min(places), max(places)) if places else (_CAP, -1)
     between = words[start + 1 : stop]
-    apart = [abs(one - other) for one in first for other in second]
+    apart = [abs(place - other) for place in first for other in second]
     return {
         "objects_named": bool(first) + bool(second),
         "first_mentions": min(len(first), 4),
@@ -152,11 +152,11 @@ def _name_parts(sentence: str, object1: str, object2: str) -> dict[str, float]:
 def _share_found(name: str, words: list[str]) -> float:
     parts = re.findall(r"\w+", name.lower())
     stems = [part if len(part) <= 3 else part[: max(4, len(part) - 2)] for part in parts]
-    found = [
+    hits = [
         part in words or (len(part) > 3 and any(word.startswith(stem) for word in words))
         for part, stem in zip(parts, stems, strict=True)
     ]
-    return sum(found) / max(len(found), 1)
+    return sum(hits) / max(len(hits), 1)
 
 
 def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[str, float]:
@@ -251,7 +251,7 @@ def _is_content(word: str) -> bool:
 
 
 def _nearest(places: list[int], others: list[int]) -> int:
-    return min([abs(one - other) for one in places for other in others] + [_CAP])
+    return min([abs(place - other) for place in places for other in others] + [_CAP])
 
 
 FEATURE_NAMES: tuple[str, ...] = tuple(_describe("", "", ""))
@@ -331,8 +331,8 @@ def describe_sentences(
     if embedder is None:
         return RelevanceFeatures(lexical)
     masked = [mask_objects(text, *pair) for text, pair in zip(sentences, objects, strict=True)]
-    spans = [(each.first, each.second, each.comparison) for each in masked]
-    mentions = embedder.encode_spans([each.text for each in masked], spans, progress)
+    spans = [(sentence.first, sentence.second, sentence.comparison) for sentence in masked]
+    mentions = embedder.encode_spans([sentence.text for sentence in masked], spans, progress)
     return RelevanceFeatures(lexical, mentions, embedder.name)
 
 

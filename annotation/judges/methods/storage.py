@@ -101,13 +101,13 @@ def load_model(content: bytes, sha256: str | None = None) -> StoredModel:
     """
     if len(content) > MAX_BYTES:
         raise ModelFileError("The file of the trained judge is too large.")
-    found = hashlib.sha256(content).hexdigest()
-    if sha256 is not None and found != sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if sha256 is not None and digest != sha256:
         raise ModelFileError("The file of the trained judge was changed after it was stored.")
     arrays = _read_arrays(content)
     header = _read_header(arrays)
     try:
-        return StoredModel(_model(header, arrays), found, _versions(header))
+        return StoredModel(_model(header, arrays), digest, _versions(header))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelFileError("The file of the trained judge is damaged.") from error
 
@@ -117,13 +117,13 @@ def _read_arrays(content: bytes) -> dict[str, np.ndarray[Any, Any]]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             # Compressed or overlapping members could unpack into anything; ours are plain.
-            if any(each.compress_type != zipfile.ZIP_STORED for each in members):
+            if any(member.compress_type != zipfile.ZIP_STORED for member in members):
                 raise ModelFileError("The file of the trained judge is compressed.")
-            if sum(each.file_size for each in members) > MAX_BYTES:
+            if sum(member.file_size for member in members) > MAX_BYTES:
                 raise ModelFileError("The file of the trained judge is too large.")
             return {
-                each.filename.removesuffix(".npy"): _read_array(archive.read(each))
-                for each in members
+                member.filename.removesuffix(".npy"): _read_array(archive.read(member))
+                for member in members
             }
     except ModelFileError:
         raise

@@ -81,8 +81,8 @@ class Judge:
 
 def judges_of(campaign: Campaign) -> list[Judge]:
     """Every judge of a campaign that gave a label, newest first; at most seven queries."""
-    found = [*_runs(campaign), *_trained(campaign), *_imported(campaign)]
-    return sorted(found, key=lambda judge: (judge.at, judge.key), reverse=True)
+    judges = [*_runs(campaign), *_trained(campaign), *_imported(campaign)]
+    return sorted(judges, key=lambda judge: (judge.at, judge.key), reverse=True)
 
 
 def rationales(judge: Judge, arguments: Iterable[int]) -> dict[int, list[str]]:
@@ -90,11 +90,11 @@ def rationales(judge: Judge, arguments: Iterable[int]) -> dict[int, list[str]]:
     if judge.run is None:
         return {}
     rows = judge.run.judge_labels.filter(argument__in=list(arguments), label__isnull=False)
-    found: dict[int, list[str]] = {}
+    texts: dict[int, list[str]] = {}
     for argument, rationale in rows.order_by("replicate").values_list("argument", "rationale"):
         if rationale:
-            found.setdefault(argument, []).append(rationale)
-    return found
+            texts.setdefault(argument, []).append(rationale)
+    return texts
 
 
 def _runs(campaign: Campaign) -> list[Judge]:
@@ -102,10 +102,10 @@ def _runs(campaign: Campaign) -> list[Judge]:
     if labels.empty:
         return []
     rows = RelevanceRun.objects.filter(campaign=campaign, run__in=labels["source"].unique())
-    found = rows.select_related("run__budget", "run__prompt", "run__endpoint", "rater")
-    planned = _planned([row.run for row in found])
+    runs = rows.select_related("run__budget", "run__prompt", "run__endpoint", "rater")
+    planned = _planned([row.run for row in runs])
     groups = dict(iter(labels.groupby("source")))
-    judges = [_run_judge(row, groups[row.run_id], planned[row.run_id]) for row in found]
+    judges = [_run_judge(row, groups[row.run_id], planned[row.run_id]) for row in runs]
     return [judge for judge in judges if len(judge.labels)]
 
 
@@ -148,8 +148,8 @@ def _trained(campaign: Campaign) -> list[Judge]:
         return []
     rows = TrainedJudge.objects.filter(pk__in=labels["source"].unique())
     groups = dict(iter(labels.groupby("source")))
-    found = rows.select_related("rater").defer("model")
-    judges = [_trained_judge(row, groups[row.pk]) for row in found]
+    candidates = rows.select_related("rater").defer("model")
+    judges = [_trained_judge(row, groups[row.pk]) for row in candidates]
     return [judge for judge in judges if len(judge.labels)]
 
 
@@ -339,11 +339,11 @@ def difference_from_people(people: People, judge: Judge, confidence: float = 0.9
     With fewer items the judge's few errors may not occur at all, and no interval tells of them.
     """
     rule = RULES["one against a group"]
-    found = alpha_difference(people.votes, judge.labels, "ordinal", confidence)
-    if found.low is None or rule.allows(found.n_pairable_items):
-        return found
+    estimate = alpha_difference(people.votes, judge.labels, "ordinal", confidence)
+    if estimate.low is None or rule.allows(estimate.n_pairable_items):
+        return estimate
     reason = f"fewer than {rule.least} arguments with two votes and a label of the judge"
-    return replace(found, low=None, high=None, interval=None, reason=reason)
+    return replace(estimate, low=None, high=None, interval=None, reason=reason)
 
 
 def paired(both: pd.DataFrame) -> Ratings:

@@ -54,8 +54,8 @@ def _names(figures: Figures) -> dict[str, str]:
     return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
 
 
-def _bounds(found: Estimate) -> dict[str, Any]:
-    return {"value": found.value, "low": found.low, "high": found.high}
+def _bounds(estimate: Estimate) -> dict[str, Any]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
@@ -249,8 +249,8 @@ def _difference(best: BestJudge) -> str:
         "Difference of alphas %(difference)s on the %(n)s arguments with votes and its label.",
         difference.n_pairable_items,
     )
-    said = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}
-    parts = [text % said]
+    values = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}
+    parts = [text % values]
     if difference.low is None:
         parts.append(_("No interval: %s.") % difference.reason)
     elif best.n > 1:

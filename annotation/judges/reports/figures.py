@@ -76,9 +76,9 @@ def _rank(comparison: JudgeComparison) -> tuple[bool, float, str]:
 
 def _best(compared: list[JudgeComparison], people: People) -> BestJudge | None:
     ranked = [
-        each.judge
-        for each in compared
-        if each.judge.coverage >= ENOUGH and each.ordinal.value is not None
+        comparison.judge
+        for comparison in compared
+        if comparison.judge.coverage >= ENOUGH and comparison.ordinal.value is not None
     ]
     if not ranked:
         return None
@@ -89,7 +89,7 @@ def _best(compared: list[JudgeComparison], people: People) -> BestJudge | None:
 def _chosen(
     compared: list[JudgeComparison], choice: Choice
 ) -> tuple[JudgeComparison | None, JudgeComparison | None]:
-    by_key = {each.judge.key: each for each in compared}
+    by_key = {comparison.judge.key: comparison for comparison in compared}
     chosen = by_key.get(choice.judge) or (compared[0] if compared else None)
     other = by_key.get(choice.other)
     return chosen, None if other is chosen else other
@@ -244,36 +244,39 @@ def labelled(campaign: Campaign, cell: Cell) -> LabelledArgument:
     return LabelledArgument(judges=judges, table=table, votes=people.votes.to_frame())
 
 
-def shown_rows(found: LabelledArgument, start: int, count: int) -> list[Row]:
+def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[Row]:
     """Some of the arguments with their text; one query."""
-    part = found.table.iloc[start : start + count]
-    votes = _votes_of_arguments(found, part.index)
+    part = argument.table.iloc[start : start + count]
+    votes = _votes_of_arguments(argument, part.index)
     texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
     return [
         Row(
             **vars(sentence(texts[int(pk)])),
             votes=votes.get(int(pk), []),
             final=_whole(row["final"]),
-            labels=[_whole(row[judge.key]) for judge in found.judges],
+            labels=[_whole(row[judge.key]) for judge in argument.judges],
         )
         for pk, row in part.iterrows()
     ]
 
 
-def _votes_of_arguments(found: LabelledArgument, arguments: pd.Index) -> dict[int, list[int]]:
+def _votes_of_arguments(argument: LabelledArgument, arguments: pd.Index) -> dict[int, list[int]]:
     """People's votes of some arguments, ascending; of a whole round they would take a second."""
-    votes = found.votes[found.votes["item"].isin(arguments)].sort_values("value")
+    votes = argument.votes[argument.votes["item"].isin(arguments)].sort_values("value")
     groups = votes.groupby("item")["value"]
     return {int(item): values.astype(int).tolist() for item, values in groups}
 
 
-def rows_table(campaign: Campaign, found: LabelledArgument) -> TableData:
+def rows_table(campaign: Campaign, argument: LabelledArgument) -> TableData:
     """Every argument of the cell for a file, a thousand texts a query."""
     columns = [_("Argument"), _("Object 1"), _("Object 2"), _("Sentence"), _("Votes")]
-    columns += [_("Final label"), *(f"{judge.name} ({judge.key[:12]})" for judge in found.judges)]
+    columns += [
+        _("Final label"),
+        *(f"{judge.name} ({judge.key[:12]})" for judge in argument.judges),
+    ]
     rows = []
-    for start in range(0, len(found.table), WRITTEN):
-        for row in shown_rows(found, start, WRITTEN):
+    for start in range(0, len(argument.table), WRITTEN):
+        for row in shown_rows(argument, start, WRITTEN):
             about = [row.argument, row.object1, row.object2, row.text]
             votes = " ".join(map(str, row.votes))
             rows.append([*about, votes, row.final, *row.labels])

@@ -70,11 +70,11 @@ def choices(study: Study) -> list[tuple[str, str]]:
         campaign__study=study, state=Assignment.State.ANSWERED
     ).exclude(rater__kind=Rater.Kind.PERSON)
     columns = ("campaign__public_id", "campaign__name", "rater")
-    found = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
-    raters = Rater.objects.in_bulk({rater for *_campaign, rater in found})
+    rows = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_campaign, rater in rows})
     files = [
         (f"rater-{campaign}:{raters[pk].public_id}", f"{name} · {raters[pk].described}")
-        for campaign, name, pk in found
+        for campaign, name, pk in rows
     ]
     return [*files, *_judge_choices(study)]
 
@@ -106,7 +106,7 @@ def said_by(study: Study, key: str) -> tuple[str, RaterLabels] | None:
 
 def _said_in_campaign(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
     campaign_id, _colon, rater_id = ids.partition(":")
-    campaigns = {str(each.public_id): each for each in campaigns_of(study)}
+    campaigns = {str(row.public_id): row for row in campaigns_of(study)}
     campaign = campaigns.get(campaign_id)
     labelled = Rater.objects.filter(study=study, assignments__campaign=campaign).distinct()
     named = {str(public_id): pk for pk, public_id in labelled.values_list("pk", "public_id")}
@@ -184,13 +184,13 @@ class LabelSet:
     difference: float | None
 
 
-def compare_sets(campaign: Campaign, said: RaterLabels) -> list[LabelSet]:
+def compare_sets(campaign: Campaign, labels: RaterLabels) -> list[LabelSet]:
     """Each label set beside the rater, in the order of `SETS`."""
     sets = label_sets(campaign)
     rows, previous = [], None
     for name in SETS:
         changed = _changed(previous, sets[name]) if name in STEPS else None
-        rows.append(_beside(name, sets[name], changed, said))
+        rows.append(_beside(name, sets[name], changed, labels))
         previous = sets[name] if name in STEPS else previous
     return rows
 
@@ -201,9 +201,13 @@ def _changed(previous: pd.Series | None, labels: pd.Series) -> int | None:
     return int((previous.fillna(-1) != labels.fillna(-1)).sum())
 
 
-def _beside(name: str, labels: pd.Series, changed: int | None, said: RaterLabels) -> LabelSet:
-    both = pd.DataFrame({"label": labels, "rater": said.labels}).dropna()
-    equal = sum(said.agrees(argument, int(label)) for argument, label in both["label"].items())
+def _beside(
+    name: str, labels: pd.Series, changed: int | None, rater_labels: RaterLabels
+) -> LabelSet:
+    both = pd.DataFrame({"label": labels, "rater": rater_labels.labels}).dropna()
+    equal = sum(
+        rater_labels.agrees(argument, int(label)) for argument, label in both["label"].items()
+    )
     n = len(both)
     pair = paired(both)
     return LabelSet(
@@ -220,12 +224,12 @@ def _beside(name: str, labels: pd.Series, changed: int | None, said: RaterLabels
     )
 
 
-def confusion_with(campaign: Campaign, said: RaterLabels, chosen: str) -> Confusion:
+def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -> Confusion:
     """Labels of one set (rows) against the rater's (columns)."""
     labels = label_sets(campaign)[chosen].dropna()
-    used = {*labels.astype(int), *said.labels.dropna().astype(int)}
+    used = {*labels.astype(int), *rater_labels.labels.dropna().astype(int)}
     scale = sorted({*campaign.guideline.values, *used})
-    return confusion_of(confusion(labels, said.labels, scale))
+    return confusion_of(confusion(labels, rater_labels.labels, scale))
 
 
 def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableData:

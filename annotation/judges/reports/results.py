@@ -353,10 +353,11 @@ def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | Non
     keys = {pk for call in calls for pk in call.subject_ids}
     arguments = study.arguments.select_related("comparison").in_bulk(keys)
     labels = JudgeLabel.objects.filter(call__in=[call.pk for call in calls])
-    found = {(label.call_id, label.argument_id): label for label in labels}
+    judge_labels = {(label.call_id, label.argument_id): label for label in labels}
     return {
         call.pk: [
-            _sentence(arguments.get(pk), found.get((call.pk, pk))) for pk in call.subject_ids
+            _sentence(arguments.get(pk), judge_labels.get((call.pk, pk)))
+            for pk in call.subject_ids
         ]
         for call in calls
     }
@@ -365,11 +366,11 @@ def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | Non
 def _sentence(argument: Argument | None, label: JudgeLabel | None) -> Item | None:
     if argument is None:
         return None
-    said: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     if label is not None:
         value = "" if label.label is None else str(label.label)
-        said = {"value": value, "note": label.rationale, "reason": label.reason}
-    return Item(argument.text, str(argument.comparison), **said)
+        details = {"value": value, "note": label.rationale, "reason": label.reason}
+    return Item(argument.text, str(argument.comparison), **details)
 
 
 RELEVANCE_CALLS = CallSubjects(

@@ -128,16 +128,16 @@ def _judge_row(row: JudgeFigures) -> list[Any]:
 
 def remark(row: JudgeFigures) -> str:
     """What a reader has to know about a judge's figures, in words."""
-    said = []
+    remarks = []
     if row.is_low:
-        said.append(_("too few of the arguments it was asked about have a label"))
+        remarks.append(_("too few of the arguments it was asked about have a label"))
     if row.is_out_of_fold:
-        said.append(_("every label from a model that saw no argument of the same pair"))
+        remarks.append(_("every label from a model that saw no argument of the same pair"))
     if row.is_active:
-        said.append(_("still running"))
+        remarks.append(_("still running"))
     # Why an alpha or its interval is missing, each reason once.
-    said += dict.fromkeys(each.reason for each in row.estimates if each.reason)
-    return "; ".join(said)
+    remarks += dict.fromkeys(estimate.reason for estimate in row.estimates if estimate.reason)
+    return "; ".join(remarks)
 
 
 def _confusion(figures: Figures) -> tuple[list[str], Rows]:
@@ -195,8 +195,8 @@ def _prompts(figures: Figures) -> tuple[list[str], Rows]:
     ]
 
 
-def _bounds(found: Estimate) -> list[float | None]:
-    return [found.value, found.low, found.high]
+def _bounds(estimate: Estimate) -> list[float | None]:
+    return [estimate.value, estimate.low, estimate.high]
 
 
 def _replacement(figures: Figures) -> tuple[list[str], Rows]:
@@ -366,20 +366,20 @@ def compare_runs(first: Run, second: Run) -> RunAgreement:
     from cqa_site.stats.coefficients import krippendorff_alpha
     from cqa_site.stats.disagreement import confusion, percent_agreement
 
-    one, other = _labels(first), _labels(second)
-    common = sorted(set(one) & set(other))
-    both = _ratings(common, one, other)
+    base, other = _labels(first), _labels(second)
+    common = sorted(set(base) & set(other))
+    both = _ratings(common, base, other)
     scale = sorted({level["value"] for run in (first, second) for level in _levels(run)})
     table = confusion(
-        _series(common, one), _series(common, other), categories=[float(v) for v in scale]
+        _series(common, base), _series(common, other), categories=[float(v) for v in scale]
     )
     apart = sorted(
-        (pk for pk in common if one[pk] != other[pk]),
-        key=lambda pk: (-abs(one[pk] - other[pk]), pk),
+        (pk for pk in common if base[pk] != other[pk]),
+        key=lambda pk: (-abs(base[pk] - other[pk]), pk),
     )
     return RunAgreement(
         n_common=len(common),
-        n_first=len(one),
+        n_first=len(base),
         n_second=len(other),
         estimates=[
             percent_agreement(both),
@@ -388,7 +388,7 @@ def compare_runs(first: Run, second: Run) -> RunAgreement:
         ],
         scale=scale,
         confusion=table.to_numpy(dtype=int).tolist(),
-        differing=_differing(first, second, apart[:SHOWN], one, other),
+        differing=_differing(first, second, apart[:SHOWN], base, other),
         n_differing=len(apart),
     )
 
@@ -412,17 +412,17 @@ def _series(common: list[int], labels: dict[int, int]):
     return pd.Series([float(labels[pk]) for pk in common], index=common, dtype=float)
 
 
-def _ratings(common: list[int], one: dict[int, int], other: dict[int, int]):
+def _ratings(common: list[int], base: dict[int, int], other: dict[int, int]):
     import pandas as pd
 
     from cqa_site.stats.ratings import Ratings
 
-    rows = [(pk, rater, side[pk]) for rater, side in (("1", one), ("2", other)) for pk in common]
+    rows = [(pk, rater, side[pk]) for rater, side in (("1", base), ("2", other)) for pk in common]
     return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "value"]))
 
 
 def _differing(
-    first: Run, second: Run, ids: list[int], one: dict[int, int], other: dict[int, int]
+    first: Run, second: Run, ids: list[int], base: dict[int, int], other: dict[int, int]
 ) -> list[LabelDifference]:
     arguments = Argument.objects.select_related("comparison").in_bulk(ids)
     reasons: dict[tuple[int, int, int | None], str] = {}
@@ -434,8 +434,8 @@ def _differing(
     return [
         LabelDifference(
             arguments[pk],
-            (one[pk], other[pk]),
-            (reasons[first.pk, pk, one[pk]], reasons[second.pk, pk, other[pk]]),
+            (base[pk], other[pk]),
+            (reasons[first.pk, pk, base[pk]], reasons[second.pk, pk, other[pk]]),
         )
         for pk in ids
     ]

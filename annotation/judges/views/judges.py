@@ -94,18 +94,18 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
         label=_label(request.GET.get("label")),
         is_common=choice.is_common,
     )
-    found = labelled(campaign, cell)
+    argument = labelled(campaign, cell)
     if request.GET.get("format") == "csv":
-        return table_file(replace(rows_table(campaign, found), name="judges-rows"), "csv")
-    page = Paginator(range(len(found.table)), PER_PAGE).get_page(request.GET.get("page"))
-    start = page.start_index() - 1 if len(found.table) else 0
+        return table_file(replace(rows_table(campaign, argument), name="judges-rows"), "csv")
+    page = Paginator(range(len(argument.table)), PER_PAGE).get_page(request.GET.get("page"))
+    start = page.start_index() - 1 if len(argument.table) else 0
     context = {
         "study": study,
         "campaign": campaign,
         "cell": cell,
-        "judges": found.judges,
+        "judges": argument.judges,
         "page": page,
-        "rows": shown_rows(found, start, PER_PAGE),
+        "rows": shown_rows(argument, start, PER_PAGE),
     }
     return render(request, "annotation/judges/rows.html", context)
 
@@ -148,7 +148,7 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
 def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> list[Figure]:
     place = (campaign.study.public_id, campaign.public_id)
     files = Files(view="judges_figure", ids=place, query=choice.query, version=state)
-    rows, one = f"{reverse('judge_rows', args=place)}?", f"judge={figures.chosen}"
+    rows, query = f"{reverse('judge_rows', args=place)}?", f"judge={figures.chosen}"
     common = "&common=1" if choice.is_common else ""
     chosen = figures.named(figures.chosen)
     return [
@@ -159,7 +159,7 @@ def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> 
             about=chosen.name if chosen and entry.is_about_one else "",
             recipe=entry.recipe,
             body=BODIES.get(slug, PLAIN),
-            rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
+            rows=(_("Show the arguments"), rows + (query if entry.is_about_one else "") + common),
             table=judge_table(campaign, figures, slug, state),
             files=files,
             is_wide=slug in WIDE,
@@ -236,12 +236,12 @@ def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
         steps_table,
     )
 
-    found = said_by(campaign.study, key)
-    if found is None:
+    source = said_by(campaign.study, key)
+    if source is None:
         raise Http404
-    name, said = found
-    rows = compare_sets(campaign, said)
-    confusion = confusion_with(campaign, said, chosen)
+    name, labels = source
+    rows = compare_sets(campaign, labels)
+    confusion = confusion_with(campaign, labels, chosen)
     place = (campaign.study.public_id, campaign.public_id)
     files = Files(view="label_compare_figure", ids=place, query=urlencode({"with": key}))
     sets = Figure(
@@ -301,7 +301,9 @@ def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
     context = {
         "study": study,
         "campaign": campaign,
-        "versions": [(each, from_json(TrainedFigures, each.figures)) for each in versions],
+        "versions": [
+            (version, from_json(TrainedFigures, version.figures)) for version in versions
+        ],
         "form": TrainingForm(campaign=campaign),
         "job": actions.latest_job(campaign),
         "worker_alive": is_worker_alive(),

@@ -36,10 +36,10 @@ OTHERS = 20
 def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
     """The newest campaigns, and an older one that was asked for."""
     rows = campaigns_of(study).only("public_id", "name", "study")
-    found = {str(each.public_id): each.name for each in rows[:OFFERED_CAMPAIGNS]}
-    if wanted not in found and (key := id_from(wanted)):
-        found |= {str(each.public_id): each.name for each in rows.filter(public_id=key)}
-    return list(found.items())
+    names = {str(row.public_id): row.name for row in rows[:OFFERED_CAMPAIGNS]}
+    if wanted not in names and (key := id_from(wanted)):
+        names |= {str(row.public_id): row.name for row in rows.filter(public_id=key)}
+    return list(names.items())
 
 
 FACE = RunListPages(

@@ -55,18 +55,18 @@ class Blocks(TaskKind):
         mine = {"campaign": OuterRef("pk")}
         slots = Slot.objects.filter(**mine)
         votes = Assignment.objects.filter(**mine, state=Assignment.State.ANSWERED)
-        found = {
+        queries = {
             "size": Item.objects.filter(**mine),
             "wanted": slots,
             "done": slots.filter(state=Slot.State.DONE),
             "votes": votes,
         }
-        return {name: count_of(rows, "campaign") for name, rows in found.items()}
+        return {name: count_of(rows, "campaign") for name, rows in queries.items()}
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Items labelled or skipped, control items too."""
         own = Assignment.objects.filter(
-            campaign__in=[each.pk for each in rounds], rater__user=user, state__in=DONE
+            campaign__in=[campaign.pk for campaign in rounds], rater__user=user, state__in=DONE
         )
         return dict(own.order_by().values_list("campaign").annotate(Count("pk")))
 

@@ -276,7 +276,7 @@ def _candidates(
         item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
     limit = window * campaign.votes_per_item
-    found: dict[int, tuple[int, int]] = {}
+    slots: dict[int, tuple[int, int]] = {}
     # Two queries, because each state has its own partial index.
     for state in (Q(state=Slot.State.OPEN), Q(state=Slot.State.LEASED, lease_until__lt=Now())):
         rows = (
@@ -285,8 +285,8 @@ def _candidates(
             .values_list("item_id", "order", "pk")[:limit]
         )
         for item, order, pk in rows:
-            found.setdefault(item, (order, pk))
-    return dict(sorted(found.items(), key=lambda entry: entry[1])[:window])
+            slots.setdefault(item, (order, pk))
+    return dict(sorted(slots.items(), key=lambda entry: entry[1])[:window])
 
 
 def _others_hold_items(campaign: Campaign, place: Place) -> bool:
@@ -372,7 +372,11 @@ def how_far(
     coming = _coming(campaign, place) if is_open else 0
     planned = campaign.expected_seconds
     # A page without script tells no time; such an answer is taken to be as long as planned.
-    own = [each / 1000 if each else planned for each in times if each or planned]
+    own = [
+        milliseconds / 1000 if milliseconds else planned
+        for milliseconds in times
+        if milliseconds or planned
+    ]
     seconds = pace(own, planned)
     return HowFar(len(times), served + coming, seconds).at_most(wanted)
 

@@ -92,9 +92,9 @@ def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
     if request.method == "POST" and form.is_valid():
         return _add(request, study, campaign, form.cleaned_data)
     only = request.GET.get("only", "")
-    found = campaign.items.filter(ONLY.get(only, Q()))
+    rows = campaign.items.filter(ONLY.get(only, Q()))
     broken = skipped_by_all(campaign)
-    items = broken if only == "skipped" else found
+    items = broken if only == "skipped" else rows
     items = items.select_related("argument__comparison").order_by("pk")
     is_live = campaign.is_live
     context = {

@@ -121,13 +121,13 @@ def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignmen
     Assignment.DoesNotExist.
     """
     rows = _HELD(rater=place.rater_id, campaign=place.round_id, item=item)
-    row = next((each for each in rows if each.public_id == item), None)
+    row = next((assignment for assignment in rows if assignment.public_id == item), None)
     if row is None:
         raise Assignment.DoesNotExist
     campaign: Any = place.round
     row.campaign = campaign
-    waiting = [each for each in rows if each is not row]
-    return row, sorted(waiting, key=lambda each: (each.block, each.position))
+    waiting = [assignment for assignment in rows if assignment is not row]
+    return row, sorted(waiting, key=lambda assignment: (assignment.block, assignment.position))
 
 
 def with_texts(rows: list[Assignment]) -> list[Assignment]:
@@ -311,8 +311,8 @@ def _page(
         "change": earlier_payload(current, known) if current and is_change else None,
         "earlier": [earlier_payload(row, known) for row in reversed(earlier)],
     }
-    found = LabelPageState(campaign, waiting, current, far, work.reason, notice)
-    return kept_offline(render_label(request, found, context, page, status=status), request)
+    state = LabelPageState(campaign, waiting, current, far, work.reason, notice)
+    return kept_offline(render_label(request, state, context, page, status=status), request)
 
 
 def _refuse(

@@ -36,8 +36,8 @@ class ImportCommand(BaseCommand):
         parser.add_argument("file", type=Path, help="the file to import")
         add_study_arguments(parser)
         if self.reads_tables:
-            found = "default: the one that fits"
-            parser.add_argument("--sheet", default="", help=f"title of the sheet; {found}")
+            hint = "default: the one that fits"
+            parser.add_argument("--sheet", default="", help=f"title of the sheet; {hint}")
             parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
             row = "row with the column names; default: detected"
             parser.add_argument("--header-row", type=int, default=None, help=row)
@@ -115,8 +115,10 @@ class ImportCommand(BaseCommand):
                 f"({counted['problems']:,} problems in cells)"
             )
         for near in outcome.near:
-            said = near.decision or "not decided"
-            self.stdout.write(f"near: row {near.row}, {near.about}, {near.likeness:.0%}: {said}")
+            decision = near.decision or "not decided"
+            self.stdout.write(
+                f"near: row {near.row}, {near.about}, {near.likeness:.0%}: {decision}"
+            )
             self.stdout.write(f"  file:  {' '.join(near.given.split())}")
             self.stdout.write(f"  study: {' '.join(near.found.split())}")
         for note in outcome.notes:
@@ -167,8 +169,8 @@ class TableCommand(ImportCommand):
         pairs = [pair.partition("=") for pair in options["map"]]
         asked = {field.strip(): column for field, _equals, column in pairs}
         mapping = self.mapping(shown, asked, options)
-        said = ", ".join(f"{field}={column}" for field, column in mapping.items())
-        self.stdout.write(f"columns: {said}")
+        text = ", ".join(f"{field}={column}" for field, column in mapping.items())
+        self.stdout.write(f"columns: {text}")
         return super().file_options(options) | chosen | {"mapping": mapping}
 
 
@@ -177,7 +179,7 @@ def write_counts(command: BaseCommand, outcomes: Collection[Outcome]) -> None:
     heads = "".join(f"{word:>12}" for word in RESULTS)
     command.stdout.write(f"{'':>20}{heads}")
     for name, kind in COUNTED.items():
-        numbers = [sum(each.counts[name][result] for each in outcomes) for result in RESULTS]
+        numbers = [sum(outcome.counts[name][result] for outcome in outcomes) for result in RESULTS]
         if any(numbers):
             cells = "".join(f"{number:>12,}" for number in numbers)
             command.stdout.write(f"{str(kind.title).lower():>20}{cells}")

@@ -30,9 +30,9 @@ class Command(BaseCommand):
             raise CommandError(str(reason)) from reason
         figures = from_json(TrainedFigures, version.figures)
         self.stdout.write(f"{version}: {figures.n} final labels, {figures.pairs} pairs")
-        for level, found in {"ordinal": figures.ordinal, "interval": figures.interval}.items():
-            value = "not defined" if found.value is None else f"{found.value:.4f}"
-            self.stdout.write(f"alpha, {level}: {value}  {found.reason or ''}".rstrip())
+        for level, estimate in {"ordinal": figures.ordinal, "interval": figures.interval}.items():
+            value = "not defined" if estimate.value is None else f"{estimate.value:.4f}"
+            self.stdout.write(f"alpha, {level}: {value}  {estimate.reason or ''}".rstrip())
         if figures.exact is not None:
             self.stdout.write(f"equal labels: {figures.exact:.4f}")
 

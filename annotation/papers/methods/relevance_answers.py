@@ -72,14 +72,14 @@ def answer_values(
     embed
         Gives n texts as n rows of numbers; without it there are no similarities.
     """
-    some = [each for each in silver if each.key in subset]
+    some = [answer for answer in silver if answer.key in subset]
     groups = {"gold": gold, "subset": some, "silver": silver}
     values: Values = {}
     for name, answers in groups.items():
         values[f"{name}_size"] = len(answers)
-        values[f"{name}_questions"] = len({each.key[:2] for each in answers})
-        paper = pool(each.measure("paper") for each in answers)
-        sound = pool(each.measure("sound") for each in answers)
+        values[f"{name}_questions"] = len({answer.key[:2] for answer in answers})
+        paper = pool(answer.measure("paper") for answer in answers)
+        sound = pool(answer.measure("sound") for answer in answers)
         values |= _named(name, paper, WORDS + RELEVANCE)
         values |= _named(f"{name}_sound", sound, WORDS + RELEVANCE)
     clean = pool(map(_cleanly_read, some))
@@ -99,12 +99,12 @@ def read_answers(
     lists: dict[tuple[str, str], Mapping[int, str]] = {}
     machine: dict[tuple[Key, int], CitingAnswer] = {}
     for path in silver:
-        for each in read_silver(path):
-            if isinstance(each, SilverComparison):
-                numbered = {argument.number: argument.text for argument in each.arguments}
-                pair = (each.object1, each.object2)
+        for comparison in read_silver(path):
+            if isinstance(comparison, SilverComparison):
+                numbered = {argument.number: argument.text for argument in comparison.arguments}
+                pair = (comparison.object1, comparison.object2)
                 lists.setdefault(pair, numbered)
-                for choice, text in enumerate(each.answers):
+                for choice, text in enumerate(comparison.answers):
                     machine.setdefault(
                         ((*pair, text), choice), _cited((*pair, text), numbered, labels)
                     )
@@ -115,25 +115,27 @@ def read_answers(
 def subset_of(path: Path) -> set[Key]:
     """Pair and text of the answers of a silver file."""
     return {
-        (each.object1, each.object2, text)
-        for each in read_silver(path)
-        if isinstance(each, SilverComparison)
-        for text in each.answers
+        (comparison.object1, comparison.object2, text)
+        for comparison in read_silver(path)
+        if isinstance(comparison, SilverComparison)
+        for text in comparison.answers
     }
 
 
 def _gold_keys(path: Path) -> Iterator[Key]:
-    for each in read_gold(path):
-        if isinstance(each, GoldComparison):
-            yield from ((each.object1, each.object2, text) for text in each.texts)
+    for comparison in read_gold(path):
+        if isinstance(comparison, GoldComparison):
+            yield from (
+                (comparison.object1, comparison.object2, text) for text in comparison.texts
+            )
 
 
 def _first_labels(path: Path) -> dict[Unit, int | None]:
-    found: dict[Unit, int | None] = {}
-    for each in read_final_labels(path):
-        if isinstance(each, FinalLabel) and each.unit is not None:
-            found.setdefault(each.unit, each.label)
-    return found
+    first_labels: dict[Unit, int | None] = {}
+    for label in read_final_labels(path):
+        if isinstance(label, FinalLabel) and label.unit is not None:
+            first_labels.setdefault(label.unit, label.label)
+    return first_labels
 
 
 def _cited(
@@ -163,8 +165,8 @@ def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | N
     texts = (
         text
         for answers in groups.values()
-        for each in answers
-        for text in texts_to_embed(each.key[2], each.arguments, mode="paper")
+        for answer in answers
+        for text in texts_to_embed(answer.key[2], answer.arguments, mode="paper")
     )
     distinct = list(dict.fromkeys(texts))
     rows = dict(zip(distinct, embed(distinct), strict=True))
@@ -173,6 +175,6 @@ def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | N
         return np.stack([rows[text] for text in wanted])
 
     return {
-        f"{name}_similarity": pool(each.measure("paper", known) for each in answers).similarity
+        f"{name}_similarity": pool(answer.measure("paper", known) for answer in answers).similarity
         for name, answers in groups.items()
     }

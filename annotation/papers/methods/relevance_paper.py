@@ -224,7 +224,7 @@ def release_values(
         If one of them is not what its name says.
     """
     rows = read_crowd(votes)
-    sheets = [each for each in read_expert_workbook(experts) if each.is_rated]
+    sheets = [sheet for sheet in read_expert_workbook(experts) if sheet.is_rated]
     records = _records(released)
     batches = _batches(sheets, set(rows["unit"]))
     return {
@@ -242,8 +242,8 @@ def model_release_values(released: Path) -> Values:
 
 def read_crowd(path: Path) -> pd.DataFrame:
     """Every row of the crowd's export, voted on or not; see `relevance_paper`."""
-    found = (each for each in read_toloka(path) if isinstance(each, CrowdVote))
-    rows = pd.DataFrame(map(_row, found))
+    votes = (vote for vote in read_toloka(path) if isinstance(vote, CrowdVote))
+    rows = pd.DataFrame(map(_row, votes))
     rows["place"] = rows.groupby("block").cumcount() + 1
     return rows
 
@@ -264,20 +264,22 @@ def _row(vote: CrowdVote) -> Values:
 
 
 def _records(path: Path) -> list[FinalLabel]:
-    return [each for each in read_final_labels(path) if isinstance(each, FinalLabel)]
+    return [label for label in read_final_labels(path) if isinstance(label, FinalLabel)]
 
 
 def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFrame]:
     """Labels of each rated batch; a sentence with damaged characters meets the crowd's copy."""
-    spelled = {(one, two, match_key(text)): (one, two, text) for one, two, text in crowd}
+    spelled = {(first, two, match_key(text)): (first, two, text) for first, two, text in crowd}
 
     def labels(sheet: ExpertSheet) -> Iterator[dict[str, Any]]:
         for row in sheet.rows:
             if isinstance(row, ExpertLabel) and row.label is not None:
                 unit = (row.object1, row.object2, row.text)
                 known = spelled.get((*unit[:2], match_key(row.text)), unit)
-                found = unit if unit in crowd else known
-                yield dict(zip(COLUMNS, (found, found, sheet.position, row.label), strict=True))
+                spelling = unit if unit in crowd else known
+                yield dict(
+                    zip(COLUMNS, (spelling, spelling, sheet.position, row.label), strict=True)
+                )
 
     batches = (sheet for sheet in sheets if sheet.kind == "batch")
     return [pd.DataFrame(labels(sheet), columns=COLUMNS) for sheet in batches]
@@ -285,7 +287,7 @@ def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFra
 
 def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
     """Labels on the control sheet, without the item that its own statistics leave out."""
-    found = [
+    rows = [
         (row.row, row.row, rater, label)
         for sheet in sheets
         for row in sheet.rows
@@ -293,28 +295,28 @@ def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
         for rater, label in enumerate(row.labels)
         if label is not None
     ]
-    return pd.DataFrame(found, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _released(records: Iterable[FinalLabel]) -> dict[Unit, list[int]]:
     """Unit → the labels of its copies, the first one first."""
-    found: dict[Unit, list[int]] = {}
-    for each in records:
-        if each.unit is not None and each.label is not None:
-            found.setdefault(each.unit, []).append(each.label)
-    return found
+    labels: dict[Unit, list[int]] = {}
+    for record in records:
+        if record.unit is not None and record.label is not None:
+            labels.setdefault(record.unit, []).append(record.label)
+    return labels
 
 
 def _model(records: Iterable[FinalLabel]) -> pd.DataFrame:
     """Final label and model's label of each unit's first copy."""
     first: dict[Unit, FinalLabel] = {}
-    for each in records:
-        if each.unit is not None:
-            first.setdefault(each.unit, each)
+    for record in records:
+        if record.unit is not None:
+            first.setdefault(record.unit, record)
     rows = [
         (unit, rater, value)
-        for unit, each in first.items()
-        for rater, value in (("final", each.label), ("model", each.model_label))
+        for unit, label in first.items()
+        for rater, value in (("final", label.label), ("model", label.model_label))
         if value is not None
     ]
     return pd.DataFrame(rows, columns=["item", "rater", "value"])

@@ -125,7 +125,7 @@ def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -
     expert = label_votes(experts, "majority")
     heads = experts.groupby("unit")["rater"].nunique()
     items = campaign.items.filter(control_label__isnull=False, **where)
-    found = [
+    rows = [
         Control(
             item=item,
             votes=crowd.get(item.pk, NOBODY).votes,
@@ -136,21 +136,23 @@ def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -
         )
         for item in items.select_related("argument__comparison")
     ]
-    return sorted(found, key=lambda each: (each.share is None, each.share, each.item.pk))
+    return sorted(
+        rows, key=lambda control: (control.share is None, control.share, control.item.pk)
+    )
 
 
 def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
     """What the crowd and each expert say about the control items on one argument."""
     where = {"item__argument": argument_id}
     votes = vote_table(campaign, exclude=False, **where)
-    found = controls(campaign, crowd_views(votes), argument=argument_id)
+    rows = controls(campaign, crowd_views(votes), argument=argument_id)
     counted = counted_rows(votes, with_retired=True)
     experts = expert_table(campaign)
     experts = experts[experts["unit"] == argument_id]
     scale = campaign.guideline.values
     crowd = label_counts(counted["value"])
     return ControlDetail(
-        controls=found,
+        controls=rows,
         labels=beside(crowd, label_counts(experts["value"]), scale),
         excluded=int(votes["excluded"].sum()),
     )
@@ -181,9 +183,9 @@ def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
     records = control_records(campaign)
     gone = set(out.values_list("rater", flat=True))
     if rule == Exclusion.Rule.SURELY:
-        low = {rater for rater, found in records.items() if found.is_below(below)}
+        low = {rater for rater, record in records.items() if record.is_below(below)}
     else:
-        low = {rater for rater, found in records.items() if found.right < below * found.n}
+        low = {rater for rater, record in records.items() if record.right < below * record.n}
     return low - gone
 
 
@@ -216,7 +218,7 @@ def exclusion_curve(campaign: Campaign, *, state: str = "") -> list[dict[str, An
         votes, records = _ordinary(campaign), control_records(campaign)
         rows = []
         for below in THRESHOLDS:
-            low = {rater for rater, found in records.items() if found.right < below * found.n}
+            low = {rater for rater, record in records.items() if record.right < below * record.n}
             rows.append({"below": below, **asdict(votes.without(low))})
         return rows
 

@@ -206,7 +206,7 @@ def annotators(campaign: Campaign, facts: list[Facts]) -> list[Annotator]:
     raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
     places = {place.rater_id: place for place in campaign.places.all()}
     return [
-        _annotator(campaign, each, raters[each.rater], places.get(each.rater)) for each in facts
+        _annotator(campaign, fact, raters[fact.rater], places.get(fact.rater)) for fact in facts
     ]
 
 
@@ -215,14 +215,18 @@ def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None
     mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
     # The labels of others on the same arguments are needed to compare with them.
     votes = vote_table(campaign, exclude=False, item__argument__in=mine.values("item__argument"))
-    found = [each for each in annotators(campaign, facts_of(votes)) if each.rater == rater]
-    if not found:
+    matches = [
+        annotator
+        for annotator in annotators(campaign, facts_of(votes))
+        if annotator.rater == rater
+    ]
+    if not matches:
         return None
     own = votes[votes["rater"] == rater.pk]
     everybody = counted_votes(campaign).values_list("label").annotate(Count("pk")).order_by()
     scale = campaign.guideline.values
     return AnnotatorDetail(
-        annotator=found[0],
+        annotator=matches[0],
         labels=beside(label_counts(own["value"]), dict(everybody), scale),
         times=time_histogram(own["active_ms"]),
         timed=int(own["active_ms"].notna().sum()),

@@ -35,12 +35,12 @@ Key = Callable[[Annotator], Any]
 # By upper bound: annotators shown to be bad come before those who had bad luck.
 DEFAULT_SORT = "interval"
 SORTS: dict[str, Key] = {
-    "name": lambda each: each.rater.pseudonym,
-    "votes": lambda each: each.votes,
-    "accuracy": lambda each: each.controls.accuracy,
-    "interval": lambda each: each.high_percent,
-    "agreement": lambda each: each.agreement,
-    "seconds": lambda each: each.median_seconds,
+    "name": lambda annotator: annotator.rater.pseudonym,
+    "votes": lambda annotator: annotator.votes,
+    "accuracy": lambda annotator: annotator.controls.accuracy,
+    "interval": lambda annotator: annotator.high_percent,
+    "agreement": lambda annotator: annotator.agreement,
+    "seconds": lambda annotator: annotator.median_seconds,
 }
 HEADS = {
     "name": gettext_lazy("Annotator"),
@@ -51,21 +51,23 @@ HEADS = {
     "seconds": gettext_lazy("Median time"),
 }
 FILTERS: dict[str, tuple[Any, Key]] = {
-    "": (gettext_lazy("All"), lambda each: True),
-    "low": (gettext_lazy("95 % interval below the minimum"), lambda each: each.is_low),
-    "one_value": (gettext_lazy("One label only"), lambda each: each.is_one_value),
-    "hasty": (gettext_lazy("Very fast"), lambda each: each.is_hasty),
-    "stopped": (gettext_lazy("Paused"), lambda each: each.is_stopped),
-    "excluded": (gettext_lazy("Excluded"), lambda each: each.is_excluded),
+    "": (gettext_lazy("All"), lambda annotator: True),
+    "low": (gettext_lazy("95 % interval below the minimum"), lambda annotator: annotator.is_low),
+    "one_value": (gettext_lazy("One label only"), lambda annotator: annotator.is_one_value),
+    "hasty": (gettext_lazy("Very fast"), lambda annotator: annotator.is_hasty),
+    "stopped": (gettext_lazy("Paused"), lambda annotator: annotator.is_stopped),
+    "excluded": (gettext_lazy("Excluded"), lambda annotator: annotator.is_excluded),
 }
 
 
 def sort_people(people: list[Annotator], sort: str) -> list[Annotator]:
     """Sort by a column, "-" for descending; undefined values last either way."""
     key = SORTS.get(sort.removeprefix("-"), SORTS[DEFAULT_SORT])
-    known = [each for each in people if key(each) is not None]
-    known.sort(key=lambda each: (key(each), each.rater.pk), reverse=sort.startswith("-"))
-    return known + [each for each in people if key(each) is None]
+    known = [person for person in people if key(person) is not None]
+    known.sort(
+        key=lambda annotator: (key(annotator), annotator.rater.pk), reverse=sort.startswith("-")
+    )
+    return known + [person for person in people if key(person) is None]
 
 
 def heads(sort: str) -> list[dict[str, Any]]:
@@ -94,16 +96,16 @@ def filters(people: list[Annotator], show: str) -> list[dict[str, Any]]:
 
 def totals(people: list[Annotator]) -> dict[str, float]:
     """Sums over all annotators, and how many intervals lie below a mark by chance at most."""
-    with_controls = sum(bool(each.controls.n) for each in people)
+    with_controls = sum(bool(person.controls.n) for person in people)
     return {
         "people": len(people),
-        "labels": sum(each.votes for each in people),
-        "right": sum(each.controls.right for each in people),
-        "controls": sum(each.controls.n for each in people),
-        "low": sum(each.is_low for each in people),
+        "labels": sum(person.votes for person in people),
+        "right": sum(person.controls.right for person in people),
+        "controls": sum(person.controls.n for person in people),
+        "low": sum(person.is_low for person in people),
         "with_controls": with_controls,
         "by_chance": with_controls * LEVEL / 2,
-        "excluded": sum(each.is_excluded for each in people),
+        "excluded": sum(person.is_excluded for person in people),
     }
 
 
@@ -121,7 +123,7 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
     sort = request.GET.get("sort", DEFAULT_SORT)
-    shown = sort_people([each for each in people if FILTERS[show][1](each)], sort)
+    shown = sort_people([person for person in people if FILTERS[show][1](person)], sort)
     paces = paces_of(campaign)
     only_skip = [rater for rater, pace in paces.items() if pace.done == pace.skipped]
     context = _context(study, campaign) | {
@@ -134,8 +136,8 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
         "show": show,
         "page": Paginator(shown, PER_PAGE).get_page(request.GET.get("page")),
         "controls": controls,
-        "contested": [each for each in controls if each.is_contested],
-        "low_left": sum(each.is_low and not each.is_excluded for each in people),
+        "contested": [control for control in controls if control.is_contested],
+        "low_left": sum(person.is_low and not person.is_excluded for person in people),
     }
     return render(request, "annotation/quality/quality.html", context)
 
@@ -189,7 +191,7 @@ def control(
         "detail": detail,
         "form": form,
         "history": _history(
-            study, *(f"{campaign.name}: {each.item.external_id}" for each in detail.controls)
+            study, *(f"{campaign.name}: {row.item.external_id}" for row in detail.controls)
         ),
     }
     status = 422 if form.errors else 200

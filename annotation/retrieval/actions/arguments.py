@@ -64,21 +64,21 @@ def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
     """The best sentences, each text once whatever corpora have it; at most 200 of them."""
     most = min(most, MOST_HITS)
     corpora_by_pk = {corpus.pk: corpus for corpus in corpora}
-    found: dict[str, Hit] = {}
+    hits: dict[str, Hit] = {}
     for is_comparative in (True, False):
-        wanted = (most - len(found)) * len(corpora_by_pk) if query.names is None else MOST_CHECKED
+        wanted = (most - len(hits)) * len(corpora_by_pk) if query.names is None else MOST_CHECKED
         for row in _rows(_ranked(list(corpora_by_pk), query, is_comparative, wanted)):
-            if len(found) < most and query.accepts(row.text):
-                found.setdefault(row.text_sha256, _hit(row, corpora_by_pk[row.corpus_id]))
-    return list(found.values())
+            if len(hits) < most and query.accepts(row.text):
+                hits.setdefault(row.text_sha256, _hit(row, corpora_by_pk[row.corpus_id]))
+    return list(hits.values())
 
 
 def sentences_of(corpora: Iterable[Corpus], keys: Iterable[str]) -> list[CorpusSentence]:
     """The sentences with these keys in the order of the keys, each once."""
     wanted = list(dict.fromkeys(keys))
     rows = CorpusSentence.objects.filter(corpus__in=list(corpora), text_sha256__in=wanted)
-    found = {row.text_sha256: row for row in rows.select_related("corpus").order_by("-pk")}
-    return [found[key] for key in wanted if key in found]
+    sentences = {row.text_sha256: row for row in rows.select_related("corpus").order_by("-pk")}
+    return [sentences[key] for key in wanted if key in sentences]
 
 
 def _hit(row: CorpusSentence, corpus: Corpus) -> Hit:
@@ -87,8 +87,8 @@ def _hit(row: CorpusSentence, corpus: Corpus) -> Hit:
 
 def _rows(pks: list[int]) -> list[CorpusSentence]:
     """The sentences in the order of their keys."""
-    found = CorpusSentence.objects.in_bulk(pks)
-    return [found[pk] for pk in pks if pk in found]
+    sentences = CorpusSentence.objects.in_bulk(pks)
+    return [sentences[pk] for pk in pks if pk in sentences]
 
 
 def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int) -> list[int]:
@@ -196,9 +196,9 @@ def ask_cam(work: Work) -> None:
         raise JobRefused(in_words(failure.kind, str(failure))) from None
     except NotACamReply as reason:
         raise JobRefused(_("This is not a reply of a CAM service: %s.") % reason) from None
-    found = [asdict(sentence) for sentence in best(reply.sentences, asked.most)]
+    stored_sentences = [asdict(sentence) for sentence in best(reply.sentences, asked.most)]
     with transaction.atomic():
-        CamRequest.objects.filter(pk=asked.pk).update(found=found)
+        CamRequest.objects.filter(pk=asked.pk).update(found=stored_sentences)
         work.finish()
 
 
@@ -255,18 +255,22 @@ def take_corpus_sentences(
 
 def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User) -> AddedArguments:
     """Add sentences of a reply, by their places in it from 1, to its comparison."""
-    found = asked.found or []
+    sentences = asked.found or []
     rows = [
         (
-            Argument(text=one["text"], source_url=one["address"], external_id=one["document"]),
+            Argument(
+                text=sentence["text"],
+                source_url=sentence["address"],
+                external_id=sentence["document"],
+            ),
             ArgumentOrigin(
                 kind=ArgumentOrigin.Kind.CAM,
                 source=asked.address,
-                favours=one["favours"],
-                score=one["score"],
+                favours=sentence["favours"],
+                score=sentence["score"],
             ),
         )
-        for place, one in enumerate(found, start=1)
+        for place, sentence in enumerate(sentences, start=1)
         if place in set(places)
     ]
     return _take(asked.comparison, rows, actor)
@@ -284,9 +288,9 @@ def _take(
 ) -> AddedArguments:
     """Write what is new under a lock, so that two people at once count it once."""
     Comparison.objects.select_for_update(no_key=True).get(pk=comparison.pk)
-    found = {text_key(argument.text): (argument, origin) for argument, origin in rows}
-    known = known_keys(comparison, found)
-    fresh = {key: pair for key, pair in found.items() if key not in known}
+    pairs = {text_key(argument.text): (argument, origin) for argument, origin in rows}
+    known = known_keys(comparison, pairs)
+    fresh = {key: pair for key, pair in pairs.items() if key not in known}
     for key, (argument, origin) in fresh.items():
         argument.study, argument.comparison = comparison.study, comparison
         argument.text_sha256 = key

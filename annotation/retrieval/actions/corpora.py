@@ -115,10 +115,10 @@ def discard_old_corpora() -> int:
         state__in=(State.CHECKED, State.REFUSED),
         deleted_at__isnull=True,
     )
-    found = list(waiting.select_related("study"))
-    for corpus in found:
+    stored_corpora = list(waiting.select_related("study"))
+    for corpus in stored_corpora:
         request_deletion(corpus=corpus, actor=None)
-    return len(found)
+    return len(stored_corpora)
 
 
 def _move(
@@ -127,8 +127,10 @@ def _move(
     """Set the state if it is one of those allowed, or the same one whose job broke off."""
     if is_stranded(corpus):
         allowed = allowed | {state}
-    found = Corpus.objects.filter(pk=corpus.pk, state__in=allowed, deleted_at__isnull=True)
-    if found.update(state=state, refusal="", **changes) != 1:
+    stored_corpora = Corpus.objects.filter(
+        pk=corpus.pk, state__in=allowed, deleted_at__isnull=True
+    )
+    if stored_corpora.update(state=state, refusal="", **changes) != 1:
         raise CorpusBusy(_("This corpus is being processed or is already loaded."))
 
 
@@ -153,19 +155,19 @@ MOST_SHOWN = 8
 def check_corpus(work: Work) -> None:
     """The job of a dry run: read the whole file, count, keep the first sentences."""
     corpus = _corpus_of(work)
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     try:
         opened = _open(corpus)
-        found |= {"columns": opened.columns, "text": opened.text, "url": opened.url}
-        found |= _count(opened, work)
+        findings |= {"columns": opened.columns, "text": opened.text, "url": opened.url}
+        findings |= _count(opened, work)
     except UnreadableFile as reason:
         _settle(corpus, work, state=State.REFUSED, refusal=str(reason), found=_columns(corpus))
         return
-    if not found["sentences"]:
+    if not findings["sentences"]:
         nothing = _("No row of the file has a sentence.")
-        _settle(corpus, work, state=State.REFUSED, refusal=nothing, found=found)
+        _settle(corpus, work, state=State.REFUSED, refusal=nothing, found=findings)
         return
-    _settle(corpus, work, state=State.CHECKED, refusal="", found=found)
+    _settle(corpus, work, state=State.CHECKED, refusal="", found=findings)
 
 
 def load_corpus(work: Work) -> None:

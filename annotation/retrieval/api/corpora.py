@@ -121,19 +121,19 @@ class CorpusViews(StudyViews):
     @extend_schema(request=ColumnsInput, responses={202: CORPUS})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check the file again, with other columns or encoding; nothing is loaded."""
-        found = self._found(public_id)
+        corpus = self._found(public_id)
         given = self.read(ColumnsInput)
         with conflict_on(corpora.CorpusBusy):
-            corpora.request_check(corpus=found, options=given, actor=request.user)
+            corpora.request_check(corpus=corpus, options=given, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=NothingInput, responses={202: CORPUS})
     def load(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Load the sentences of a checked file in the background."""
-        found = self._found(public_id)
+        corpus = self._found(public_id)
         self.read(NothingInput)
         with conflict_on(corpora.CorpusBusy):
-            corpora.request_load(corpus=found, actor=request.user)
+            corpora.request_load(corpus=corpus, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})

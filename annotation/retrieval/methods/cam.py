@@ -162,10 +162,10 @@ def read_reply(document: Any) -> CamReply:
         for favours, entries in enumerate(_sides(document), start=1)
         for entry in entries
     ]
-    found = [sentence for sentence in read if sentence is not None]
-    if read and not found:
+    sentences = [sentence for sentence in read if sentence is not None]
+    if read and not sentences:
         raise NotACamReply("none of its entries is a sentence")
-    return CamReply(tuple(_once(_best_first(found))), len(read) - len(found))
+    return CamReply(tuple(_once(_best_first(sentences))), len(read) - len(sentences))
 
 
 def best(sentences: Iterable[FoundSentence], most: int) -> list[FoundSentence]:
@@ -183,12 +183,12 @@ def _sides(document: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(document, Mapping):
         raise NotACamReply("it is not a JSON object")
     for first, second in _SIDES:
-        one, two = _at(document, first), _at(document, second)
-        if isinstance(one, list) and isinstance(two, list):
-            return one, two
-    said = document.get("error") or document.get("message")
-    if isinstance(said, str):
-        raise NotACamReply(f"it says “{_tidy(said)[:LONGEST_SAID]}”")
+        first_side, two = _at(document, first), _at(document, second)
+        if isinstance(first_side, list) and isinstance(two, list):
+            return first_side, two
+    message = document.get("error") or document.get("message")
+    if isinstance(message, str):
+        raise NotACamReply(f"it says “{_tidy(message)[:LONGEST_SAID]}”")
     raise NotACamReply("it has no lists of sentences for the two objects")
 
 
@@ -243,7 +243,9 @@ def _tidy(text: str) -> str:
 
 def _best_first(sentences: list[FoundSentence]) -> list[FoundSentence]:
     return sorted(
-        sentences, key=lambda one: -math.inf if one.score is None else one.score, reverse=True
+        sentences,
+        key=lambda sentence: -math.inf if sentence.score is None else sentence.score,
+        reverse=True,
     )
 
 

@@ -189,8 +189,8 @@ def _end(
 
 def results_of(study: Study) -> list[LatestResult]:
     """The newest figures of each kind, and verdicts on judges; one query a kind."""
-    found = [*_snapshots(study), *_verdicts(study)]
-    return sorted(found, key=lambda each: each.at, reverse=True)[:SHOWN]
+    results = [*_snapshots(study), *_verdicts(study)]
+    return sorted(results, key=lambda result: result.at, reverse=True)[:SHOWN]
 
 
 def _snapshots(study: Study) -> Iterator[LatestResult]:

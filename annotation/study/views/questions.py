@@ -40,8 +40,8 @@ MOST_VOTES = 500
 def arguments(request: StudyRequest, study: Study) -> HttpResponse:
     """Search the arguments of the study."""
     form = ArgumentSearchForm(request.GET or None, study=study)
-    found = _search_arguments(study, form).select_related("comparison")
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    matches = _search_arguments(study, form).select_related("comparison")
+    page = Paginator(matches, PER_PAGE).get_page(request.GET.get("page"))
     _add_votes(list(page))
     context = {
         "study": study,
@@ -54,14 +54,14 @@ def arguments(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _search_arguments(study: Study, form: ArgumentSearchForm) -> QuerySet[Argument]:
-    found = study.arguments.order_by("comparison", "pk")
+    arguments = study.arguments.order_by("comparison", "pk")
     if not form.is_bound or not form.is_valid():
-        return found
+        return arguments
     if form.cleaned_data["q"]:
-        found = found.filter(text__icontains=form.cleaned_data["q"])
+        arguments = arguments.filter(text__icontains=form.cleaned_data["q"])
     if form.cleaned_data["comparison"]:
-        found = found.filter(comparison=form.cleaned_data["comparison"])
-    return found
+        arguments = arguments.filter(comparison=form.cleaned_data["comparison"])
+    return arguments
 
 
 def _add_votes(rows: list[Argument]) -> None:
@@ -76,9 +76,9 @@ def _add_votes(rows: list[Argument]) -> None:
         )
         .values_list("argument", "campaigns", "votes")
     )
-    found = {argument: (campaigns, votes) for argument, campaigns, votes in counts}
+    totals = {argument: (campaigns, votes) for argument, campaigns, votes in counts}
     for row in rows:
-        campaigns, votes = found.get(row.pk, (0, 0))
+        campaigns, votes = totals.get(row.pk, (0, 0))
         vars(row).update(campaigns=campaigns, votes=votes)
 
 
@@ -125,8 +125,8 @@ def questions(request: StudyRequest, study: Study) -> HttpResponse:
     """Search the questions of the study; researchers see how many answers each system gave."""
     is_blind = not request.membership.is_researcher
     form = QuestionSearchForm(request.GET or None, study=study, is_blind=is_blind)
-    found = _search_questions(study, form).select_related("comparison")
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    matches = _search_questions(study, form).select_related("comparison")
+    page = Paginator(matches, PER_PAGE).get_page(request.GET.get("page"))
     systems = [] if is_blind else busiest_systems(study)
     answers = visible_answers(study, is_blind=is_blind)
     if condition := _answered(form).get("condition"):
@@ -150,23 +150,23 @@ def _unused(study: Study, is_blind: bool) -> QuestionSearchForm:
 
 
 def _search_questions(study: Study, form: QuestionSearchForm) -> QuerySet[Question]:
-    found = study.questions.all()
+    questions = study.questions.all()
     if not form.is_bound or not form.is_valid():
-        return found
+        return questions
     wanted = form.cleaned_data
     if wanted["q"]:
         places = ("wording", "aspect", "comparison__object1", "comparison__object2")
         words = Q()
         for place in places:
             words |= Q(**{f"{place}__icontains": wanted["q"]})
-        found = found.filter(words)
+        questions = questions.filter(words)
     if wanted["comparison"]:
-        found = found.filter(comparison=wanted["comparison"])
+        questions = questions.filter(comparison=wanted["comparison"])
     if wanted["aspect"]:
         aspect = "" if wanted["aspect"] == WITHOUT_ASPECT else wanted["aspect"][1:]
-        found = found.filter(aspect=aspect)
+        questions = questions.filter(aspect=aspect)
     answers = study.answers.filter(**_answered(form))
-    return found.filter(pk__in=answers.values("question")) if _answered(form) else found
+    return questions.filter(pk__in=answers.values("question")) if _answered(form) else questions
 
 
 def _answered(form: QuestionSearchForm) -> dict[str, Any]:
@@ -179,9 +179,9 @@ def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) ->
     """Give each question ``counts`` in the order of the systems and ``answer_count``."""
     counts = count_by_system(answers, page)
     for question in page:
-        found = counts.get(question.pk, {})
-        question.counts = [found.get(system.pk, 0) for system in systems]
-        question.answer_count = sum(found.values())
+        count = counts.get(question.pk, {})
+        question.counts = [count.get(system.pk, 0) for system in systems]
+        question.answer_count = sum(count.values())
 
 
 @study_page(*RESEARCHERS)
@@ -225,9 +225,9 @@ def _parameters(answer: Answer) -> list[tuple[str, Any]]:
 
 
 def _revisions(answer: Answer) -> QuerySet[Revision]:
-    found = Revision.objects.filter(sheet__answer=answer).defer("checks")
-    found = found.annotate(scored_id=F("scored_as__public_id"))
-    return found.select_related("sheet__round", "sheet__rater__user").order_by("pk")
+    revisions = Revision.objects.filter(sheet__answer=answer).defer("checks")
+    revisions = revisions.annotate(scored_id=F("scored_as__public_id"))
+    return revisions.select_related("sheet__round", "sheet__rater__user").order_by("pk")
 
 
 question_urls = [

@@ -61,9 +61,9 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
         comments = dict(grouped.annotate(n=counted))
     changed = []
     for point in rows.only("pk", "statements", "comments"):
-        found = statements.get(point.pk, 0), comments.get(point.pk, 0)
-        if found != (point.statements, point.comments):
-            point.statements, point.comments = found
+        counts = statements.get(point.pk, 0), comments.get(point.pk, 0)
+        if counts != (point.statements, point.comments):
+            point.statements, point.comments = counts
             changed.append(point)
     FoundPoint.objects.bulk_update(changed, ["statements", "comments"], batch_size=200)
 
@@ -99,7 +99,7 @@ def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
                 barred.add(column)
                 del counts[column]
     return {
-        column: sorted(own.items(), key=lambda each: (-each[1], each[0]))[:MOST_VALUES]
+        column: sorted(own.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_VALUES]
         for column, own in list(counts.items())[:MOST_COLUMNS]
     }
 
@@ -178,8 +178,8 @@ class ScorerTools:
             pieces.append(self._piece(read[start : start + PIECE], start, len(read)))
         if not pieces:
             return np.zeros((0, 0), dtype=np.float32)
-        found: Scores = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-        return found if self.side is None else self.side.added(found)
+        piece: Scores = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+        return piece if self.side is None else self.side.added(piece)
 
     def quality(self, texts: Sequence[str]) -> Scores:
         """How well each text is put, shape (n,); nan without a scorer."""
@@ -189,12 +189,12 @@ class ScorerTools:
             return np.full(len(texts), np.nan, dtype=np.float32)
         if self._grader is None:
             self._grader = quality_scorer_of(self._quality)
-        found = np.empty(len(texts), dtype=np.float32)
+        scores = np.empty(len(texts), dtype=np.float32)
         for start in range(0, len(texts), PIECE):
             piece = texts[start : start + PIECE]
-            found[start : start + len(piece)] = self._grader.scores(piece, topic=self.topic)
+            scores[start : start + len(piece)] = self._grader.scores(piece, topic=self.topic)
             self.say(self._share, self._what)
-        return found
+        return scores
 
     def _piece(self, texts: list[str], start: int, total: int) -> Scores:
         def step(done: int, _piece: int) -> None:

@@ -75,10 +75,10 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
     EditRefused
         If one is no more.
     """
-    rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([each.pk for each in points])
-    found = []
-    for each in points:
-        row = rows.get(each.pk)
+    rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([point.pk for point in points])
+    live_points = []
+    for target in points:
+        row = rows.get(target.pk)
         if row is None:
             raise EditRefused(_("This analysis does not have that key point."))
         if row.revision > seen:
@@ -88,8 +88,8 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
                 _("“%(text)s” is %(state)s.")
                 % {"text": row.text, "state": row.get_state_display().lower()}
             )
-        found.append(row)
-    return found
+        live_points.append(row)
+    return live_points
 
 
 def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
@@ -137,7 +137,7 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
         "placed": [[point, hand, list(keys)] for point, hand, keys in edit.placed],
     }
     groups = [*before["placed"], *after["placed"]]
-    touched = {*edit.points, *(each[0] for each in groups if each[0] is not None)}
+    touched = {*edit.points, *(group[0] for group in groups if group[0] is not None)}
     count_points(analysis, touched)
     _require_nothing_lost(touched)
     return keep(analysis, edit, actor, before=before, after=after)
@@ -236,13 +236,13 @@ def _place(analysis: Analysis, groups: Sequence[Group]) -> list[list[Any]]:
 def _count_at(
     analysis: Analysis, point: int | None, keys: Sequence[int], *, hand: bool | None = None
 ) -> int:
-    found = 0
+    total = 0
     for start in range(0, len(keys), PIECE):
         rows = Placement.objects.filter(
             analysis=analysis, argument__in=keys[start : start + PIECE], point=point
         )
-        found += (rows if hand is None else rows.filter(is_by_hand=hand)).count()
-    return found
+        total += (rows if hand is None else rows.filter(is_by_hand=hand)).count()
+    return total
 
 
 def _require_nothing_lost(touched: Collection[int]) -> None:
@@ -339,20 +339,20 @@ def merge_points(
     The one that stays is ``into``, or else the one with most comments; it is called ``text``
     then, unless that is empty.
     """
-    chosen = list({each.pk: each for each in [*points, *([into] if into else [])]}.values())
+    chosen = list({point.pk: point for point in [*points, *([into] if into else [])]}.values())
     _require_some(chosen)
     if len(chosen) < 2:
         raise EditRefused(_("Choose at least two key points to merge."))
     with editing(analysis) as held:
         rows = alive(held, chosen, seen)
-        largest = max(rows, key=lambda each: (each.comments, -each.position))
-        target = next((each for each in rows if into and each.pk == into.pk), largest)
-        gone = [each for each in rows if each.pk != target.pk]
+        largest = max(rows, key=lambda point: (point.comments, -point.position))
+        target = next((row for row in rows if into and row.pk == into.pk), largest)
+        gone = [row for row in rows if row.pk != target.pk]
         fields: dict[int, dict] = {
-            each.pk: {"state": State.MERGED, "merged_into_id": target.pk} for each in gone
+            point.pk: {"state": State.MERGED, "merged_into_id": target.pk} for point in gone
         }
         own: dict[str, Any] = (
-            {"state": State.SHOWN} if any(each.state == State.SHOWN for each in rows) else {}
+            {"state": State.SHOWN} if any(row.state == State.SHOWN for row in rows) else {}
         )
         if text.strip():
             own |= by_hand(target, _free_text(held, text, but=target, gone=gone))
@@ -417,7 +417,7 @@ def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
 
 def _at(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Group]:
     """All statements behind some key points as groups that go elsewhere as they are."""
-    placed = Placement.objects.filter(analysis=analysis, point__in=[each.pk for each in rows])
+    placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
     groups: list[Group] = []
     for hand in (False, True):
         keys = list(placed.filter(is_by_hand=hand).values_list("argument", flat=True))
@@ -440,7 +440,7 @@ def _free_text(
     if len(text) > LONGEST_TEXT:
         raise EditRefused(_("A key point can have at most %d characters.") % LONGEST_TEXT)
     others = analysis.points.filter(text=text, state__in=FoundPoint.ALIVE)
-    others = others.exclude(pk__in=[each.pk for each in (*([but] if but else []), *gone)])
+    others = others.exclude(pk__in=[point.pk for point in (*([but] if but else []), *gone)])
     if others.exists():
         raise EditRefused(_("A key point with this text already exists. Merge the two instead."))
     return text

@@ -111,12 +111,12 @@ def in_words(problem: Exception) -> str:
 
 def said_by(keys: list[int]) -> list[int]:
     """How many comments say each statement; 1 for one that is no part of a comment."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for start in range(0, len(keys), PLACEMENT_PIECE):
         rows = CommentStatement.objects.filter(argument__in=keys[start : start + PLACEMENT_PIECE])
         grouped = rows.order_by().values_list("argument")
-        found.update(grouped.annotate(n=Count("comment", distinct=True)))
-    return [found.get(key, 1) for key in keys]
+        counts.update(grouped.annotate(n=Count("comment", distinct=True)))
+    return [counts.get(key, 1) for key in keys]
 
 
 def _make(analysis: Analysis, work: Work) -> None:
@@ -131,7 +131,7 @@ def _make(analysis: Analysis, work: Work) -> None:
     counts, language = said_by(keys), language_of(texts)
     setting = analysis.options.get("setting", "")
     try:
-        found = find_points(texts, tools, counts=counts, setting=setting)
+        result = find_points(texts, tools, counts=counts, setting=setting)
     except (KeyError, ValueError):
         if not setting:
             raise
@@ -144,24 +144,24 @@ def _make(analysis: Analysis, work: Work) -> None:
         if held.state != AnalysisState.RUNNING:
             raise StaleWorker
         work.finish()
-        _store_analysis(held, keys, found)
-        held.choice, held.language = found.choice(), language
+        _store_analysis(held, keys, result)
+        held.choice, held.language = result.choice(), language
         held.state, held.error = AnalysisState.DONE, ""
         held.seconds = round(time.monotonic() - begun, 2)
         held.save()
         Analysis.objects.filter(pk=held.pk).update(done_at=Now(), placed_at=Now())
 
 
-def _store_analysis(analysis: Analysis, keys: list[int], found: ClusteringResult) -> None:
+def _store_analysis(analysis: Analysis, keys: list[int], result: ClusteringResult) -> None:
     points = FoundPoint.objects.bulk_create(
         [
             FoundPoint(analysis=analysis, position=place, text=text, written=text)
-            for place, text in enumerate(found.points, start=1)
+            for place, text in enumerate(result.points, start=1)
         ],
         batch_size=PLACEMENT_PIECE,
     )
-    at = [points[place].pk if place >= 0 else None for place in found.placed]
-    keep_placements(analysis, zip(keys, at, found.scores, strict=True))
+    at = [points[place].pk if place >= 0 else None for place in result.placed]
+    keep_placements(analysis, zip(keys, at, result.scores, strict=True))
     count_points(analysis)
     count_analysis(analysis)
 
@@ -252,19 +252,19 @@ def _fit(analysis: Analysis, work: Work) -> StatementPlacement:
     new = [(pk, text) for pk, text in rows.iterator() if pk not in seen]
     keys, texts = [pk for pk, _text in new], [text for _pk, text in new]
     shown = list(analysis.points.filter(state=PointState.SHOWN).order_by("position"))
-    behind = [_behind(analysis, each) for each in shown]
+    behind = [_behind(analysis, point) for point in shown]
     tools = ScorerTools(analysis, work)
-    placed, scores = place_new(texts, [each.text for each in shown], behind, tools)
+    placed, scores = place_new(texts, [point.text for point in shown], behind, tools)
     rest = [row for row, place in enumerate(placed) if place == NONE]
     proposed: list[str] = []
     clusters = [NONE] * len(keys)
     if len(rest) >= FEWEST:
         counts = said_by([keys[row] for row in rest])
-        found = find_points([texts[row] for row in rest], tools, counts=counts)
-        sizes = [found.placed.count(place) for place in range(len(found.points))]
+        result = find_points([texts[row] for row in rest], tools, counts=counts)
+        sizes = [result.placed.count(place) for place in range(len(result.points))]
         kept = [place for place, size in enumerate(sizes) if size >= FEWEST]
-        proposed = [found.points[place] for place in kept]
-        for row, place, score in zip(rest, found.placed, found.scores, strict=True):
+        proposed = [result.points[place] for place in kept]
+        for row, place, score in zip(rest, result.placed, result.scores, strict=True):
             if place in kept:
                 clusters[row], scores[row] = kept.index(place), score
     points = [shown[place].pk if place != NONE else None for place in placed]
@@ -315,13 +315,13 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
 
 def _where_now(analysis: Analysis) -> dict[int, int | None]:
     """Key point → the one that it is part of now; None where it is no more."""
-    rows = {each.pk: each for each in analysis.points.only("pk", "state", "merged_into_id")}
-    found: dict[int, int | None] = {}
+    rows = {point.pk: point for point in analysis.points.only("pk", "state", "merged_into_id")}
+    targets: dict[int, int | None] = {}
     for pk, row in rows.items():
         while row.state == PointState.MERGED and row.merged_into_id is not None:
             row = rows[row.merged_into_id]
-        found[pk] = row.pk if row.state in FoundPoint.ALIVE else None
-    return found
+        targets[pk] = row.pk if row.state in FoundPoint.ALIVE else None
+    return targets
 
 
 # The job that splits a key point by itself: its statements are gone through like comments.
@@ -365,15 +365,15 @@ def _parts(analysis: Analysis, point: FoundPoint, work: Work) -> list[tuple[str,
     rows = Placement.objects.filter(analysis=analysis, point=point, is_by_hand=False)
     pairs = list(rows.order_by("argument_id").values_list("argument", "argument__text"))
     keys, texts = [pk for pk, _text in pairs], [text for _pk, text in pairs]
-    found = find_points(texts, ScorerTools(analysis, work), counts=said_by(keys))
-    parts: list[list[int]] = [[] for _text in found.points]
-    for key, place in zip(keys, found.placed, strict=True):
+    result = find_points(texts, ScorerTools(analysis, work), counts=said_by(keys))
+    parts: list[list[int]] = [[] for _text in result.points]
+    for key, place in zip(keys, result.placed, strict=True):
         if place >= 0:
             parts[place].append(key)
     made = [
-        (text, own) for text, own in zip(found.points, parts, strict=True) if len(own) >= FEWEST
+        (text, own) for text, own in zip(result.points, parts, strict=True) if len(own) >= FEWEST
     ]
-    made.sort(key=lambda each: -len(each[1]))
+    made.sort(key=lambda part: -len(part[1]))
     if len(made) < 2:
         raise EditRefused(_("No separate parts were found. Choose some statements by hand."))
     return made[1:]

@@ -80,7 +80,7 @@ def write_request(
         "refused": _refused_texts(refused),
     }
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
-    flags = tuple(name for one in shown for name in one.flags.names)
+    flags = tuple(name for neutral in shown for name in neutral.flags.names)
     return Question(tuple(render(parts, values)), one_schema(), flags)
 
 
@@ -145,8 +145,8 @@ class PointWritingKind:
 
     def begin(self, run: Run) -> None:
         """Tie the run to its analysis; raises RunRefused where nothing can be written now."""
-        found = Analysis.objects.select_for_update(of=("self",)).select_related("writing")
-        analysis = found.get(study=run.study, public_id=run.spec["target"]["analysis"])
+        analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing")
+        analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
         refuse_unfit(analysis, run)
         Analysis.objects.filter(pk=analysis.pk).update(writing=run)
 
@@ -160,29 +160,29 @@ class PointWritingKind:
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
         """Write the requests; two queries."""
         asked = [Asked.of(subject.ids) for subject in subjects]
-        wanted = {key for each in asked for key in each.statements}
+        wanted = {key for question in asked for key in question.statements}
         rows = CellArgument.objects.select_related("cell").filter(
             cell__dataset__study=run.study_id
         )
-        found = rows.in_bulk(wanted)
-        refused = _refused(run, [each for each in asked if each.attempt > 1])
+        arguments = rows.in_bulk(wanted)
+        refused = _refused(run, [question for question in asked if question.attempt > 1])
         target = run.spec["target"]
         requests = []
-        for each in asked:
-            shown = [found[key] for key in each.statements]
-            before = refused.get(each.point, {})
-            pairs = [before[at] for at in range(1, each.attempt)]
-            texts = [one.text for one in shown]
+        for task in asked:
+            shown = [arguments[key] for key in task.statements]
+            before = refused.get(task.point, {})
+            pairs = [before[at] for at in range(1, task.attempt)]
+            texts = [argument.text for argument in shown]
             requests.append(write_request(run.prompt, target, shown[0].cell, texts, pairs))
         return requests
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """The one sentence of a reply."""
         try:
-            found = read_one(reply.text, reply.finish_reason, 0, refusal=reply.refusal)
+            content = read_one(reply.text, reply.finish_reason, 0, refusal=reply.refusal)
         except ReplyNotUsable as problem:
             return Reading.unscored(problem.reason)
-        text = found.texts["0"]
+        text = content.texts["0"]
         is_too_long = len(text.split()) > TOO_LONG * run.spec["target"]["words"]
         # A draft to try a prompt on has no version.
         if is_too_long and run.spec.get("parser_version", READER_VERSION) > 1:
@@ -191,10 +191,10 @@ class PointWritingKind:
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One row a call; after the last one, a worker looks whether the texts fit."""
-        keys = {Asked.of(one.call.subject_ids).point for one in ended}
+        keys = {Asked.of(reply.call.subject_ids).point for reply in ended}
         there = set(FoundPoint.objects.filter(pk__in=keys).values_list("pk", flat=True))
         WrittenPoint.objects.bulk_create(
-            [_row(run, one, there) for one in ended],
+            [_row(run, reply, there) for reply in ended],
             update_conflicts=True,
             unique_fields=["call"],
             update_fields=KEPT,
@@ -244,35 +244,37 @@ def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> 
     place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
     rows = Placement.objects.filter(analysis=analysis, point__in=points).annotate(place=place)
     rows = rows.filter(place__lte=target["most_statements"]).order_by("point", "place")
-    found: dict[int, list[int]] = {}
+    best: dict[int, list[int]] = {}
     for point, argument in rows.values_list("point", "argument"):
-        found.setdefault(point, []).append(argument)
-    return found
+        best.setdefault(point, []).append(argument)
+    return best
 
 
 def _refused(run: Run, asked: Sequence[Asked]) -> dict[int, dict[int, Refused]]:
     """Key point → attempt → what was refused then."""
-    found: dict[int, dict[int, Refused]] = {}
+    refusals: dict[int, dict[int, Refused]] = {}
     if not asked:
-        return found
+        return refusals
     rows = WrittenPoint.objects.filter(
-        run=run, point__in={each.point for each in asked}, verdict=WrittenPoint.Verdict.REFUSED
+        run=run,
+        point__in={question.point for question in asked},
+        verdict=WrittenPoint.Verdict.REFUSED,
     )
     for point, attempt, text, nearest in rows.values_list("point", "attempt", "text", "nearest"):
-        found.setdefault(point, {})[attempt] = (text, nearest)
-    return found
+        refusals.setdefault(point, {})[attempt] = (text, nearest)
+    return refusals
 
 
-def _row(run: Run, one: Ended, there: set[int]) -> WrittenPoint:
-    asked = Asked.of(one.call.subject_ids)
+def _row(run: Run, reply: Ended, there: set[int]) -> WrittenPoint:
+    asked = Asked.of(reply.call.subject_ids)
     return WrittenPoint(
         run=run,
-        call=one.call,
+        call=reply.call,
         point_id=asked.point if asked.point in there else None,
         attempt=asked.attempt,
-        text=one.reading.value or "",
-        reason=one.reading.reason[:40],
-        fence=one.fence,
+        text=reply.reading.value or "",
+        reason=reply.reading.reason[:40],
+        fence=reply.fence,
     )
 
 
@@ -347,7 +349,7 @@ def _again(run: Run) -> list[Subject]:
     """Requests about what was refused; the engine leaves out those that were asked."""
     rows = run.written_points.filter(verdict=Verdict.REFUSED, attempt__lt=ATTEMPTS)
     ids = rows.order_by("pk").values_list("call__subject_ids", flat=True)
-    return [Asked.of(each).again.subject for each in ids]
+    return [Asked.of(subject).again.subject for subject in ids]
 
 
 def _check(analysis: Analysis, run: Run, work: Work) -> None:
@@ -372,7 +374,7 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
 
     shown = analysis.points.filter(state=FoundPoint.State.SHOWN, statements__gt=0)
     points = list(shown.order_by("pk"))
-    places = {each.pk: place for place, each in enumerate(points)}
+    places = {point.pk: place for place, point in enumerate(points)}
     known = [row for row in rows if row.point_id in places]
     if not known:
         return
@@ -385,7 +387,7 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
     own = [places[row.point_id or 0] for row in known]
     fits = fits_of(written, own, statements, np.array(placed), len(points))
     for row, fit in zip(known, fits, strict=True):
-        row.scores = [round(each, 4) for each in (fit.own, fit.other) if each is not None]
+        row.scores = [round(score, 4) for score in (fit.own, fit.other) if score is not None]
         if not fit.fits:
             row.verdict = Verdict.REFUSED
             row.nearest = points[fit.nearest or 0].text

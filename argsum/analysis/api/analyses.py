@@ -216,12 +216,12 @@ class AnalysisViews(StudyViews):
     def dataset(self, request: Request, **kwargs: Any) -> Response:
         """Start one analysis for each topic and stance of a dataset; 409 if none can be."""
         wanted = self.read(DatasetInput)["dataset"]
-        found = self.study.argument_datasets.filter(public_id=wanted).first()
-        if found is None:
+        argument_dataset = self.study.argument_datasets.filter(public_id=wanted).first()
+        if argument_dataset is None:
             raise ValidationError({"dataset": ["Not in this study."]})
         with conflict_on(AnalysisRefused):
-            made = analyse_dataset(study=self.study, actor=request.user, dataset=found)
-        told = StartedSerializer({"analyses": [each.public_id for each in made]})
+            made = analyse_dataset(study=self.study, actor=request.user, dataset=argument_dataset)
+        told = StartedSerializer({"analyses": [analysis.public_id for analysis in made]})
         return Response(told.data, status=201)
 
     @extend_schema(responses={204: None})
@@ -256,8 +256,8 @@ class AnalysisViews(StudyViews):
         return self._one(public_id, status)
 
     def _row(self, public_id: uuid.UUID) -> Analysis:
-        found: Analysis = get_object_or_404(self.get_queryset(), public_id=public_id)
-        return found
+        analysis: Analysis = get_object_or_404(self.get_queryset(), public_id=public_id)
+        return analysis
 
     def _one(self, public_id: uuid.UUID, status: int = 200) -> Response:
         return Response(AnalysisDetailSerializer(self._row(public_id)).data, status=status)
@@ -267,8 +267,8 @@ class AnalysisViews(StudyViews):
         """The primary key that the form takes; 0 for a row that nobody may choose."""
         if wanted is None:
             return None
-        found = field.queryset.filter(public_id=wanted).first()
-        return found.pk if found else 0
+        row = field.queryset.filter(public_id=wanted).first()
+        return row.pk if row else 0
 
 
 class AnalysisViewsBelow(StudyViews):
@@ -276,10 +276,10 @@ class AnalysisViewsBelow(StudyViews):
 
     def analysis(self) -> Analysis:
         """The analysis that the address names."""
-        found: Analysis = get_object_or_404(
+        row: Analysis = get_object_or_404(
             analyses_of(self.study), public_id=self.kwargs["analysis_id"]
         )
-        return found
+        return row
 
 
 class PointChangeViews(AnalysisViewsBelow):

@@ -175,7 +175,7 @@ PERIOD = OpenApiParameter(
 NUMBER = OpenApiParameter(
     "quotations",
     OpenApiTypes.INT,
-    enum=[str(each) for each in QUOTATIONS],
+    enum=[str(number) for number in QUOTATIONS],
     description=f"Per key point. Default: {USUAL}.",
 )
 
@@ -192,10 +192,10 @@ class AnalysisFigures(StudyViews):
 
     def asked(self) -> Analysis:
         """The analysis of the address."""
-        found: Analysis = get_object_or_404(
+        analysis: Analysis = get_object_or_404(
             self.get_queryset(), public_id=self.kwargs["analysis_id"]
         )
-        return found
+        return analysis
 
 
 class GroupsViews(AnalysisFigures):
@@ -212,9 +212,10 @@ class GroupsViews(AnalysisFigures):
         column = _column(request, counts)
         shown: dict[str, Any] = {
             "attribute": column.name if column else None,
-            "attributes": [each.name for each in counts.comparable],
+            "attributes": [attribute.name for attribute in counts.comparable],
             "barred": [
-                {"name": each.name, "reason": groups.why_barred(each)} for each in counts.barred
+                {"name": attribute.name, "reason": groups.why_barred(attribute)}
+                for attribute in counts.barred
             ],
             "comments": counts.comments,
             "waiting": counts.waiting,
@@ -224,9 +225,9 @@ class GroupsViews(AnalysisFigures):
             "key_points": [],
         }
         if column is not None:
-            found = groups.compared(analysis, column, counts.points)
-            finding = groups.groups_finding(found)
-            shown |= {"groups": found.groups, "key_points": found.rows}
+            comparison = groups.compared(analysis, column, counts.points)
+            finding = groups.groups_finding(comparison)
+            shown |= {"groups": comparison.groups, "key_points": comparison.rows}
             shown["finding"] = finding.says if finding else ""
         return Response(GroupsSerializer(shown).data)
 
@@ -243,21 +244,21 @@ class TrendsViews(AnalysisFigures):
         refuse_undeclared(request, [PERIOD])
         counts = counted(analysis)
         wanted = request.query_params.get("period", "")
-        found = trends.over_time(analysis, counts, wanted)
-        if wanted and (found is None or wanted not in found.choices):
+        trend = trends.over_time(analysis, counts, wanted)
+        if wanted and (trend is None or wanted not in trend.choices):
             raise ValidationError({"period": ["The dates cannot be divided by this period."]})
         shown: dict[str, Any] = {
-            "period": found.period if found else None,
-            "periods": found.choices if found else [],
+            "period": trend.period if trend else None,
+            "periods": trend.choices if trend else [],
             "undated": counts.comments - counts.dated,
-            "finding": trends.trends_finding(found).says if found else "",
+            "finding": trends.trends_finding(trend).says if trend else "",
             "times": [
                 {"start": start, "comments": n}
-                for start, n in zip(found.starts, found.sizes, strict=True)
+                for start, n in zip(trend.starts, trend.sizes, strict=True)
             ]
-            if found
+            if trend
             else [],
-            "key_points": found.rows if found else [],
+            "key_points": trend.rows if trend else [],
         }
         return Response(TrendsSerializer(shown).data)
 
@@ -273,19 +274,19 @@ class ReportViews(AnalysisFigures):
         analysis = self.asked()
         refuse_undeclared(request, [NUMBER])
         asked = ReportRequest(int(request.query_params.get("quotations", USUAL)))
-        found = report_of(analysis, None, asked)
-        shown = vars(found) | {
+        report = report_of(analysis, None, asked)
+        shown = vars(report) | {
             "topic": analysis.cell.topic,
-            "finding": found.says,
-            "facts": _facts(found.facts),
-            "key_points": found.points,
-            "further_key_points": found.beyond,
+            "finding": report.says,
+            "facts": _facts(report.facts),
+            "key_points": report.points,
+            "further_key_points": report.beyond,
             "edits": [
                 {
-                    "person": each.person,
-                    "edits": _facts([(verb, str(n)) for verb, n in each.verbs]),
+                    "person": edit.person,
+                    "edits": _facts([(verb, str(n)) for verb, n in edit.verbs]),
                 }
-                for each in found.edits
+                for edit in report.edits
             ],
         }
         return Response(ReportSerializer(shown).data)

@@ -108,7 +108,7 @@ class RenameInput(SeenInput):
 class StateInput(SeenInput):
     """Key points that are hidden, shown again, taken or declined."""
 
-    verb = serializers.ChoiceField([(each, each) for each in STATE_VERBS])
+    verb = serializers.ChoiceField([(action, action) for action in STATE_VERBS])
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
 
 
@@ -280,20 +280,20 @@ class FoundPointViews(AnalysisViewsBelow):
         return Response(PointChangeSerializer(row).data, status=status)
 
     def _points(self, field: str, wanted: list[uuid.UUID]) -> list[FoundPoint]:
-        found = list(self.analysis().points.filter(public_id__in=wanted))
-        if len(found) != len(set(wanted)):
+        points = list(self.analysis().points.filter(public_id__in=wanted))
+        if len(points) != len(set(wanted)):
             raise ValidationError({field: ["Not in this analysis."]})
-        return found
+        return points
 
     def _point(self, field: str, wanted: uuid.UUID | None) -> FoundPoint | None:
         return self._points(field, [wanted])[0] if wanted else None
 
     def _statements(self, wanted: list[uuid.UUID]) -> list[int]:
         own = CellArgument.objects.filter(cell=self.analysis().cell_id, public_id__in=wanted)
-        found = list(own.order_by("pk").values_list("pk", flat=True))
-        if len(found) != len(set(wanted)):
+        statements = list(own.order_by("pk").values_list("pk", flat=True))
+        if len(statements) != len(set(wanted)):
             raise ValidationError({"statements": ["Not in this analysis."]})
-        return found
+        return statements
 
 
 class PlacedViews(AnalysisViewsBelow):

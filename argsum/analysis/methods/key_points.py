@@ -127,11 +127,11 @@ def as_sentence(text: str) -> str:
     plain = bare(text)
     if not WORD.search(plain):
         return plain or text
-    said = plain.rstrip(" .!?…")
-    end = plain[len(said) :].replace(" ", "")
-    if said.split()[0].islower():
-        said = said[0].upper() + said[1:]
-    return said + ("?" if "?" in end else "!" if end == "!" else ".")
+    sentence = plain.rstrip(" .!?…")
+    end = plain[len(sentence) :].replace(" ", "")
+    if sentence.split()[0].islower():
+        sentence = sentence[0].upper() + sentence[1:]
+    return sentence + ("?" if "?" in end else "!" if end == "!" else ".")
 
 
 def best_put(
@@ -244,7 +244,7 @@ class ClusteringResult:
 
     def choice(self) -> dict[str, Any]:
         """As `argsum.analysis.models.Analysis.choice` keeps it."""
-        tried = [asdict(each) for each in self.tried]
+        tried = [asdict(result) for result in self.tried]
         return {"setting": self.setting, "rule": self.rule, "tried": tried}
 
 
@@ -298,7 +298,7 @@ def find_points(
         ids = refined(vectors, ids.tolist())
     ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(texts))))
     _fit_others(vectors, ids)
-    tried = tuple(_tried(each, held) for each, held in groups.items())
+    tried = tuple(_tried(threshold, held) for threshold, held in groups.items())
     return _found(texts, vectors, ids, counts, tools, f"{taken:g}", tried)
 
 
@@ -354,9 +354,9 @@ def _found(
     tried: tuple[SettingResult, ...],
 ) -> ClusteringResult:
     """Groups with the statement that stands for each, those that most comments say first."""
-    said = np.asarray(counts if len(counts) else [1] * len(texts))
+    weights = np.asarray(counts if len(counts) else [1] * len(texts))
     groups = [np.flatnonzero(ids == place) for place in range(int(ids.max(initial=NONE)) + 1)]
-    groups.sort(key=lambda rows: (-int(said[rows].sum()), int(rows[0])))
+    groups.sort(key=lambda rows: (-int(weights[rows].sum()), int(rows[0])))
     placed = np.full(len(texts), NONE, dtype=np.int64)
     scores = np.zeros(len(texts), dtype=np.float32)
     known = KnownWords(texts)

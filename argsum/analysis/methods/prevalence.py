@@ -79,15 +79,15 @@ class HypothesisTest:
     test: str
 
 
-def share_difference(one: Share, other: Share, confidence: float = 0.95) -> Difference:
+def share_difference(share: Share, other: Share, confidence: float = 0.95) -> Difference:
     """Difference of two independent shares with an interval made of theirs.
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: distances of both intervals from
     their shares, joined as the sides of a right angle; here of exact intervals, in Newcombe's
     method 10 of Wilson's. Both have n > 0.
     """
-    p1, p2 = one.k / one.n, other.k / other.n
-    first, second = (_exact(each.k, each.n, confidence) for each in (one, other))
+    p1, p2 = share.k / share.n, other.k / other.n
+    first, second = (_exact(side.k, side.n, confidence) for side in (share, other))
     below = float(np.hypot(p1 - first.low, second.high - p2))
     above = float(np.hypot(first.high - p1, p2 - second.low))
     return Difference(p1 - p2, p1 - p2 - below, p1 - p2 + above)
@@ -119,8 +119,8 @@ def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
     if len(n) == 2:
         return HypothesisTest(fisher_exact(k, n), FISHER)
     drawn = draw_tables(n, hits)
-    found = float(_chi_squared(k, n))
-    as_far = int((_chi_squared(drawn, n) >= found - 1e-9 * max(1.0, found)).sum())
+    statistic = float(_chi_squared(k, n))
+    as_far = int((_chi_squared(drawn, n) >= statistic - 1e-9 * max(1.0, statistic)).sum())
     return HypothesisTest((1 + as_far) / (1 + DRAWS), PERMUTATION)
 
 
@@ -145,14 +145,14 @@ def draw_tables(n: IntArray, hits: int, *, seed: int = 0) -> IntArray:
 def _chi_squared(k: IntArray, n: IntArray) -> FloatArray:
     """Pearson's statistic of g × 2 tables; ``k`` may have further axes before the groups."""
     share = k.sum(axis=-1, keepdims=True) / n.sum()
-    found: FloatArray = ((k - n * share) ** 2 / (n * share * (1 - share))).sum(axis=-1)
-    return found
+    statistic: FloatArray = ((k - n * share) ** 2 / (n * share * (1 - share))).sum(axis=-1)
+    return statistic
 
 
 def _log_choose(n: int, k: IntArray) -> FloatArray:
-    found: FloatArray = special.gammaln(n + 1) - special.gammaln(k + 1)
-    found = found - special.gammaln(n - k + 1)
-    return found
+    log_choose: FloatArray = special.gammaln(n + 1) - special.gammaln(k + 1)
+    log_choose = log_choose - special.gammaln(n - k + 1)
+    return log_choose
 
 
 # How often key points are mentioned in groups of comments, and whether groups differ.
@@ -228,7 +228,7 @@ class PointByGroup:
     @property
     def widest(self) -> int | None:
         """The group that differs most from the others, by its number."""
-        known = [at for at, each in enumerate(self.groups) if each.difference is not None]
+        known = [at for at, group in enumerate(self.groups) if group.difference is not None]
         return max(known, key=lambda at: abs(self.groups[at].distance)) if known else None
 
 
@@ -254,7 +254,7 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
     k = np.asarray(counts, dtype=np.int64).reshape(len(counts), len(n))
     kept = np.flatnonzero(n >= LEAST)
     tests = [equal_shares(row[kept], n[kept]) for row in k]
-    alone = [None if each is None else each.p for each in tests]
+    alone = [None if test is None else test.p for test in tests]
     corrected = _holm(alone)
     groups = _two(k, n, kept, corrected) if len(kept) == 2 else _each_and_rest(k, n, kept)
     return [
@@ -277,9 +277,9 @@ def _two(
     made = []
     for row, corrected in zip(k, p, strict=True):
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
-        for one, other in (kept, kept[::-1]):
-            mine, theirs = _share(row, n, one), _share(row, n, other)
-            groups[int(one)] = InGroup(mine, theirs, share_difference(mine, theirs), corrected)
+        for place, other in (kept, kept[::-1]):
+            mine, theirs = _share(row, n, place), _share(row, n, other)
+            groups[int(place)] = InGroup(mine, theirs, share_difference(mine, theirs), corrected)
         made.append(groups)
     return made
 

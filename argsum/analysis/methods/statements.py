@@ -55,8 +55,8 @@ def likeness_map(vectors: Scores) -> FloatArray:
     centred = vectors - vectors.mean(axis=0)
     scatter = (centred.T @ centred).astype(np.float64)
     sizes, axes = np.linalg.eigh(scatter)
-    found: FloatArray = axes * np.sqrt(np.maximum(sizes, 0.0))
-    return found
+    projection: FloatArray = axes * np.sqrt(np.maximum(sizes, 0.0))
+    return projection
 
 
 def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
@@ -65,8 +65,8 @@ def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
     lengths = np.linalg.norm(alike, axis=1, keepdims=True)
     alike /= np.maximum(lengths, 1e-9)
     parts = [np.float32(weight**0.5) * alike, np.float32((1 - weight) ** 0.5) * vectors]
-    found: Scores = np.concatenate(parts, axis=1)
-    return found
+    mixture: Scores = np.concatenate(parts, axis=1)
+    return mixture
 
 
 def group_at(space: Scores, thresholds: Sequence[float]) -> Mapping[float, list[int]]:
@@ -95,14 +95,14 @@ def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
     """
     k = int(ids.max(initial=UNCLUSTERED)) + 1
     means, sizes = group_means(vectors, ids, k)
-    found: Scores = vectors @ means.T
+    scores: Scores = vectors @ means.T
     rows = np.flatnonzero(ids >= 0)
     own = ids[rows]
     itself = np.einsum("nd,nd->n", vectors[rows], vectors[rows])
     others = np.maximum(sizes[own] - 1, 1)
-    found[rows, own] = (found[rows, own] * sizes[own] - itself) / others
-    found[rows[sizes[own] < 2], own[sizes[own] < 2]] = -1.0
-    return found
+    scores[rows, own] = (scores[rows, own] * sizes[own] - itself) / others
+    scores[rows[sizes[own] < 2], own[sizes[own] < 2]] = -1.0
+    return scores
 
 
 def refined(vectors: Scores, ids: Sequence[int], *, rounds: int = ROUNDS) -> IntArray:
@@ -137,22 +137,24 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
         A statement joins the group with the largest mean score above it, as it would have been
         merged; what joins none is grouped among itself, and so on until little is left.
     """
-    found = np.full(len(space), UNCLUSTERED, dtype=np.int64)
-    found[rows] = ids
+    clusters = np.full(len(space), UNCLUSTERED, dtype=np.int64)
+    clusters[rows] = ids
     draw = np.random.default_rng(1)
     for _round in range(ROUNDS):
-        _join(space, found, threshold)
-        left = np.flatnonzero(found == UNCLUSTERED)
+        _join(space, clusters, threshold)
+        left = np.flatnonzero(clusters == UNCLUSTERED)
         if len(left) < MIN_SIZE:
             break
         some = np.sort(draw.permutation(left)[:MOST_COMPARED])
         made = np.array(group_at(space[some], [threshold])[threshold])
         if made.max(initial=UNCLUSTERED) < 0:
             break
-        found[some] = np.where(made >= 0, made + found.max(initial=UNCLUSTERED) + 1, UNCLUSTERED)
+        clusters[some] = np.where(
+            made >= 0, made + clusters.max(initial=UNCLUSTERED) + 1, UNCLUSTERED
+        )
         if len(some) == len(left):
             break
-    return np.array(numbered(found, min_size=MIN_SIZE))
+    return np.array(numbered(clusters, min_size=MIN_SIZE))
 
 
 def without_small(ids: IntArray, least: int) -> IntArray:
@@ -255,15 +257,17 @@ def different(texts: Sequence[str], most: int) -> list[int]:
     words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
     taken: list[int] = []
     for at in range(len(texts)):
-        if len(taken) < most and all(_likeness(words[at], words[one]) < ALIKE for one in taken):
+        if len(taken) < most and all(
+            _likeness(words[at], words[place]) < ALIKE for place in taken
+        ):
             taken.append(at)
     rest = (at for at in range(len(texts)) if at not in set(taken))
     return sorted([*taken, *(at for at, _n in zip(rest, range(most - len(taken)), strict=False))])
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    both = len(one | other)
-    return len(one & other) / both if both else 1.0
+def _likeness(words: frozenset[str], other: frozenset[str]) -> float:
+    both = len(words | other)
+    return len(words & other) / both if both else 1.0
 
 
 # Which words are likely typos: met in one statement, and almost a word that is met in many.
@@ -306,8 +310,8 @@ class KnownWords:
         """Whether a word, in small letters, is likely one."""
         if len(word) < SHORTEST or self.counts[word] > 1 or not word.isalpha():
             return False
-        near = (each for key in _shortened(word) for each in self._near.get(key, ()))
-        return any(_is_slip(word, each) for each in near)
+        near = (candidate for key in _shortened(word) for candidate in self._near.get(key, ()))
+        return any(_is_slip(word, candidate) for candidate in near)
 
 
 def _shortened(word: str) -> Iterator[str]:

@@ -60,8 +60,8 @@ def periods_between(first: date, last: date, period: str) -> list[date]:
 
 def countable(first: date, last: date) -> list[str]:
     """The periods of which a span has at least two and not too many."""
-    found = ((each, len(periods_between(first, last, each))) for each in PERIODS)
-    return [each for each, n in found if 2 <= n <= MOST_COUNTED]
+    counts = ((period, len(periods_between(first, last, period))) for period in PERIODS)
+    return [period for period, n in counts if 2 <= n <= MOST_COUNTED]
 
 
 def usual_period(first: date, last: date, comments: int) -> str:
@@ -71,12 +71,12 @@ def usual_period(first: date, last: date, comments: int) -> str:
     each on average, or else the coarsest. Without any, what comes next to that: the coarsest
     that has at least `FEWEST`, or else days.
     """
-    numbers = {each: len(periods_between(first, last, each)) for each in PERIODS}
-    fitting = [each for each in PERIODS if FEWEST <= numbers[each] <= MOST]
-    full = [each for each in fitting if comments >= ENOUGH * numbers[each]]
+    numbers = {period: len(periods_between(first, last, period)) for period in PERIODS}
+    fitting = [period for period in PERIODS if FEWEST <= numbers[period] <= MOST]
+    full = [period for period in fitting if comments >= ENOUGH * numbers[period]]
     if fitting:
         return full[0] if full else fitting[-1]
-    many = [each for each in PERIODS if numbers[each] > MOST]
+    many = [period for period in PERIODS if numbers[period] > MOST]
     return many[-1] if many else DAY
 
 
@@ -124,7 +124,7 @@ def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Tre
     """
     rows = [list(row) for row in counts]
     tests = [trend_test(row, sizes) for row in rows]
-    known = [each.p for each in tests if each is not None]
+    known = [test.p for test in tests if test is not None]
     adjusted = iter(holm(np.array(known)) if known else ())
     return [
         Trend(
@@ -149,17 +149,17 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
     are of one period. Armitage (1955), Biometrics 11, 375–386.
     """
     hits, sizes = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
-    total, found = int(sizes.sum()), int(hits.sum())
-    if found in (0, total) or int((sizes > 0).sum()) < 2:
+    total, n_hits = int(sizes.sum()), int(hits.sum())
+    if n_hits in (0, total) or int((sizes > 0).sum()) < 2:
         return None
     place = np.arange(len(sizes), dtype=float)
     place -= float(place @ sizes) / total
     score = float(place @ hits)
-    if min(found, total - found) < LEAST_HITS:
-        drawn = np.abs(draw_tables(sizes, found) @ place)
+    if min(n_hits, total - n_hits) < LEAST_HITS:
+        drawn = np.abs(draw_tables(sizes, n_hits) @ place)
         as_far = int((drawn >= abs(score) - 1e-9).sum())
         return HypothesisTest((1 + as_far) / (1 + len(drawn)), PERMUTATION)
-    share = found / total
+    share = n_hits / total
     spread = share * (1 - share) * float(place**2 @ sizes)
     return HypothesisTest(float(special.chdtrc(1, score**2 / spread)), ARMITAGE)
 
@@ -196,7 +196,7 @@ def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:
     pseudo = span * (slope + (total - 1) * np.tile(moved, 2) * residuals)
     often = np.concatenate([hits, sizes - hits]).astype(np.int64)
     bounds = mean_bounds(np.repeat(pseudo, often)[:, None], 1 - LEVEL, freedom)
-    low, high = (float(each[0]) for each in bounds)
+    low, high = (float(bound[0]) for bound in bounds)
     if np.isnan(low):
         return Difference(value, None, None)
     return Difference(value, max(-1.0, min(low, value)), min(1.0, max(high, value)))

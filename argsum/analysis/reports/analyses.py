@@ -134,14 +134,14 @@ class Narrowing:
         return CommentStatement.objects.filter(self._of_comments("comment__"), **about).order_by()
 
     def _of_comments(self, path: str) -> Q:
-        found = Q()
+        comments = Q()
         if self.column:
-            found &= Q(HasValue(f"{path}attributes", self.column, self.value))
+            comments &= Q(HasValue(f"{path}attributes", self.column, self.value))
         if self.first:
-            found &= Q(**{f"{path}written_on__gte": self.first})
+            comments &= Q(**{f"{path}written_on__gte": self.first})
         if self.last:
-            found &= Q(**{f"{path}written_on__lte": self.last})
-        return found
+            comments &= Q(**{f"{path}written_on__lte": self.last})
+        return comments
 
 
 # Key points that a language model wrote: who wrote them, and what became of every text.
@@ -212,15 +212,15 @@ def writing_of(run: Run) -> Writing:
         point or -call: verdict if text else ""
         for point, call, verdict, text in rows.values_list("point", "call", "verdict", "text")
     }
-    found = list(last.values())
+    verdicts = list(last.values())
     return Writing(
         run,
-        written=found.count(Verdict.TAKEN),
-        same=found.count(Verdict.SAME),
-        refused=found.count(Verdict.REFUSED),
-        unusable=found.count(""),
-        changed=found.count(Verdict.CHANGED),
-        unchecked=found.count(Verdict.UNCHECKED),
+        written=verdicts.count(Verdict.TAKEN),
+        same=verdicts.count(Verdict.SAME),
+        refused=verdicts.count(Verdict.REFUSED),
+        unusable=verdicts.count(""),
+        changed=verdicts.count(Verdict.CHANGED),
+        unchecked=verdicts.count(Verdict.UNCHECKED),
     )
 
 
@@ -231,8 +231,8 @@ def writer_in_words(point: FoundPoint) -> str:
 
 def in_words(run: Run) -> str:
     """A language model with its prompt, as people cite it."""
-    said = {"model": run.spec["model"], "n": run.prompt.number}
-    return _("%(model)s, prompt v%(n)d") % said
+    values = {"model": run.spec["model"], "n": run.prompt.number}
+    return _("%(model)s, prompt v%(n)d") % values
 
 
 def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
@@ -243,7 +243,7 @@ def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
     for run in Run.objects.filter(pk__in=numbers).select_related("prompt"):
         words = in_words(run)
         counts[words] = counts.get(words, 0) + numbers[run.pk]
-    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def analysis_of_run(run: Run) -> Analysis | None:
@@ -253,17 +253,20 @@ def analysis_of_run(run: Run) -> Analysis | None:
 
 def about(run: Run) -> str:
     """The analysis that a run writes for, by name."""
-    found = analysis_of_run(run)
-    return found.name if found else _("a deleted analysis")
+    analysis = analysis_of_run(run)
+    return analysis.name if analysis else _("a deleted analysis")
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     asked = {call.pk: Asked.of(call.subject_ids) for call in calls}
     rows = FoundPoint.objects.filter(analysis__study=study)
-    points = rows.in_bulk({each.point for each in asked.values()})
+    points = rows.in_bulk({question.point for question in asked.values()})
     written = WrittenPoint.objects.filter(call__in=list(asked))
-    said = {row.call_id: row for row in written}
-    return {pk: [_item(points.get(each.point), each, said.get(pk))] for pk, each in asked.items()}
+    replies = {row.call_id: row for row in written}
+    return {
+        pk: [_item(points.get(question.point), question, replies.get(pk))]
+        for pk, question in asked.items()
+    }
 
 
 def _item(point: FoundPoint | None, asked: Asked, row: WrittenPoint | None) -> Item | None:

@@ -128,12 +128,12 @@ class CommentCounts:
     @property
     def comparable(self) -> list[Column]:
         """Columns that form groups."""
-        return [each for each in self.columns if not each.barred]
+        return [column for column in self.columns if not column.barred]
 
     @property
     def barred(self) -> list[Column]:
         """Columns that do not, each with its reason."""
-        return [each for each in self.columns if each.barred]
+        return [column for column in self.columns if column.barred]
 
 
 def state_of(analysis: Analysis) -> str:
@@ -151,8 +151,8 @@ def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
 
 def counted(analysis: Analysis) -> CommentCounts:
     """The counts, read from the rows unless they are kept."""
-    found: CommentCounts = kept("counts", analysis, lambda: count(analysis))
-    return found
+    counts: CommentCounts = kept("counts", analysis, lambda: count(analysis))
+    return counts
 
 
 def is_counted(analysis: Analysis) -> bool:
@@ -171,8 +171,8 @@ def count(analysis: Analysis) -> CommentCounts:
         list(points.order_by("-comments", "position").values_list("pk", flat=True))
     )
     place = {pk: at for at, pk in enumerate(made.points)}
-    said = CommentStatement.objects.filter(argument__placements__analysis=analysis)
-    pairs = said.order_by().values_list("comment", "argument__placements__point")
+    statements = CommentStatement.objects.filter(argument__placements__analysis=analysis)
+    pairs = statements.order_by().values_list("comment", "argument__placements__point")
     comments, numbers = _pairs(pairs.iterator(PIECE), place)
     rows = Comment.objects.filter(cell=analysis.cell_id).order_by("position")
     waiting = _waiting(analysis, comments)
@@ -184,7 +184,9 @@ def count(analysis: Analysis) -> CommentCounts:
     at = order[np.searchsorted(keys, comments, sorter=order)]
     both = np.unique(at * (len(made.points) + 1) + numbers)
     at, numbers = np.divmod(both, len(made.points) + 1)
-    made.columns = [_column(each, at, numbers, len(keys), len(made.points)) for each in columns]
+    made.columns = [
+        _column(column, at, numbers, len(keys), len(made.points)) for column in columns
+    ]
     made.further = max(0, len(made.columns) - MOST_COLUMNS)
     del made.columns[MOST_COLUMNS:]
     _days(made, days, at, numbers)
@@ -197,8 +199,8 @@ def _pairs(
     """Comments and the numbers of the key points they mention; -1 for none that is shown."""
     import numpy as np
 
-    found = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
-    made = np.array(found, dtype=np.int64).reshape(-1, 2)
+    pairs = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
+    made = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return made[:, 0], made[:, 1]
 
 
@@ -239,7 +241,7 @@ def _read(rows: Any, waiting: set[int]) -> tuple[np.ndarray, list[tuple[int, dat
             if value:
                 _note(columns.setdefault(name, _Read(name)), at, str(value))
     # PostgreSQL does not keep the order of the file.
-    ordered = sorted(columns.values(), key=lambda each: _natural(each.name))
+    ordered = sorted(columns.values(), key=lambda column: _natural(column.name))
     return np.array(keys, dtype=np.int64), days, ordered
 
 

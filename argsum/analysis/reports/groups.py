@@ -72,10 +72,15 @@ def quoted(text: str) -> str:
 
 def within_intervals(what: str, differences: Iterable[Difference | None]) -> str:
     """How large differences may still be where none is shown; empty without an interval."""
-    known = [each for each in differences if each and each.low is not None]
+    known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
         return ""
-    bounds = [bound for each in known for bound in (each.low, each.high) if bound is not None]
+    bounds = [
+        bound
+        for difference in known
+        for bound in (difference.low, difference.high)
+        if bound is not None
+    ]
     text = _("The intervals allow %(what)s of up to %(n)s percentage points.")
     return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}
 
@@ -134,7 +139,7 @@ class GroupComparison:
     @property
     def tested(self) -> list[Group]:
         """Groups that are large enough."""
-        return [each for each in self.groups if not each.is_small]
+        return [group for group in self.groups if not group.is_small]
 
     @property
     def is_pair(self) -> bool:
@@ -144,13 +149,13 @@ class GroupComparison:
     @property
     def small(self) -> list[str]:
         """Groups that are not."""
-        return [each.value for each in self.groups if each.is_small]
+        return [group.value for group in self.groups if group.is_small]
 
     @property
     def differing(self) -> list[ComparedPoint]:
         """Key points that are shown to be mentioned at different rates, the widest first."""
-        found = [row for row in self.rows if row.found.differs and row.found.widest is not None]
-        return sorted(found, key=lambda row: -abs(_widest(row)[1].distance))
+        points = [row for row in self.rows if row.found.differs and row.found.widest is not None]
+        return sorted(points, key=lambda row: -abs(_widest(row)[1].distance))
 
 
 def why_barred(column: Column) -> str:
@@ -164,10 +169,10 @@ def why_barred(column: Column) -> str:
     return reasons[column.barred]
 
 
-def chosen_column(found: CommentCounts, wanted: str) -> Column | None:
+def chosen_column(counts: CommentCounts, wanted: str) -> Column | None:
     """The column asked for, or else the first that forms groups."""
-    named = [each for each in found.comparable if each.name == wanted]
-    return next(iter(named or found.comparable), None)
+    named = [column for column in counts.comparable if column.name == wanted]
+    return next(iter(named or counts.comparable), None)
 
 
 def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> GroupComparison:
@@ -184,62 +189,65 @@ def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> Group
         analysis=analysis,
         column=column.name,
         groups=[Group(*pair) for pair in zip(column.values, column.sizes, strict=True)],
-        rows=[ComparedPoint(rows[points[each.point]], each) for each in figures],
+        rows=[ComparedPoint(rows[points[figure.point]], figure) for figure in figures],
         without=column.without,
     )
 
 
-def groups_finding(found: GroupComparison) -> Finding | None:
+def groups_finding(comparison: GroupComparison) -> Finding | None:
     """Whether groups mention key points at different rates, and which most."""
-    n = sum(1 for row in found.rows if row.found.p is not None)
+    n = sum(1 for row in comparison.rows if row.found.p is not None)
     if not n:
-        return Finding(_("No key point can be compared between these groups."), _sure(found))
-    differing = found.differing
+        return Finding(_("No key point can be compared between these groups."), _sure(comparison))
+    differing = comparison.differing
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
-        every = (each.difference for row in found.rows for each in row.found.groups)
+        every = (group.difference for row in comparison.rows for group in row.found.groups)
         still = within_intervals(_("differences"), every)
-        return Finding(text % {"column": short(found.column)}, f"{still} {_sure(found)}".strip())
+        return Finding(
+            text % {"column": short(comparison.column)}, f"{still} {_sure(comparison)}".strip()
+        )
     says = ngettext(
         "%(k)s of %(n)s key points is shown to be mentioned at different rates by %(column)s",
         "%(k)s of %(n)s key points are shown to be mentioned at different rates by %(column)s",
         len(differing),
-    ) % {"k": len(differing), "n": n, "column": short(found.column)}
-    return Finding(f"{says}; {_first(found, differing[0])}", _sure(found))
+    ) % {"k": len(differing), "n": n, "column": short(comparison.column)}
+    return Finding(f"{says}; {_first(comparison, differing[0])}", _sure(comparison))
 
 
-def groups_table(found: GroupComparison) -> TableData:
+def groups_table(comparison: GroupComparison) -> TableData:
     """A row for each key point and group, with everything that was computed."""
     rows: list[list[Any]] = []
-    for row in found.rows:
-        for group, each in zip(found.groups, row.found.groups, strict=True):
-            change = each.difference
+    for row in comparison.rows:
+        for group, cell in zip(comparison.groups, row.found.groups, strict=True):
+            change = cell.difference
             rows.append(
                 [
-                    row.point.text, group.value, group.n, each.share.k,
-                    each.share.value, each.share.low, each.share.high,
+                    row.point.text, group.value, group.n, cell.share.k,
+                    cell.share.value, cell.share.low, cell.share.high,
                     *((change.value, change.low, change.high) if change else (None,) * 3),
-                    each.p, row.found.p_alone, row.found.p, row.found.test or None,
+                    cell.p, row.found.p_alone, row.found.p, row.found.test or None,
                 ]
             )  # fmt: skip
     return TableData(
         columns=[
-            "key point", found.column, "comments", "with the key point", "share", "low", "high",
+            "key point", comparison.column, "comments", "with the key point",
+            "share", "low", "high",
             "difference", "difference low", "difference high", "p of the difference (Holm)",
             "p of the key point", "p of the key point (Holm)", "test",
         ],
         rows=rows,
-        caption=f"Key points by {found.column}: {found.analysis.name}",
-        note=" ".join(groups_recipe(found).split()),
-        name=f"groups-{found.analysis.number}",
+        caption=f"Key points by {comparison.column}: {comparison.analysis.name}",
+        note=" ".join(groups_recipe(comparison).split()),
+        name=f"groups-{comparison.analysis.number}",
     )  # fmt: skip
 
 
-def groups_recipe(found: GroupComparison) -> str:
+def groups_recipe(comparison: GroupComparison) -> str:
     """How the figures were made, in named paragraphs."""
     against = (
         _("the first group minus the second")
-        if found.is_pair
+        if comparison.is_pair
         else _("each group minus all others together, for all groups at once (Bonferroni)")
     )
     parts = [
@@ -264,34 +272,34 @@ def groups_recipe(found: GroupComparison) -> str:
     return "\n\n".join(parts)
 
 
-def groups_figure(found: GroupComparison, files: Files, rows: Sequence[Any]) -> Figure:
+def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]) -> Figure:
     """Chart and table; ``rows`` are those of the table that the page shows."""
-    charted = found.rows[:CHARTED]
-    most = sorted(found.groups, key=lambda each: -each.n)[:SERIES]
-    series = [each for each in found.groups if each in most]
+    charted = comparison.rows[:CHARTED]
+    most = sorted(comparison.groups, key=lambda group: -group.n)[:SERIES]
+    series = [group for group in comparison.groups if group in most]
     about = []
-    if len(charted) < len(found.rows):
+    if len(charted) < len(comparison.rows):
         about.append(_("chart: the %d most frequent key points") % len(charted))
-    if len(series) < len(found.groups):
+    if len(series) < len(comparison.groups):
         about.append(_("the %d largest groups") % len(series))
     return Figure(
         slug="groups",
         title=_("Key points by group"),
         about=", ".join(about),
-        recipe=groups_recipe(found),
-        table=groups_table(found),
+        recipe=groups_recipe(comparison),
+        table=groups_table(comparison),
         alt=_("Dots with intervals: share of comments of each group that mention a key point")
         if charted
         else "",
-        draw=partial(_chart, charted, found.groups, series),
+        draw=partial(_chart, charted, comparison.groups, series),
         body=BODY,
-        data={"found": found, "rows": rows},
+        data={"found": comparison, "rows": rows},
         files=files,
         is_wide=True,
     )
 
 
-def cells_of(found: GroupComparison, address: Any) -> list[dict[str, Any]]:
+def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
     """Rows of the page's table: cells in words, each with the address of the comments behind it.
 
     ``address`` gives the page of a key point with the comments of a group.
@@ -302,40 +310,42 @@ def cells_of(found: GroupComparison, address: Any) -> list[dict[str, Any]]:
             "address": address(row.point, "", ""),
             "p": p_value(row.found.p),
             "differs": row.found.differs,
-            "difference": _difference(found, row),
+            "difference": _difference(comparison, row),
             "cells": [
-                _cell(found, group, each, address(row.point, found.column, group.value))
-                for group, each in zip(found.groups, row.found.groups, strict=True)
+                _cell(comparison, group, cell, address(row.point, comparison.column, group.value))
+                for group, cell in zip(comparison.groups, row.found.groups, strict=True)
             ],
         }
-        for row in found.rows
+        for row in comparison.rows
     ]
 
 
-def _cell(found: GroupComparison, group: Group, each: InGroup, address: str) -> dict[str, Any]:
+def _cell(
+    comparison: GroupComparison, group: Group, cell: InGroup, address: str
+) -> dict[str, Any]:
     return {
-        "share": percents(each.share),
-        "k": each.share.k,
-        "bounds": bounds(each.share),
+        "share": percents(cell.share),
+        "k": cell.share.k,
+        "bounds": bounds(cell.share),
         "address": address,
         "is_small": group.is_small,
-        "more": not found.is_pair and each.differs and each.distance > 0,
-        "less": not found.is_pair and each.differs and each.distance < 0,
+        "more": not comparison.is_pair and cell.differs and cell.distance > 0,
+        "less": not comparison.is_pair and cell.differs and cell.distance < 0,
     }
 
 
-def _difference(found: GroupComparison, row: ComparedPoint) -> dict[str, str]:
+def _difference(comparison: GroupComparison, row: ComparedPoint) -> dict[str, str]:
     """Between two groups, or of the group that is furthest from the others."""
     at = row.found.widest
     if at is None:
         return {"value": "–", "bounds": "", "group": ""}
-    if found.is_pair:
-        at = next(place for place, each in enumerate(found.groups) if not each.is_small)
-    each = row.found.groups[at]
-    name = "" if found.is_pair else short(found.groups[at].value)
+    if comparison.is_pair:
+        at = next(place for place, group in enumerate(comparison.groups) if not group.is_small)
+    cell = row.found.groups[at]
+    name = "" if comparison.is_pair else short(comparison.groups[at].value)
     return {
-        "value": points_of(each.difference),
-        "bounds": points_bounds(each.difference),
+        "value": points_of(cell.difference),
+        "bounds": points_bounds(cell.difference),
         "group": name,
     }
 
@@ -345,34 +355,34 @@ def _widest(row: ComparedPoint) -> tuple[int, InGroup]:
     return at, row.found.groups[at]
 
 
-def _first(found: GroupComparison, row: ComparedPoint) -> str:
-    at, each = _widest(row)
+def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
+    at, group = _widest(row)
     text = _(
         "largest difference in these data: %(point)s, %(one)s of %(group)s, %(other)s of "
         "%(rest)s (%(difference)s)."
     )
     return text % {
         "point": quoted(row.point.text),
-        "one": percents(each.share),
-        "group": _named(found.groups[at].value),
-        "other": percents(each.other) if each.other else "–",
-        "rest": _named(_other(found, at)) if found.is_pair else _("the others"),
+        "one": percents(group.share),
+        "group": _named(comparison.groups[at].value),
+        "other": percents(group.other) if group.other else "–",
+        "rest": _named(_other(comparison, at)) if comparison.is_pair else _("the others"),
         "difference": _("%(points)s points %(bounds)s")
-        % {"points": points_of(each.difference), "bounds": points_bounds(each.difference)},
+        % {"points": points_of(group.difference), "bounds": points_bounds(group.difference)},
     }
 
 
-def _other(found: GroupComparison, at: int) -> str:
+def _other(comparison: GroupComparison, at: int) -> str:
     """The second of two groups that are compared."""
-    return next(each.value for each in found.tested if each != found.groups[at])
+    return next(group.value for group in comparison.tested if group != comparison.groups[at])
 
 
 def _named(value: str) -> str:
     return f"“{short(value)}”"
 
 
-def _sure(found: GroupComparison) -> str:
-    sizes = sorted(each.n for each in found.tested or found.groups)
+def _sure(comparison: GroupComparison) -> str:
+    sizes = sorted(group.n for group in comparison.tested or comparison.groups)
     low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
     text = _(
         "%(n)s comments in %(groups)s groups of %(sizes)s; p-values Holm-corrected over all key "
@@ -382,7 +392,7 @@ def _sure(found: GroupComparison) -> str:
         "groups": len(sizes),
         "sizes": _("%s each") % low if low == high else _("%s to %s") % (low, high),
     }
-    small = _("Too small for a test: %s.") % listed(found.small) if found.small else ""
+    small = _("Too small for a test: %s.") % listed(comparison.small) if comparison.small else ""
     return f"{text} {small}".strip()
 
 
@@ -391,10 +401,10 @@ def _chart(
 ) -> Any:
     texts = distinct(row.point.text for row in rows)
     marked = [
-        {"point": text, "group": group.value} | in_percent(each.share)
+        {"point": text, "group": group.value} | in_percent(cell.share)
         for text, row in zip(texts, rows, strict=True)
-        for group, each in zip(groups, row.found.groups, strict=True)
+        for group, cell in zip(groups, row.found.groups, strict=True)
         if group in series
     ]
-    names = [each.value for each in series]
+    names = [line.value for line in series]
     return groups_chart(marked, names, _("Comments that mention it, %"), size)

@@ -107,11 +107,11 @@ def statements_in_words(number: int) -> str:
 def overview_of(analysis: Analysis) -> Overview:
     """From stored counts, in one query."""
     rows = analysis.points.order_by().values_list("state")
-    found = list(rows.annotate(n=Count("pk"), s=Sum("statements")))
-    placed = sum(statements for _state, _n, statements in found)
+    counts = list(rows.annotate(n=Count("pk"), s=Sum("statements")))
+    placed = sum(statements for _state, _n, statements in counts)
     return Overview(
-        {state: n for state, n, _statements in found},
-        {state: statements for state, _n, statements in found},
+        {state: n for state, n, _statements in counts},
+        {state: statements for state, _n, statements in counts},
         max(0, analysis.statements - placed),
     )
 
@@ -148,8 +148,8 @@ def narrowed_points(
     analysis: Analysis, state: str, counts: Mapping[int | None, Counts]
 ) -> list[FoundPoint]:
     """Key points of a state of which something is left, those of most comments first."""
-    found = [each for each in points_of(analysis, state) if each.pk in counts]
-    return sorted(found, key=lambda each: (-counts[each.pk].comments, each.position))
+    points = [point for point in points_of(analysis, state) if point.pk in counts]
+    return sorted(points, key=lambda point: (-counts[point.pk].comments, point.position))
 
 
 def comments_left(analysis: Analysis, narrow: Narrowing) -> int:
@@ -179,19 +179,19 @@ def point_rows(
     ``counts`` are what is left of them, if anything is left out; ``total`` are all comments.
     """
     quotes = quotes_of(analysis, points, narrow, counts or {})
-    found = []
-    for each in points:
-        own = counts[each.pk] if counts else Counts(each.statements, each.comments)
-        found.append(
+    rows = []
+    for point in points:
+        own = counts[point.pk] if counts else Counts(point.statements, point.comments)
+        rows.append(
             PointRow(
-                point=each,
+                point=point,
                 statements=own.statements,
                 comments=own.comments,
                 share=100 * own.comments / total if total else None,
-                quotes=quotes.get(each.pk, []),
+                quotes=quotes.get(point.pk, []),
             )
         )
-    return found
+    return rows
 
 
 def quotes_of(
@@ -206,21 +206,21 @@ def quotes_of(
     little is left, all of what is left is read.
     """
     rare = [
-        each.pk
-        for each in points
-        if each.pk in counts and counts[each.pk].statements * RARE < each.statements
+        point.pk
+        for point in points
+        if point.pk in counts and counts[point.pk].statements * RARE < point.statements
     ]
-    quoted = _looked_up([each.pk for each in points if each.pk not in rare], narrow)
+    quoted = _looked_up([point.pk for point in points if point.pk not in rare], narrow)
     quoted |= _read(analysis, rare, narrow)
-    read = [each for own in quoted.values() for each in own]
+    read = [key for own in quoted.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=read).values_list("pk", "text"))
     for pk, own in quoted.items():
-        unlike = different([texts[each] for each in own], QUOTED)
+        unlike = different([texts[key] for key in own], QUOTED)
         quoted[pk] = [own[at] for at in unlike]
-    wanted = [each for own in quoted.values() for each in own]
-    said = said_counts(wanted, narrow)
+    wanted = [key for own in quoted.values() for key in own]
+    mentions = said_counts(wanted, narrow)
     return {
-        pk: [Quote(texts[each], said.get(each, 0)) for each in own] for pk, own in quoted.items()
+        pk: [Quote(texts[key], mentions.get(key, 0)) for key in own] for pk, own in quoted.items()
     }
 
 
@@ -233,20 +233,20 @@ def _looked_up(points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]
     ordered = behind.order_by(*BEST_FIRST).values("argument")
     names = {f"quoted_{place}": ordered[place : place + 1] for place in range(LOOKED_AT)}
     rows = FoundPoint.objects.filter(pk__in=points).order_by()
-    rows = rows.annotate(**{name: Subquery(one) for name, one in names.items()})
-    return {pk: [each for each in own if each] for pk, *own in rows.values_list("pk", *names)}
+    rows = rows.annotate(**{name: Subquery(placements) for name, placements in names.items()})
+    return {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
 
 
 def _read(analysis: Analysis, points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]:
     if not points:
         return {}
     rows = narrow.joined(analysis).filter(point__in=points).order_by(*BEST_FIRST)
-    found: dict[int, list[int]] = {}
+    statements: dict[int, list[int]] = {}
     for point, statement in rows.values_list("point", "argument").distinct():
-        own = found.setdefault(point, [])
+        own = statements.setdefault(point, [])
         if len(own) < LOOKED_AT:
             own.append(statement)
-    return found
+    return statements
 
 
 def said_counts(statements: Sequence[int], narrow: Narrowing) -> dict[int, int]:
@@ -343,26 +343,26 @@ def statement_page(
 def _placements(analysis: Analysis, keys: Sequence[int]) -> list[Placement]:
     """Of these statements in their order; in any other the database would sort the analysis."""
     rows = Placement.objects.filter(analysis=analysis, argument__in=keys).order_by()
-    found = {each.argument_id: each for each in rows.select_related("argument")}
-    return [found[key] for key in keys if key in found]
+    placements = {row.argument_id: row for row in rows.select_related("argument")}
+    return [placements[key] for key in keys if key in placements]
 
 
 def statement_rows(placements: Sequence[Placement], narrow: Narrowing) -> list[StatementRow]:
     """Some placements with a comment for each, in three queries however many there are."""
-    keys = [each.argument_id for each in placements]
+    keys = [placement.argument_id for placement in placements]
     sayings = narrow.sayings(argument=OuterRef("pk")).order_by("pk").values("comment")
     rows = CellArgument.objects.filter(pk__in=keys).annotate(first=Subquery(sayings[:1]))
     firsts = dict(rows.order_by().values_list("pk", "first"))
-    comments = Comment.objects.in_bulk([each for each in firsts.values() if each])
-    said = said_counts(keys, narrow)
+    comments = Comment.objects.in_bulk([key for key in firsts.values() if key])
+    counts = said_counts(keys, narrow)
     return [
         StatementRow(
-            each.argument,
-            None if each.is_by_hand or each.point_id is None else each.score,
-            comments.get(firsts.get(each.argument_id) or 0),
-            max(0, said.get(each.argument_id, 0) - 1),
+            placement.argument,
+            None if placement.is_by_hand or placement.point_id is None else placement.score,
+            comments.get(firsts.get(placement.argument_id) or 0),
+            max(0, counts.get(placement.argument_id, 0) - 1),
         )
-        for each in placements
+        for placement in placements
     ]
 
 

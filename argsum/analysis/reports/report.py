@@ -68,15 +68,15 @@ def settings_of(analysis: Analysis) -> Settings:
     others = _others(analysis)
     tried = [
         TriedSetting(
-            setting=str(each.get("setting", "")),
-            points=int(each.get("points", 0)),
-            share=each.get("share"),
-            is_taken=str(each.get("setting", "")) == taken,
-            analysis=others.get(str(each.get("setting", ""))),
+            setting=str(trial.get("setting", "")),
+            points=int(trial.get("points", 0)),
+            share=trial.get("share"),
+            is_taken=str(trial.get("setting", "")) == taken,
+            analysis=others.get(str(trial.get("setting", ""))),
         )
-        for each in choice.get("tried", [])
+        for trial in choice.get("tried", [])
     ]
-    own = next((each for each in tried if each.is_taken), None)
+    own = next((setting for setting in tried if setting.is_taken), None)
     rule = "asked" if analysis.options.get("setting") else str(choice.get("rule", ""))
     return Settings(
         tried=tried,
@@ -93,8 +93,10 @@ def _nearest(
     """The setting with the next number of key points in a direction; none is no result."""
     if own is None:
         return None
-    beside = [each for each in tried if way * (each.points - own.points) > 0 and each.points]
-    return min(beside, key=lambda each: abs(each.points - own.points), default=None)
+    beside = [
+        setting for setting in tried if way * (setting.points - own.points) > 0 and setting.points
+    ]
+    return min(beside, key=lambda setting: abs(setting.points - own.points), default=None)
 
 
 def _others(analysis: Analysis) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def _others(analysis: Analysis) -> dict[str, Any]:
         state=Analysis.State.DONE,
     ).exclude(pk=analysis.pk)
     rows = rows.only("public_id", "choice", "number").order_by("number")
-    return {str(each.choice.get("setting", "")): each for each in rows}
+    return {str(row.choice.get("setting", "")): row for row in rows}
 
 
 # What an analysis found, as one document: key points with quotations, and how they were found.
@@ -207,12 +209,12 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, asked: ReportReq
     reported = [
         ReportedPoint(
             at,
-            each,
-            Share(each.comments, total),
-            quotations.get(each.pk, []),
-            writer_in_words(each),
+            point,
+            Share(point.comments, total),
+            quotations.get(point.pk, []),
+            writer_in_words(point),
         )
-        for at, each in enumerate(points, start=1)
+        for at, point in enumerate(points, start=1)
     ]
     nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
     return Report(
@@ -242,12 +244,12 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
     behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
     best = behind.order_by("-score", "argument").values("argument")
     names = [f"best_{place}" for place in range(CANDIDATES)]
-    rows = FoundPoint.objects.filter(pk__in=[each.pk for each in points]).order_by()
+    rows = FoundPoint.objects.filter(pk__in=[point.pk for point in points]).order_by()
     rows = rows.annotate(**{name: Subquery(best[at : at + 1]) for at, name in enumerate(names)})
-    found = {pk: [each for each in own if each] for pk, *own in rows.values_list("pk", *names)}
-    wanted = [each for own in found.values() for each in own]
+    candidates = {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
+    wanted = [key for own in candidates.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    made = {pk: [texts[each] for each in own] for pk, own in found.items()}
+    made = {pk: [texts[key] for key in own] for pk, own in candidates.items()}
     return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in made.items()}
 
 
@@ -386,12 +388,12 @@ def share_in_words(point: ReportedPoint) -> str:
         "%(n)s comments, %(share)s %(bounds)s",
         point.share.k,
     )
-    said = {
+    values = {
         "n": f"{point.share.k:,}",
         "share": percents(point.share),
         "bounds": bounds(point.share),
     }
-    return text % said
+    return text % values
 
 
 def note_of(point: ReportedPoint) -> str:

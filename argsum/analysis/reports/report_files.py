@@ -89,7 +89,7 @@ def parts_of(report: Report, files: FilesOf) -> list[Part]:
         *(_time(report.time, files) if report.time else ()),
         *_edits(report),
         Part("heading", _("Limitations")),
-        *(Part("text", each) for each in report.caveats),
+        *(Part("text", caveat) for caveat in report.caveats),
     ]
 
 
@@ -97,10 +97,10 @@ def _points(report: Report) -> list[Part]:
     made = [Part("heading", _("Key points"))]
     note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
     made.append(Part("text", note if report.points else _("No key points to show.")))
-    for each in report.points:
-        made.append(Part("point", f"{each.number}. {each.point.text}", note_of(each)))
-        if each.quotations:
-            made.append(Part("quotations", quotations=each.quotations))
+    for point in report.points:
+        made.append(Part("point", f"{point.number}. {point.point.text}", note_of(point)))
+        if point.quotations:
+            made.append(Part("quotations", quotations=point.quotations))
     if report.beyond:
         text = ngettext(
             "%s more key point is in the table of key points.",
@@ -114,50 +114,52 @@ def _points(report: Report) -> list[Part]:
 def _rest(report: Report) -> list[Part]:
     made = [Part("heading", _("Unmatched statements"))]
     text = _("%(k)s of %(n)s statements (%(share)s).")
-    said = {
+    values = {
         "k": f"{report.rest.k:,}",
         "n": f"{report.rest.n:,}",
         "share": percents(report.rest),
     }
-    made.append(Part("text", text % said))
+    made.append(Part("text", text % values))
     if report.of_the_rest:
         made.append(Part("quotations", quotations=report.of_the_rest))
     return made
 
 
-def _groups(found: GroupComparison, files: FilesOf) -> list[Part]:
-    finding = groups_finding(found)
-    made = [Part("heading", _("By %s") % found.column)]
+def _groups(comparison: GroupComparison, files: FilesOf) -> list[Part]:
+    finding = groups_finding(comparison)
+    made = [Part("heading", _("By %s") % comparison.column)]
     if finding:
         made += [Part("finding", finding.says), Part("text", finding.sure)]
-    figure = groups_figure(found, files("groups"), [])
+    figure = groups_figure(comparison, files("groups"), [])
     if figure.alt:
         made.append(Part("chart", chart=figure))
-    made.append(Part("table", table=groups_sheet(found), note=_method(figure)))
+    made.append(Part("table", table=groups_sheet(comparison), note=_method(figure)))
     return made
 
 
-def groups_sheet(found: GroupComparison) -> PageTable:
+def groups_sheet(comparison: GroupComparison) -> PageTable:
     """The comparison on paper: a column for each of few groups, or the one that is furthest."""
-    has_columns = len(found.groups) <= MOST_GROUPS
-    names = [f"{each.value} (n = {each.n:,})" for each in found.groups] if has_columns else []
+    has_columns = len(comparison.groups) <= MOST_GROUPS
+    names = (
+        [f"{group.value} (n = {group.n:,})" for group in comparison.groups] if has_columns else []
+    )
     rows: list[list[Any]] = []
-    for row in found.rows[:MOST_ROWS]:
+    for row in comparison.rows[:MOST_ROWS]:
         at = row.found.widest
-        each = row.found.groups[at] if at is not None else None
-        shares = [_with_bounds(one.share) for one in row.found.groups] if has_columns else []
-        furthest = found.groups[at].value if at is not None and not found.is_pair else ""
-        change = each.difference if each else None
+        cell = row.found.groups[at] if at is not None else None
+        shares = [_with_bounds(group.share) for group in row.found.groups] if has_columns else []
+        furthest = comparison.groups[at].value if at is not None and not comparison.is_pair else ""
+        change = cell.difference if cell else None
         words = f"{points_of(change)} {points_bounds(change)} {furthest}".strip()
         rows.append([row.point.text, *shares, words, p_value(row.found.p)])
     columns = [_("Key point"), *names, _("Difference, points"), _("p (Holm)")]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
 
 
-def _time(found: OverTime, files: FilesOf) -> list[Part]:
-    finding = trends_finding(found)
-    chosen = found.rows[:CHARTED]
-    figure, _all = trends_figures(found, chosen, files("trends"))
+def _time(trend: OverTime, files: FilesOf) -> list[Part]:
+    finding = trends_finding(trend)
+    chosen = trend.rows[:CHARTED]
+    figure, _all = trends_figures(trend, chosen, files("trends"))
     made = [
         Part("heading", _("Over time")),
         Part("finding", finding.says),
@@ -172,7 +174,7 @@ def _time(found: OverTime, files: FilesOf) -> list[Part]:
             f"{points_of(row.found.change)} {points_bounds(row.found.change)}".strip(),
             p_value(row.found.p),
         ]
-        for row in found.rows[:MOST_ROWS]
+        for row in trend.rows[:MOST_ROWS]
     ]
     columns = [_("Key point"), _("Share"), _("Change, points"), _("p (Holm)")]
     table = PageTable(columns, rows, [False, True, True, True])
@@ -185,8 +187,8 @@ def _edits(report: Report) -> list[Part]:
     if not report.edits and not report.undone:
         return []
     facts = [
-        (each.person, ", ".join(f"{verb}: {n:,}" for verb, n in each.verbs))
-        for each in report.edits
+        (edit.person, ", ".join(f"{verb}: {n:,}" for verb, n in edit.verbs))
+        for edit in report.edits
     ]
     made = [Part("heading", _("Edits by hand")), Part("facts", facts=facts)]
     if report.undone:
@@ -289,13 +291,14 @@ def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
 
 def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
     """The same of few statements, which may have been said very often."""
-    said = "argument__said_in__"
+    prefix = "argument__said_in__"
     rows = placements.order_by(
-        "argument__position", F(f"{said}pk").asc(nulls_first=True)
+        "argument__position", F(f"{prefix}pk").asc(nulls_first=True)
     ).values_list(
-        "argument__position", f"{said}pk", "point__public_id", "point__text", "point__state",
-        "argument__text", "score", "is_by_hand", f"{said}comment__text", f"{said}comment__name",
-        f"{said}comment__written_on", f"{said}comment__source", f"{said}comment__attributes",
+        "argument__position", f"{prefix}pk", "point__public_id", "point__text", "point__state",
+        "argument__text", "score", "is_by_hand",
+        f"{prefix}comment__text", f"{prefix}comment__name",
+        f"{prefix}comment__written_on", f"{prefix}comment__source", f"{prefix}comment__attributes",
     )  # fmt: skip
     after = Q()
     while piece := list(rows.filter(after)[:PIECE]):
@@ -305,12 +308,12 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
         position, key, *_rest = piece[-1]
         after = Q(argument__position__gt=position)
         if key is not None:
-            after |= Q(argument__position=position, **{f"{said}pk__gt": key})
+            after |= Q(argument__position=position, **{f"{prefix}pk__gt": key})
 
 
 def column_names(counts: CommentCounts) -> list[str]:
     """Columns of comments that have one of their own in the table."""
-    return [each.name for each in counts.columns]
+    return [column.name for column in counts.columns]
 
 
 def _free(name: str, taken: dict[str, type]) -> str:
@@ -389,8 +392,8 @@ def _facts(document: Document, part: Part) -> None:
 
 
 def _quotations(document: Document, part: Part) -> None:
-    for each in part.quotations:
-        document.add_paragraph(plain(f"“{each}”"), style="List Bullet")
+    for quotation in part.quotations:
+        document.add_paragraph(plain(f"“{quotation}”"), style="List Bullet")
 
 
 def _table(document: Document, part: Part) -> None:

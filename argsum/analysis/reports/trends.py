@@ -72,49 +72,55 @@ class OverTime:
     @property
     def moving(self) -> list[PointTrend]:
         """Key points that are shown to rise or fall, those that move most first."""
-        found = [row for row in self.rows if row.found.moves and row.found.change is not None]
-        return sorted(found, key=lambda row: -abs(_distance(row)))
+        trends = [row for row in self.rows if row.found.moves and row.found.change is not None]
+        return sorted(trends, key=lambda row: -abs(_distance(row)))
 
 
-def over_time(analysis: Analysis, found: CommentCounts, wanted: str = "") -> OverTime | None:
+def over_time(
+    analysis: Analysis, comment_counts: CommentCounts, wanted: str = ""
+) -> OverTime | None:
     """Key points by the period asked for, or the usual one; None where there is no time.
 
     One query. Dates must span at least two periods of some length.
     """
     from argsum.analysis.methods.trends import countable, trends_of, usual_period
 
-    if found.first is None or found.last is None:
+    if comment_counts.first is None or comment_counts.last is None:
         return None
-    choices = countable(found.first, found.last)
+    choices = countable(comment_counts.first, comment_counts.last)
     if not choices:
         return None
-    usual = usual_period(found.first, found.last, found.dated)
+    usual = usual_period(comment_counts.first, comment_counts.last, comment_counts.dated)
     usual = usual if usual in choices else choices[0]
     period = wanted if wanted in choices else usual
-    starts, sizes, counts = _by_period(found, period)
+    starts, sizes, counts = _by_period(comment_counts, period)
     figures = kept(f"trends-{period}", analysis, lambda: trends_of(sizes, counts))
-    points = FoundPoint.objects.in_bulk(found.points)
+    points = FoundPoint.objects.in_bulk(comment_counts.points)
     return OverTime(
         analysis=analysis,
         period=period,
         choices=choices,
         starts=starts,
         sizes=sizes,
-        rows=[PointTrend(points[found.points[each.point]], each) for each in figures],
-        undated=found.comments - found.dated,
+        rows=[
+            PointTrend(points[comment_counts.points[figure.point]], figure) for figure in figures
+        ],
+        undated=comment_counts.comments - comment_counts.dated,
     )
 
 
-def _by_period(found: CommentCounts, period: str) -> tuple[list[date], list[int], list[list[int]]]:
+def _by_period(
+    comment_counts: CommentCounts, period: str
+) -> tuple[list[date], list[int], list[list[int]]]:
     """First days, comments, and for each key point the comments that mention it."""
     from argsum.analysis.methods.trends import periods_between, start_of
 
-    first, last = found.days[0][0], found.days[-1][0]
+    first, last = comment_counts.days[0][0], comment_counts.days[-1][0]
     starts = periods_between(first, last, period)
     place = {day: at for at, day in enumerate(starts)}
     sizes = [0] * len(starts)
-    counts = [[0] * len(starts) for _point in found.points]
-    for day, comments, hits in found.days:
+    counts = [[0] * len(starts) for _point in comment_counts.points]
+    for day, comments, hits in comment_counts.days:
         at = place[start_of(day, period)]
         sizes[at] += comments
         for number, times in hits.items():
@@ -137,36 +143,36 @@ def named(start: date, period: str) -> str:
     return date_format(start, "M Y") if period == "month" else str(start.year)
 
 
-def trends_finding(found: OverTime) -> Finding:
+def trends_finding(trend: OverTime) -> Finding:
     """Whether key points are mentioned more or less often over time, and which most."""
-    n = sum(1 for row in found.rows if row.found.p is not None)
+    n = sum(1 for row in trend.rows if row.found.p is not None)
     span = {
-        "first": named(found.starts[0], found.period),
-        "last": named(found.starts[-1], found.period),
+        "first": named(trend.starts[0], trend.period),
+        "last": named(trend.starts[-1], trend.period),
     }
-    moving = found.moving
+    moving = trend.moving
     if not moving:
         text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
-        still = within_intervals(_("changes"), (row.found.change for row in found.rows))
-        return Finding(text % span, f"{still} {_sure(found)}".strip())
+        still = within_intervals(_("changes"), (row.found.change for row in trend.rows))
+        return Finding(text % span, f"{still} {_sure(trend)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",
         "%(k)s of %(n)s key points are shown to rise or fall from %(first)s to %(last)s",
         len(moving),
     ) % {"k": len(moving), "n": n, **span}
-    return Finding(f"{says}; {_first(moving[0])}", _sure(found))
+    return Finding(f"{says}; {_first(moving[0])}", _sure(trend))
 
 
-def trends_table(found: OverTime) -> TableData:
+def trends_table(trend: OverTime) -> TableData:
     """A row for each key point: its share, its change along a line, and the test of that."""
     rows: list[list[Any]] = []
-    for row in found.rows:
-        each, change = row.found, row.found.change
+    for row in trend.rows:
+        share, change = row.found.all, row.found.change
         rows.append(
             [
-                row.point.text, each.all.k, each.all.value, each.all.low, each.all.high,
+                row.point.text, share.k, share.value, share.low, share.high,
                 *((change.value, change.low, change.high) if change else (None,) * 3),
-                each.p_alone, each.p, each.test or None,
+                row.found.p_alone, row.found.p, row.found.test or None,
             ]
         )  # fmt: skip
     return TableData(
@@ -175,42 +181,42 @@ def trends_table(found: OverTime) -> TableData:
             "change high", "p", "p (Holm)", "test",
         ],
         rows=rows,
-        caption=f"Key points over time: {found.analysis.name}",
-        note=" ".join(trends_recipe(found).split()),
-        name=f"trends-{found.analysis.number}",
+        caption=f"Key points over time: {trend.analysis.name}",
+        note=" ".join(trends_recipe(trend).split()),
+        name=f"trends-{trend.analysis.number}",
     )  # fmt: skip
 
 
-def periods_table(found: OverTime, rows: Sequence[PointTrend]) -> TableData:
+def periods_table(trend: OverTime, rows: Sequence[PointTrend]) -> TableData:
     """A row for each period and key point."""
     cells: list[list[Any]] = [
         [
-            start.isoformat(), named(start, found.period), row.point.text, size, share.k,
+            start.isoformat(), named(start, trend.period), row.point.text, size, share.k,
             share.value, share.low, share.high,
         ]
         for row in rows
-        for start, size, share in zip(found.starts, found.sizes, row.found.shares, strict=True)
+        for start, size, share in zip(trend.starts, trend.sizes, row.found.shares, strict=True)
     ]  # fmt: skip
     return TableData(
         columns=[
-            "from", found.period, "key point", "comments", "with the key point", "share", "low",
+            "from", trend.period, "key point", "comments", "with the key point", "share", "low",
             "high",
         ],
         rows=cells,
-        caption=f"Key points by {found.period}: {found.analysis.name}",
-        note=" ".join(trends_recipe(found).split()),
-        name=f"periods-{found.analysis.number}",
+        caption=f"Key points by {trend.period}: {trend.analysis.name}",
+        note=" ".join(trends_recipe(trend).split()),
+        name=f"periods-{trend.analysis.number}",
     )  # fmt: skip
 
 
-def trends_recipe(found: OverTime) -> str:
+def trends_recipe(trend: OverTime) -> str:
     """How the figures were made, in named paragraphs."""
     parts = [
         _(
             "Share: comments of a %(period)s with at least one statement at the key point, "
             "divided by all comments of that %(period)s; exact 95 %% interval."
         )
-        % {"period": WORDS[found.period]},
+        % {"period": WORDS[trend.period]},
         _(
             "Change: along a straight line through all comments, from the first to the last "
             "period, in percentage points. The 95 %% interval leaves out one comment at a time "
@@ -230,19 +236,19 @@ def trends_recipe(found: OverTime) -> str:
     return "\n\n".join(parts)
 
 
-def trends_figures(found: OverTime, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
+def trends_figures(trend: OverTime, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
     """Chart of the chosen key points with their periods, and the table of all."""
     return [
         Figure(
             slug="periods",
-            title=_("Share of comments by %s") % WORDS[found.period],
-            recipe=trends_recipe(found),
-            table=periods_table(found, chosen),
-            shown=_periods_shown(found, chosen),
+            title=_("Share of comments by %s") % WORDS[trend.period],
+            recipe=trends_recipe(trend),
+            table=periods_table(trend, chosen),
+            shown=_periods_shown(trend, chosen),
             alt=_("Lines with bands: share of comments that mention each key point, in percent")
             if chosen
             else "",
-            draw=partial(_chart, found, chosen),
+            draw=partial(_chart, trend, chosen),
             files=files,
             is_wide=True,
         ),
@@ -250,18 +256,18 @@ def trends_figures(found: OverTime, chosen: Sequence[PointTrend], files: Files) 
             slug="trends",
             title=_("All key points"),
             about=_("the %d most frequent; the file has all") % SHOWN
-            if len(found.rows) > SHOWN
+            if len(trend.rows) > SHOWN
             else "",
-            recipe=trends_recipe(found),
-            table=trends_table(found),
-            shown=_trends_shown(found),
+            recipe=trends_recipe(trend),
+            table=trends_table(trend),
+            shown=_trends_shown(trend),
             files=files,
             is_wide=True,
         ),
     ]
 
 
-def _trends_shown(found: OverTime) -> PageTable:
+def _trends_shown(trend: OverTime) -> PageTable:
     rows = [
         [
             row.point.text,
@@ -269,7 +275,7 @@ def _trends_shown(found: OverTime) -> PageTable:
             WithInterval(points_of(row.found.change), points_bounds(row.found.change)),
             p_value(row.found.p),
         ]
-        for row in found.rows[:SHOWN]
+        for row in trend.rows[:SHOWN]
     ]
     columns = [
         _("key point"),
@@ -280,17 +286,17 @@ def _trends_shown(found: OverTime) -> PageTable:
     return PageTable(columns, rows, [False, True, True, True])
 
 
-def _periods_shown(found: OverTime, chosen: Sequence[PointTrend]) -> PageTable:
+def _periods_shown(trend: OverTime, chosen: Sequence[PointTrend]) -> PageTable:
     """A row for each period, a column for each key point."""
     rows = [
         [
-            named(start, found.period),
+            named(start, trend.period),
             f"{size:,}" + ("*" if 0 < size < LEAST else ""),
             *(_of_period(row.found.shares[at]) for row in chosen),
         ]
-        for at, (start, size) in enumerate(zip(found.starts, found.sizes, strict=True))
+        for at, (start, size) in enumerate(zip(trend.starts, trend.sizes, strict=True))
     ]
-    columns = [str(WORDS[found.period]), _("comments"), *(row.point.text for row in chosen)]
+    columns = [str(WORDS[trend.period]), _("comments"), *(row.point.text for row in chosen)]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
 
 
@@ -315,27 +321,27 @@ def _first(row: PointTrend) -> str:
     return text % {"point": quoted(row.point.text), "by": by}
 
 
-def _sure(found: OverTime) -> str:
-    n = sum(found.sizes)
+def _sure(trend: OverTime) -> str:
+    n = sum(trend.sizes)
     text = _(
         "%(n)s comments in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
         "over all key points. Statements were placed automatically."
     )
     return text % {
         "n": f"{n:,}",
-        "periods": len(found.starts),
-        "period": WORDS[found.period],
+        "periods": len(trend.starts),
+        "period": WORDS[trend.period],
     }
 
 
-def _chart(found: OverTime, chosen: Sequence[PointTrend], size: str) -> Any:
+def _chart(trend: OverTime, chosen: Sequence[PointTrend], size: str) -> Any:
     texts = distinct(row.point.text for row in chosen)
-    numbers = runs([n > 0 for n in found.sizes])
+    numbers = runs([n > 0 for n in trend.sizes])
     rows = [
         as_row(text, start, share, run)
         for text, row in zip(texts, chosen, strict=True)
-        for start, share, run in zip(found.starts, row.found.shares, numbers, strict=True)
+        for start, share, run in zip(trend.starts, row.found.shares, numbers, strict=True)
         if share.n
     ]
-    starts = [(start, named(start, found.period)) for start in found.starts]
+    starts = [(start, named(start, trend.period)) for start in trend.starts]
     return trends_chart(rows, starts, size)

@@ -76,7 +76,7 @@ def analyses(request: StudyRequest, study: Study) -> HttpResponse:
         "states": Analysis.State.choices,
         "dataset": study.argument_datasets.filter(public_id=wanted).first() if wanted else None,
         "has_dataset": study.argument_datasets.exists(),
-        "is_active": any(each.is_active for each in page),
+        "is_active": any(analysis.is_active for analysis in page),
     }
     shown = "argsum/analysis/_analyses.html" if request.htmx else "argsum/analysis/analyses.html"
     return render(request, shown, context)
@@ -104,18 +104,18 @@ def analysis_new(request: StudyRequest, study: Study) -> HttpResponse:
 @require_POST
 def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Start an analysis for each topic of a dataset, all with what is usual."""
-    found = get_object_or_404(study.argument_datasets, public_id=dataset_id)
+    argument_dataset = get_object_or_404(study.argument_datasets, public_id=dataset_id)
     try:
-        made = analyse_dataset(study=study, actor=request.user, dataset=found)
+        made = analyse_dataset(study=study, actor=request.user, dataset=argument_dataset)
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
-        return redirect("dataset", study.public_id, found.public_id)
+        return redirect("dataset", study.public_id, argument_dataset.public_id)
     if len(made) == 1:
         return redirect("analysis", study.public_id, made[0].public_id)
     told = ngettext("%d analysis is in progress.", "%d analyses are in progress.", len(made))
     messages.success(request, told % len(made))
     response = redirect("analyses", study.public_id)
-    response["Location"] += f"?dataset={found.public_id}"
+    response["Location"] += f"?dataset={argument_dataset.public_id}"
     return response
 
 
@@ -123,8 +123,8 @@ def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID)
 @require_safe
 def analysis_state(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Return the fragment with the progress; it polls only while something is computed."""
-    found = analysis_or_404(study, analysis_id)
-    context = state_context(study, found)
+    analysis = analysis_or_404(study, analysis_id)
+    context = state_context(study, analysis)
     response = render(request, "argsum/analysis/_analysis_state.html", context)
     if not context["is_polling"]:
         response["HX-Refresh"] = "true"
@@ -156,19 +156,19 @@ def analysis_place(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
 @require_POST
 def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Analyse the same comments with another of the settings that were looked at."""
-    found = analysis_or_404(study, analysis_id)
+    analysis = analysis_or_404(study, analysis_id)
     try:
         made = start_analysis(
             study=study,
             actor=request.user,
-            cell=found.cell,
-            match_scorer=found.match_scorer,
-            quality_scorer=found.quality_scorer,
+            cell=analysis.cell,
+            match_scorer=analysis.match_scorer,
+            quality_scorer=analysis.quality_scorer,
             setting=request.POST.get("setting", ""),
         )
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
-        return redirect("analysis", study.public_id, found.public_id)
+        return redirect("analysis", study.public_id, analysis.public_id)
     return redirect("analysis", study.public_id, made.public_id)
 
 
@@ -176,20 +176,20 @@ def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
 @require_POST
 def analysis_delete(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Forget an analysis with its edits."""
-    found = analysis_or_404(study, analysis_id)
+    analysis = analysis_or_404(study, analysis_id)
     try:
-        delete_analysis(analysis=found, actor=request.user)
+        delete_analysis(analysis=analysis, actor=request.user)
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
-        return redirect("analysis", study.public_id, found.public_id)
-    messages.success(request, _("“%s” was deleted.") % found.name)
+        return redirect("analysis", study.public_id, analysis.public_id)
+    messages.success(request, _("“%s” was deleted.") % analysis.name)
     return redirect("analyses", study.public_id)
 
 
 def analysis_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
     """An analysis of the study, with what its pages name."""
-    found: Analysis = get_object_or_404(analyses_of(study), public_id=analysis_id)
-    return found
+    analysis: Analysis = get_object_or_404(analyses_of(study), public_id=analysis_id)
+    return analysis
 
 
 def state_context(study: Study, analysis: Analysis) -> dict[str, Any]:
@@ -213,12 +213,12 @@ def state_context(study: Study, analysis: Analysis) -> dict[str, Any]:
 def _steer(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, action: Callable[..., object]
 ) -> HttpResponse:
-    found = analysis_or_404(study, analysis_id)
+    analysis = analysis_or_404(study, analysis_id)
     try:
-        action(analysis=found, actor=request.user)
+        action(analysis=analysis, actor=request.user)
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
-    return redirect("analysis", study.public_id, found.public_id)
+    return redirect("analysis", study.public_id, analysis.public_id)
 
 
 BASE = "key-points/analyses"
@@ -251,17 +251,17 @@ BESIDE = 30
 @require_safe
 def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Show the key points of an analysis by comments, or how far it is."""
-    found = analysis_or_404(study, analysis_id)
-    context = state_context(study, found) | {"here": "points"}
-    if found.state == Analysis.State.DONE:
-        context |= _points_context(request, found)
+    row = analysis_or_404(study, analysis_id)
+    context = state_context(study, row) | {"here": "points"}
+    if row.state == Analysis.State.DONE:
+        context |= _points_context(request, row)
         if not request.htmx:
             context |= {
-                "settings": settings_of(found),
-                **_writing(found, is_at_work=context["is_polling"]),
-                "language": foreign_language(found),
-                "new_comments": new_comments(found),
-                "new_statements": new_statements(found),
+                "settings": settings_of(row),
+                **_writing(row, is_at_work=context["is_polling"]),
+                "language": foreign_language(row),
+                "new_comments": new_comments(row),
+                "new_statements": new_statements(row),
             }
     shown = "argsum/analysis/_points.html" if request.htmx else "argsum/analysis/analysis.html"
     return render(request, shown, context)
@@ -271,12 +271,12 @@ def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> Htt
 @require_POST
 def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Change several key points at once; the list comes back as it is then."""
-    found = analysis_or_404(study, analysis_id)
+    analysis = analysis_or_404(study, analysis_id)
     form = PointsForm(request.POST)
     try:
         if not form.is_valid():
             raise EditRefused(first_error(form))
-        change = _edit(request, found, form.cleaned_data)
+        change = _edit(request, analysis, form.cleaned_data)
     except EditRefused as reason:
         told = {
             "problem": str(reason),
@@ -284,26 +284,26 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
             "verb": request.POST.get("verb", ""),
             "chosen": set(request.POST.getlist("point")),
         }
-        return answer(request, found, **told)
-    return answer(request, found, change=change)
+        return answer(request, analysis, **told)
+    return answer(request, analysis, change=change)
 
 
-def _writing(found: Analysis, *, is_at_work: bool) -> dict[str, Any]:
+def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
     """What a language model wrote, and whether one can be asked now."""
-    is_under_way = writing_now(found) is not None
+    is_under_way = writing_now(analysis) is not None
     return {
-        "writing": writing_of(found.writing) if found.writing else None,
-        "writing_state": "under_way" if is_under_way else "over" if found.writing else "",
-        "can_write": not (is_under_way or is_at_work) and writable_points(found).exists(),
+        "writing": writing_of(analysis.writing) if analysis.writing else None,
+        "writing_state": "under_way" if is_under_way else "over" if analysis.writing else "",
+        "can_write": not (is_under_way or is_at_work) and writable_points(analysis).exists(),
     }
 
 
-def answer(request: StudyRequest, found: Analysis, **told: Any) -> HttpResponse:
+def answer(request: StudyRequest, analysis: Analysis, **told: Any) -> HttpResponse:
     """The list of key points with what became of an edit; without script the page of it."""
-    study = found.study
+    study = analysis.study
     problem = told.get("problem", "")
     if request.htmx:
-        fresh = analysis_or_404(study, found.public_id)
+        fresh = analysis_or_404(study, analysis.public_id)
         context = {"study": study, "analysis": fresh, "here": "points"} | told
         context |= _points_context(request, fresh)
         status = 422 if problem else 200
@@ -312,7 +312,7 @@ def answer(request: StudyRequest, found: Analysis, **told: Any) -> HttpResponse:
         messages.error(request, problem)
     else:
         messages.success(request, _("Done."))
-    address = reverse("analysis", args=[study.public_id, found.public_id])
+    address = reverse("analysis", args=[study.public_id, analysis.public_id])
     return redirect(f"{address}?{request.GET.urlencode()}".rstrip("?"))
 
 
@@ -321,53 +321,53 @@ def first_error(form: Any) -> str:
     return next(str(texts[0]) for texts in form.errors.values())
 
 
-def named_points(found: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
+def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
     """Key points of an analysis by public id; raises EditRefused for one that is not there."""
-    keys = {key for each in wanted if (key := id_from(each))}
-    points = list(found.points.filter(public_id__in=keys))
+    keys = {key for text in wanted if (key := id_from(text))}
+    points = list(analysis.points.filter(public_id__in=keys))
     if len(points) != len(set(wanted)):
         raise EditRefused(_("This analysis does not have that key point."))
     return points
 
 
-def _edit(request: StudyRequest, found: Analysis, data: dict[str, Any]) -> PointChange:
-    usual: dict[str, Any] = {"analysis": found, "actor": request.user}
+def _edit(request: StudyRequest, analysis: Analysis, data: dict[str, Any]) -> PointChange:
+    usual: dict[str, Any] = {"analysis": analysis, "actor": request.user}
     if data["verb"] == ADD:
         return add_point(**usual, text=data["text"])
-    points = named_points(found, request.POST.getlist("point"))
+    points = named_points(analysis, request.POST.getlist("point"))
     usual |= {"points": points, "seen": data["seen"]}
     if data["verb"] == MERGE:
-        into = named_points(found, [str(data["into"])])[0] if data["into"] else None
+        into = named_points(analysis, [str(data["into"])])[0] if data["into"] else None
         return merge_points(**usual, into=into, text=data["text"])
     return set_state(**usual, verb=data["verb"])
 
 
-def _points_context(request: StudyRequest, found: Analysis) -> dict[str, Any]:
+def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]:
     """Key points with their counts; with a narrowing these are what is left."""
-    form = NarrowForm(request.GET, analysis=found)
+    form = NarrowForm(request.GET, analysis=analysis)
     narrow = form.narrowing()
-    counts = narrowed_counts(found, narrow) if narrow.is_on else None
-    total = comments_left(found, narrow)
-    rows: Any = points_of(found, State.SHOWN)
+    counts = narrowed_counts(analysis, narrow) if narrow.is_on else None
+    total = comments_left(analysis, narrow)
+    rows: Any = points_of(analysis, State.SHOWN)
     if counts is not None:
-        rows = narrowed_points(found, State.SHOWN, counts)
+        rows = narrowed_points(analysis, State.SHOWN, counts)
     page = Paginator(rows, POINTS_PER_PAGE).get_page(request.GET.get("page"))
-    overview = overview_of(found)
-    proposed = list(points_of(found, State.PROPOSED)[:BESIDE]) if overview.proposed else []
-    hidden = list(points_of(found, State.HIDDEN)[:BESIDE]) if overview.hidden else []
-    usual: dict[str, Any] = {"total": found.comments, "narrow": Narrowing()}
+    overview = overview_of(analysis)
+    proposed = list(points_of(analysis, State.PROPOSED)[:BESIDE]) if overview.proposed else []
+    hidden = list(points_of(analysis, State.HIDDEN)[:BESIDE]) if overview.hidden else []
+    usual: dict[str, Any] = {"total": analysis.comments, "narrow": Narrowing()}
     return {
         "form": form,
         "narrow": narrow,
         "came_from": "points",
         "overview": overview,
         "page": page,
-        "rows": point_rows(found, list(page), narrow=narrow, counts=counts, total=total),
+        "rows": point_rows(analysis, list(page), narrow=narrow, counts=counts, total=total),
         "total": total,
         "rest": overview.rest if counts is None else _rest(counts),
-        "proposed": point_rows(found, proposed, **usual) if proposed else [],
+        "proposed": point_rows(analysis, proposed, **usual) if proposed else [],
         "hidden": hidden,
-        "last_change": changes_of(found).first() if found.revision else None,
+        "last_change": changes_of(analysis).first() if analysis.revision else None,
     }
 
 

@@ -71,8 +71,8 @@ def found_point(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, point_id: uuid.UUID
 ) -> HttpResponse:
     """Show a key point with its statements, best first."""
-    found = analysis_or_404(study, analysis_id)
-    return _shown(request, found, _point(found, point_id))
+    analysis = analysis_or_404(study, analysis_id)
+    return _shown(request, analysis, _point(analysis, point_id))
 
 
 @study_page(*RESEARCHERS)
@@ -88,8 +88,8 @@ def found_point_edit(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, point_id: uuid.UUID
 ) -> HttpResponse:
     """Rename, hide or split a key point, or move statements behind it."""
-    found = analysis_or_404(study, analysis_id)
-    return _edited(request, found, _point(found, point_id))
+    analysis = analysis_or_404(study, analysis_id)
+    return _edited(request, analysis, _point(analysis, point_id))
 
 
 @study_page(*RESEARCHERS)
@@ -107,10 +107,10 @@ def analysis_said(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, statement_id: uuid.UUID
 ) -> HttpResponse:
     """Return the fragment with the comments that say a statement."""
-    found = analysis_or_404(study, analysis_id)
-    own = CellArgument.objects.filter(cell=found.cell_id)
+    analysis = analysis_or_404(study, analysis_id)
+    own = CellArgument.objects.filter(cell=analysis.cell_id)
     statement = get_object_or_404(own, public_id=statement_id)
-    narrow = NarrowForm(request.GET, analysis=found).narrowing()
+    narrow = NarrowForm(request.GET, analysis=analysis).narrowing()
     context = {
         "comments": comments_saying(statement, narrow),
         "most": COMMENTS_SHOWN,
@@ -120,30 +120,30 @@ def analysis_said(
 
 def _shown(
     request: StudyRequest,
-    found: Analysis,
+    analysis: Analysis,
     point: FoundPoint | None,
     *,
     status: int = 200,
     **told: Any,
 ) -> HttpResponse:
-    context = state_context(found.study, found)
+    context = state_context(analysis.study, analysis)
     context |= {"point": point, "here": "" if point else "rest"} | told
-    context |= _statements_context(request, found, point)
+    context |= _statements_context(request, analysis, point)
     if request.htmx:
         return render(request, "argsum/analysis/_statements.html", context, status=status)
     return render(request, "argsum/analysis/point.html", context, status=status)
 
 
 def _statements_context(
-    request: StudyRequest, found: Analysis, point: FoundPoint | None
+    request: StudyRequest, analysis: Analysis, point: FoundPoint | None
 ) -> dict[str, Any]:
-    form = NarrowForm(request.GET, analysis=found)
+    form = NarrowForm(request.GET, analysis=analysis)
     narrow = form.narrowing()
-    known = point.statements if point else overview_of(found).rest
+    known = point.statements if point else overview_of(analysis).rest
     page, placements = statement_page(
-        found, point, narrow, known=known, number=request.GET.get("page")
+        analysis, point, narrow, known=known, number=request.GET.get("page")
     )
-    sid, aid = found.study.public_id, found.public_id
+    sid, aid = analysis.study.public_id, analysis.public_id
     ids = [sid, aid, point.public_id] if point else [sid, aid]
     return {
         "form": form,
@@ -152,19 +152,21 @@ def _statements_context(
         "rows": statement_rows(placements, narrow),
         "known": known,
         "writer": writer_in_words(point) if point else "",
-        "choices": [each for each in choices_of(found) if point is None or each.pk != point.pk],
+        "choices": [
+            choice for choice in choices_of(analysis) if point is None or choice.pk != point.pk
+        ],
         "came_from": point.public_id if point else "rest",
         "here_url": reverse("found_point" if point else "analysis_rest", args=ids),
         "edit_url": reverse("found_point_edit" if point else "analysis_rest_edit", args=ids),
     }
 
 
-def _edited(request: StudyRequest, found: Analysis, point: FoundPoint | None) -> HttpResponse:
+def _edited(request: StudyRequest, analysis: Analysis, point: FoundPoint | None) -> HttpResponse:
     form = PointForm(request.POST)
     try:
         if not form.is_valid():
             raise EditRefused(first_error(form))
-        said, change = _edit(request, found, point, form.cleaned_data)
+        message, change = _edit(request, analysis, point, form.cleaned_data)
     except EditRefused as reason:
         told = {
             "problem": str(reason),
@@ -172,8 +174,8 @@ def _edited(request: StudyRequest, found: Analysis, point: FoundPoint | None) ->
             "verb": request.POST.get("verb", ""),
             "chosen": set(request.POST.getlist("statement")),
         }
-        return answer_of_point(request, found, point, **told)
-    response = answer_of_point(request, found, point, said=said, change=change)
+        return answer_of_point(request, analysis, point, **told)
+    response = answer_of_point(request, analysis, point, said=message, change=change)
     if request.htmx and form.cleaned_data["verb"] == SPLIT_ALL:
         # The whole page says how far the worker is.
         response["HX-Refresh"] = "true"
@@ -181,7 +183,7 @@ def _edited(request: StudyRequest, found: Analysis, point: FoundPoint | None) ->
 
 
 def answer_of_point(
-    request: StudyRequest, found: Analysis, point: FoundPoint | None, **told: Any
+    request: StudyRequest, analysis: Analysis, point: FoundPoint | None, **told: Any
 ) -> HttpResponse:
     """The page of a key point, or of what fits none, with what became of an edit.
 
@@ -190,23 +192,23 @@ def answer_of_point(
     if request.htmx or told.get("problem"):
         if point is not None:
             point.refresh_from_db()
-        fresh = analysis_or_404(found.study, found.public_id)
+        fresh = analysis_or_404(analysis.study, analysis.public_id)
         return _shown(request, fresh, point, status=422 if told.get("problem") else 200, **told)
     messages.success(request, told.get("said") or _("The edit was undone."))
-    return redirect(_point_address(request, found, point))
+    return redirect(_point_address(request, analysis, point))
 
 
 def _edit(
-    request: StudyRequest, found: Analysis, point: FoundPoint | None, data: dict[str, Any]
+    request: StudyRequest, analysis: Analysis, point: FoundPoint | None, data: dict[str, Any]
 ) -> tuple[str, PointChange | None]:
     """Do it; returns what to say, and the edit if it is done already."""
     verb = data["verb"]
-    usual: dict[str, Any] = {"analysis": found, "actor": request.user, "seen": data["seen"]}
+    usual: dict[str, Any] = {"analysis": analysis, "actor": request.user, "seen": data["seen"]}
     if verb in (MOVE, SPLIT):
-        keys = _chosen(request, found, point, every=data["every"])
+        keys = _chosen(request, analysis, point, every=data["every"])
         usual |= {"point": point, "statements": keys}
         if verb == MOVE:
-            change = move_statements(**usual, to=_target(found, data["to"]))
+            change = move_statements(**usual, to=_target(analysis, data["to"]))
             told = ngettext("%s statement was moved.", "%s statements were moved.", len(keys))
             return told % f"{len(keys):,}", change
         change = split_point(**usual, text=data["text"])
@@ -223,39 +225,41 @@ def _edit(
     return str(change.get_verb_display()), change
 
 
-def _target(found: Analysis, wanted: str) -> FoundPoint | None:
+def _target(analysis: Analysis, wanted: str) -> FoundPoint | None:
     if wanted == NOWHERE:
         return None
     if not wanted:
         raise EditRefused(_("Choose where to move them."))
-    return named_points(found, [wanted])[0]
+    return named_points(analysis, [wanted])[0]
 
 
 def _chosen(
-    request: StudyRequest, found: Analysis, point: FoundPoint | None, *, every: bool
+    request: StudyRequest, analysis: Analysis, point: FoundPoint | None, *, every: bool
 ) -> list[int]:
     """Statements that were ticked, or all that the page is narrowed to."""
     if every:
-        narrow: Narrowing = NarrowForm(request.GET, analysis=found).narrowing()
-        return statement_keys(found, point, narrow)
-    wanted = [id_from(each) for each in request.POST.getlist("statement")]
-    own = CellArgument.objects.filter(cell=found.cell_id)
-    keys = list(own.filter(public_id__in=[each for each in wanted if each]).order_by("pk"))
+        narrow: Narrowing = NarrowForm(request.GET, analysis=analysis).narrowing()
+        return statement_keys(analysis, point, narrow)
+    wanted = [id_from(text) for text in request.POST.getlist("statement")]
+    own = CellArgument.objects.filter(cell=analysis.cell_id)
+    keys = list(
+        own.filter(public_id__in=[public_id for public_id in wanted if public_id]).order_by("pk")
+    )
     if len(keys) != len(set(wanted)):
         raise EditRefused(_("This analysis does not have that statement."))
-    return [each.pk for each in keys]
+    return [key.pk for key in keys]
 
 
-def _point_address(request: StudyRequest, found: Analysis, point: FoundPoint | None) -> str:
-    sid, aid = found.study.public_id, found.public_id
+def _point_address(request: StudyRequest, analysis: Analysis, point: FoundPoint | None) -> str:
+    sid, aid = analysis.study.public_id, analysis.public_id
     address = reverse("analysis_rest", args=[sid, aid])
     if point is not None:
         address = reverse("found_point", args=[sid, aid, point.public_id])
     return f"{address}?{request.GET.urlencode()}".rstrip("?")
 
 
-def _point(found: Analysis, point_id: uuid.UUID) -> FoundPoint:
-    rows = found.points.select_related("merged_into", "writer__prompt")
+def _point(analysis: Analysis, point_id: uuid.UUID) -> FoundPoint:
+    rows = analysis.points.select_related("merged_into", "writer__prompt")
     return get_object_or_404(rows, public_id=point_id)
 
 
@@ -281,9 +285,9 @@ POINTS, REST = "points", "rest"
 @require_safe
 def analysis_history(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """List the edits, newest first."""
-    found = analysis_or_404(study, analysis_id)
-    page = Paginator(changes_of(found), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "analysis": found, "page": page, "here": "history"}
+    analysis = analysis_or_404(study, analysis_id)
+    page = Paginator(changes_of(analysis), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"study": study, "analysis": analysis, "page": page, "here": "history"}
     return render(request, "argsum/analysis/history.html", context)
 
 
@@ -293,28 +297,28 @@ def analysis_undo(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, revision: int
 ) -> HttpResponse:
     """Take an edit back; the page where this was asked for comes back as it is then."""
-    found = analysis_or_404(study, analysis_id)
-    change = get_object_or_404(found.changes, revision=revision)
+    analysis = analysis_or_404(study, analysis_id)
+    change = get_object_or_404(analysis.changes, revision=revision)
     try:
-        undo_change(analysis=found, actor=request.user, change=change)
+        undo_change(analysis=analysis, actor=request.user, change=change)
     except EditRefused as reason:
-        return _history_response(request, found, problem=str(reason))
-    return _history_response(request, found, is_undone=True)
+        return _history_response(request, analysis, problem=str(reason))
+    return _history_response(request, analysis, is_undone=True)
 
 
-def _history_response(request: StudyRequest, found: Analysis, **told: Any) -> HttpResponse:
+def _history_response(request: StudyRequest, analysis: Analysis, **told: Any) -> HttpResponse:
     came_from = request.POST.get("from", "")
     if came_from == POINTS:
-        return answer(request, found, **told)
+        return answer(request, analysis, **told)
     wanted = id_from(came_from)
-    point = found.points.filter(public_id=wanted).first() if wanted else None
+    point = analysis.points.filter(public_id=wanted).first() if wanted else None
     if point or came_from == REST:
-        return answer_of_point(request, found, point, **told)
+        return answer_of_point(request, analysis, point, **told)
     if problem := told.get("problem"):
         messages.error(request, problem)
     else:
         messages.success(request, _("The edit was undone."))
-    return redirect("analysis_history", found.study.public_id, found.public_id)
+    return redirect("analysis_history", analysis.study.public_id, analysis.public_id)
 
 
 urlpatterns += [

@@ -63,11 +63,11 @@ def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         return render(
             request, "argsum/analysis/comparing/groups.html", context | {"is_waiting": True}
         )
-    found = counted(analysis)
-    column = groups.chosen_column(found, request.GET.get("attribute", ""))
-    context |= {"counts": found, "column": column, "barred": _barred(found)}
+    counts = counted(analysis)
+    column = groups.chosen_column(counts, request.GET.get("attribute", ""))
+    context |= {"counts": counts, "column": column, "barred": _barred(counts)}
     if column is not None:
-        context |= _groups_context(request, analysis, found, column)
+        context |= _groups_context(request, analysis, counts, column)
     return render(request, "argsum/analysis/comparing/groups.html", context)
 
 
@@ -77,11 +77,11 @@ def analysis_groups_figure(
 ) -> HttpResponse:
     """Send the table or the chart of a column."""
     analysis = finished_or_404(study, analysis_id)
-    found = counted(analysis)
-    column = groups.chosen_column(found, request.GET.get("attribute", ""))
+    counts = counted(analysis)
+    column = groups.chosen_column(counts, request.GET.get("attribute", ""))
     if column is None:
         return figure_file(request, [], figure, format)
-    shown = groups.compared(analysis, column, found.points)
+    shown = groups.compared(analysis, column, counts.points)
     card = groups.groups_figure(shown, groups_files(analysis, column), [])
     return figure_file(request, [card], figure, format)
 
@@ -101,7 +101,7 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         context |= {
             "finding": trends.trends_finding(shown.found),
             "cards": trends.trends_figures(shown.found, shown.chosen, shown.files),
-            "periods": [(each, trends.WORDS[each]) for each in shown.found.choices],
+            "periods": [(choice, trends.WORDS[choice]) for choice in shown.found.choices],
             "offered": shown.offered,
             "chosen": {row.point.pk for row in shown.chosen},
         }
@@ -122,10 +122,10 @@ def analysis_trends_figure(
 
 def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
     """An analysis of the study that has key points."""
-    found = analysis_or_404(study, analysis_id)
-    if found.state != Analysis.State.DONE:
+    analysis = analysis_or_404(study, analysis_id)
+    if analysis.state != Analysis.State.DONE:
         raise Http404
-    return found
+    return analysis
 
 
 def groups_files(analysis: Analysis, column: Column) -> Files:
@@ -146,16 +146,16 @@ class TrendSelection:
 
 def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
     """Up to six key points: those that are named, or else the most frequent."""
-    found = trends.over_time(analysis, counted(analysis), request.GET.get("period", ""))
-    rows = found.rows if found else []
+    trend = trends.over_time(analysis, counted(analysis), request.GET.get("period", ""))
+    rows = trend.rows if trend else []
     wanted = set(request.GET.getlist("point"))
     named = [row for row in rows if str(row.point.public_id) in wanted]
     chosen = (named or rows)[: trends.CHARTED]
     offered = [row for at, row in enumerate(rows) if at < OFFERED or row in chosen]
-    query = [("period", found.period)] if found else []
+    query = [("period", trend.period)] if trend else []
     query += [("point", str(row.point.public_id)) for row in chosen if named]
     files = _figure_files("analysis_trends_figure", analysis, urlencode(query))
-    return TrendSelection(found, chosen, offered, files)
+    return TrendSelection(trend, chosen, offered, files)
 
 
 def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
@@ -164,9 +164,9 @@ def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
 
 
 def _groups_context(
-    request: StudyRequest, analysis: Analysis, found: CommentCounts, column: Column
+    request: StudyRequest, analysis: Analysis, counts: CommentCounts, column: Column
 ) -> dict[str, Any]:
-    shown = groups.compared(analysis, column, found.points)
+    shown = groups.compared(analysis, column, counts.points)
     page = Paginator(shown.rows, PER_PAGE).get_page(request.GET.get("page"))
     part = replace(shown, rows=list(page.object_list))
     rows = groups.cells_of(part, partial(point_address, analysis))
@@ -191,8 +191,8 @@ def point_address(analysis: Analysis, point: FoundPoint, column: str, value: str
     )
 
 
-def _barred(found: CommentCounts) -> list[tuple[str, str]]:
-    return [(each.name, groups.why_barred(each)) for each in found.barred]
+def _barred(counts: CommentCounts) -> list[tuple[str, str]]:
+    return [(column.name, groups.why_barred(column)) for column in counts.barred]
 
 
 def _figure_files(view: str, analysis: Analysis, query: str) -> Files:
@@ -228,16 +228,16 @@ def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         return render(request, "argsum/analysis/comparing/report.html", context)
     counts = counted(analysis)
     asked = asked_for(request, counts)
-    found = report_of(analysis, counts, asked)
+    report = report_of(analysis, counts, asked)
     context = {
         "study": study,
         "analysis": analysis,
         "here": "report",
         "asked": asked,
-        "parts": parts_of(found, partial(_chart_files, analysis, asked)),
+        "parts": parts_of(report, partial(_chart_files, analysis, asked)),
         "numbers": QUOTATIONS,
-        "columns": [each.name for each in counts.comparable],
-        "periods": [(each, trends.WORDS[each]) for each in periods_of(counts)],
+        "columns": [column.name for column in counts.comparable],
+        "periods": [(period, trends.WORDS[period]) for period in periods_of(counts)],
     }
     return render(request, "argsum/analysis/comparing/report.html", context)
 
@@ -260,7 +260,7 @@ def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
     column, period = request.GET.get("attribute", ""), request.GET.get("period", "")
     return ReportRequest(
         quotations=quotations,
-        attribute=column if column in [each.name for each in counts.comparable] else "",
+        attribute=column if column in [attribute.name for attribute in counts.comparable] else "",
         period=period if period in periods_of(counts) else "",
     )
 
@@ -275,15 +275,15 @@ def periods_of(counts: CommentCounts) -> list[str]:
 def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[Part]]:
     counts = counted(analysis)
     asked = asked_for(request, counts)
-    found = report_of(analysis, counts, asked)
-    return found, parts_of(found, partial(_chart_files, analysis, asked))
+    report = report_of(analysis, counts, asked)
+    return report, parts_of(report, partial(_chart_files, analysis, asked))
 
 
 def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """One file that needs no other: styles and charts are inside."""
-    found, parts = _report(request, analysis)
+    report, parts = _report(request, analysis)
     pictures = {id(part): _picture(part) for part in parts if part.kind == "chart"}
-    context = {"report": found, "parts": [(part, pictures.get(id(part))) for part in parts]}
+    context = {"report": report, "parts": [(part, pictures.get(id(part))) for part in parts]}
     content = render_to_string("argsum/analysis/comparing/report_file.html", context)
     return as_file(content, name=_name(analysis, "html"), content_type=HTML)
 

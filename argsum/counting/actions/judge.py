@@ -77,7 +77,7 @@ def write_request(prompt: PromptVersion, shown: SummarySet) -> Question:
 
     The set comes with its cell, its summaries and the cell's key points, all in order.
     """
-    summaries = [neutralise(each.text) for each in shown.summaries.all()]
+    summaries = [neutralise(summary.text) for summary in shown.summaries.all()]
     texts = list(summaries)
     cell = shown.cell
     values = {
@@ -86,16 +86,16 @@ def write_request(prompt: PromptVersion, shown: SummarySet) -> Question:
         "summaries": _numbered(summaries, "summaries"),
     }
     if prompt.kind == COVERAGE:
-        references = [neutralise(each.text) for each in cell.key_points.all()]
+        references = [neutralise(key_point.text) for key_point in cell.key_points.all()]
         values["references"] = _numbered(references, "references")
         texts += references
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
-    flags = tuple(name for each in texts for name in each.flags.names)
+    flags = tuple(name for text in texts for name in text.flags.names)
     return Question(tuple(render(parts, values)), None, flags)
 
 
 def _numbered(texts: Sequence[Neutral], name: str) -> str:
-    plain = [each.text for each in texts]
+    plain = [neutral.text for neutral in texts]
     records = [{"id": number, "statement": text} for number, text in enumerate(plain, start=1)]
     return fence_records(records, fence_token(name, *plain))
 
@@ -200,8 +200,8 @@ class CountingKind:
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
         """Write the prompts; three queries."""
-        found = with_texts(run.study, [subject.ids[0] for subject in subjects])
-        return [write_request(run.prompt, found[subject.ids[0]]) for subject in subjects]
+        sets = with_texts(run.study, [subject.ids[0] for subject in subjects])
+        return [write_request(run.prompt, sets[subject.ids[0]]) for subject in subjects]
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """Read the count of one reply."""
@@ -215,12 +215,12 @@ class CountingKind:
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One row a call; then the score of every set that it is about."""
         CountReply.objects.bulk_create(
-            [_row(run, one) for one in ended],
+            [_row(run, reply) for reply in ended],
             update_conflicts=True,
             unique_fields=["run", "summary_set", "dimension", "replicate"],
             update_fields=["call", *SAID],
         )
-        upsert(iter(scores_of(run, {one.call.subject_ids[0] for one in ended})))
+        upsert(iter(scores_of(run, {reply.call.subject_ids[0] for reply in ended})))
 
     def values(self, run: Run) -> dict[str, int]:
         """How often each count was given."""
@@ -236,8 +236,8 @@ class CountingKind:
         """Every ended call has its one row, under its own fence and as its reply says."""
 
         def is_as_said(row: CountReply, call: Call) -> bool:
-            said = self.read(run, call, call.reply).value if call.reply else None
-            return row.count is None or row.count == said
+            value = self.read(run, call, call.reply).value if call.reply else None
+            return row.count is None or row.count == value
 
         rows = run.count_replies.all()
         problems = check_rows(run, rows, "count", is_as_said)
@@ -281,58 +281,58 @@ def _score(
     run: Run, key: int, replies: Sequence[float | None], size: int, dimension: str
 ) -> MetricScore:
     is_coverage = dimension == CountReply.Dimension.COVERAGE
-    found: CountScore = (mean_coverage if is_coverage else mean_redundancy)(replies, size)
+    score: CountScore = (mean_coverage if is_coverage else mean_redundancy)(replies, size)
     return MetricScore(
         summary_set_id=key,
         metric=METRICS[CountReply.Dimension(dimension)],
         setting=setting_of(run),
-        value=found.value,
-        reason="" if found.value is not None else NOTHING_READ,
+        value=score.value,
+        reason="" if score.value is not None else NOTHING_READ,
         run=run,
         details={
-            "replies": found.n,
-            "unparsable": found.unparsable,
-            "clipped": found.clipped,
+            "replies": score.n,
+            "unparsable": score.unparsable,
+            "clipped": score.clipped,
             "most": size,
             "temperature": run.spec["params"].get("temperature"),
         },
     )
 
 
-def _row(run: Run, one: Ended) -> CountReply:
-    value: Any = one.reading.value
+def _row(run: Run, reply: Ended) -> CountReply:
+    value: Any = reply.reading.value
     return CountReply(
         run=run,
-        call=one.call,
-        summary_set_id=one.call.subject_ids[0],
+        call=reply.call,
+        summary_set_id=reply.call.subject_ids[0],
         dimension=dimension_of(run),
-        replicate=one.call.replicate,
-        count=None if one.reading.reason else value,
-        reason=one.reading.reason[:40],
-        fence=one.fence,
+        replicate=reply.call.replicate,
+        count=None if reply.reading.reason else value,
+        reason=reply.reading.reason[:40],
+        fence=reply.fence,
     )
 
 
 def _wrong_scores(run: Run) -> list[str]:
     """Stored scores that the replies do not give."""
     stored = dict(run.metric_scores.values_list("summary_set", "value"))
-    made = {each.summary_set_id: each.value for each in scores_of(run, stored)}
+    made = {score.summary_set_id: score.value for score in scores_of(run, stored)}
     counted = set(run.count_replies.values_list("summary_set", flat=True))
     problems = [f"set {key} has replies but no score" for key in sorted(counted - set(stored))]
     for key, value in stored.items():
-        said = made.get(key)
-        if (value is None) != (said is None) or abs((value or 0) - (said or 0)) > 1e-9:
+        recount = made.get(key)
+        if (value is None) != (recount is None) or abs((value or 0) - (recount or 0)) > 1e-9:
             problems.append(f"the score of set {key} does not match its replies")
     return problems
 
 
 def clipped_and_unparsable(run: Run) -> Counter[str]:
     """How many replies of a run were read, clipped and not read."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for details in run.metric_scores.values_list("details", flat=True):
         for name in ("replies", "clipped", "unparsable"):
-            found[name] += details.get(name, 0)
-    return found
+            counts[name] += details.get(name, 0)
+    return counts
 
 
 # What prompts that ask for a count are tried out on.

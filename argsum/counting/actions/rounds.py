@@ -125,20 +125,20 @@ class Counting(OneByOne):
         references, summaries = undecided(marks, sheet.references, sheet.summaries)
         missing = []
         if content.covered is None and not content.covered_is_unsure:
-            missing += [f"reference-{each}" for each in references]
+            missing += [f"reference-{reference}" for reference in references]
         if content.unique is None and not content.unique_is_unsure:
-            missing += [f"summary-{each}" for each in summaries]
+            missing += [f"summary-{summary}" for summary in summaries]
             partly = set(marks.partly)
             if not missing and marks.groups and all(partly.intersection(g) for g in marks.groups):
                 text = _(
                     "At least one statement must count in full: they cannot all repeat "
                     "another one."
                 )
-                return SheetNotValid(text, [f"summary-{each}" for each in sorted(partly)])
+                return SheetNotValid(text, [f"summary-{place}" for place in sorted(partly)])
         if not missing:
             return None
         text = _("Not marked yet: %s. Mark them, type the count, or mark it as unsure.")
-        return SheetNotValid(text % ", ".join(_shown(each) for each in missing), missing)
+        return SheetNotValid(text % ", ".join(_shown(name) for name in missing), missing)
 
     def settle(self, sheet: CountSheet, content: CountContent) -> None:
         """Marks, and the counts and shares that follow from them."""
@@ -294,7 +294,7 @@ class Plan:
     lease_minutes: int = 120
     instructions: str = GUIDE
 
-    def recipe(self, found: int) -> dict[str, Any]:
+    def recipe(self, n_sets: int) -> dict[str, Any]:
         """What the round keeps of it: public ids, names and numbers."""
         return {
             "dataset": str(self.dataset.public_id) if self.dataset else None,
@@ -305,7 +305,7 @@ class Plan:
             "per_cell": self.per_cell,
             "leave_out_used": self.leave_out_used,
             "size": self.size,
-            "found": found,
+            "found": n_sets,
         }
 
 
@@ -322,7 +322,7 @@ def plan_round(
     """
     planned = locked_round(round_, CountingRound.State.DRAFT) if round_ else None
     planned = planned or CountingRound(study=study, created_by=actor)
-    drawn, found = drawn_sets(study=study, plan=plan, round_=round_)
+    drawn, n_sets = drawn_sets(study=study, plan=plan, round_=round_)
     if not drawn:
         raise RoundNotReady(_("No sets with key points and references match."))
     if len(drawn) > MOST_SETS:
@@ -332,7 +332,7 @@ def plan_round(
         )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))
-    planned.recipe = plan.recipe(found)
+    planned.recipe = plan.recipe(n_sets)
     planned.save()
     planned.items.all().delete()
     CountingItem.objects.bulk_create(
@@ -350,11 +350,11 @@ def drawn_sets(
 ) -> tuple[list[int], int]:
     """Keys of the sets that the plan draws, in their order, and how many matched."""
     rows = matching_sets(study=study, plan=plan, round_=round_)
-    found = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
-    strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in found]
+    matches = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
+    strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in matches]
     if plan.per_cell == ONE:
-        strata = one_setting(found, seed=plan.seed)
-    return draw_sets(strata, plan.size, seed=plan.seed), len(found)
+        strata = one_setting(matches, seed=plan.seed)
+    return draw_sets(strata, plan.size, seed=plan.seed), len(matches)
 
 
 def one_setting(
@@ -379,8 +379,8 @@ def one_setting(
         cells.setdefault(system, {}).setdefault(setting, set()).add(cell)
     chosen = {}
     for system, settings in sorted(cells.items()):
-        most = max(len(each) for each in settings.values())
-        chosen[system] = rng.choice([name for name, each in settings.items() if len(each) == most])
+        most = max(len(keys) for keys in settings.values())
+        chosen[system] = rng.choice([name for name, keys in settings.items() if len(keys) == most])
     return [
         (key, (system, cell))
         for key, system, setting, cell in sets
@@ -395,9 +395,9 @@ def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed:
     """
     rng = random.Random(seed)  # noqa: S311  an order, not a secret
     members: dict[Hashable, list[int]] = {}
-    for key, stratum in sorted(strata, key=lambda each: each[0]):
+    for key, stratum in sorted(strata, key=lambda pair: pair[0]):
         members.setdefault(stratum, []).append(key)
-    chosen = sorted(rng.choice(each) for each in members.values())
+    chosen = sorted(rng.choice(member) for member in members.values())
     return rng.sample(chosen, len(chosen) if size is None else min(size, len(chosen)))
 
 

@@ -78,11 +78,11 @@ def fits_counts(look: Look) -> str:
 
 def read_count_sheets(source: Source) -> Iterator[Line]:
     """One sheet a row; rows that were not done are counted and left out."""
-    found = read_counts(source.path, name=source.name)
-    for problem in found.problems:
+    file = read_counts(source.path, name=source.name)
+    for problem in file.problems:
         yield rejected(problem, of=BOOK)
-    yield from _notes(found)
-    for counted in found.sets:
+    yield from _notes(file)
+    for counted in file.sets:
         yield from _remarks(counted)
         yield CountEntry(
             row=counted.row,
@@ -94,15 +94,15 @@ def read_count_sheets(source: Source) -> Iterator[Line]:
         )
 
 
-def _notes(found: CountFile) -> Iterator[Note]:
-    if found.not_done:
+def _notes(file: CountFile) -> Iterator[Note]:
+    if file.not_done:
         text = ngettext(
             "%s set was not judged (-2) and is left out.",
             "%s sets were not judged (-2) and are left out.",
-            found.not_done,
+            file.not_done,
         )
-        yield Note(text % found.not_done)
-    aside = sum(each.is_left_out for each in found.sets)
+        yield Note(text % file.not_done)
+    aside = sum(counted_set.is_left_out for counted_set in file.sets)
     if aside:
         text = ngettext(
             "%(n)s set is from a system called %(name)s, which the paper leaves out.",

@@ -187,9 +187,9 @@ class SetFinder:
         self.remarks: list[str] = []
         self._told: set[tuple[CellKey, str]] = set()
         rows = Dataset.objects.filter(study=study, name=dataset)
-        found = (rows.select_for_update() if write else rows).first()
-        self.is_new = found is None
-        self.dataset = found or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
+        row = (rows.select_for_update() if write else rows).first()
+        self.is_new = row is None
+        self.dataset = row or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
         if self.is_new and write:
             self.dataset.save()
         self._cells: dict[CellKey, Cell] = {}
@@ -206,13 +206,13 @@ class SetFinder:
         for cell in cells.prefetch_related("key_points"):
             key = cell.topic, cell.stance
             self._cells[key] = cell
-            rows = sorted(cell.key_points.all(), key=lambda each: each.position)
-            self._references[key] = [each.text for each in rows]
+            rows = sorted(cell.key_points.all(), key=lambda point: point.position)
+            self._references[key] = [row.text for row in rows]
         sets = SummarySet.objects.filter(cell__dataset=self.dataset, source=SOURCE)
-        for each in sets.select_related("cell").prefetch_related("summaries"):
-            place = (each.cell.topic, each.cell.stance), each.system
-            self._sets[place] = each
-            self._texts[place] = [summary.text for summary in each.summaries.all()]
+        for summary_set in sets.select_related("cell").prefetch_related("summaries"):
+            place = (summary_set.cell.topic, summary_set.cell.stance), summary_set.system
+            self._sets[place] = summary_set
+            self._texts[place] = [summary.text for summary in summary_set.summaries.all()]
 
     def find(self, counted: CountedSet) -> tuple[SummarySet, dict[str, str]]:
         """The set of a row, and what had to be made for it (kind → "new" or "same").
@@ -240,9 +240,9 @@ class SetFinder:
         if key in self._cells or self.how == ONLY_SAME:
             return key
         fitting = [
-            each
-            for each in self._cells
-            if each[1] == counted.stance and plain(each[0]) == plain(counted.topic)
+            cell
+            for cell in self._cells
+            if cell[1] == counted.stance and plain(cell[0]) == plain(counted.topic)
         ]
         if len(fitting) != 1:
             return key
@@ -254,15 +254,15 @@ class SetFinder:
         if (key, taken.given) in self._told:
             return
         self._told.add((key, taken.given))
-        said = _("“%(given)s” is matched with “%(known)s”") % {
+        remark = _("“%(given)s” is matched with “%(known)s”") % {
             "given": taken.given,
             "known": taken.known,
         }
         if taken.shared is None:
-            self.remarks.append(f"{said}.")
+            self.remarks.append(f"{remark}.")
         else:
             shared = _("shared words: %s") % f"{taken.shared:.0%}"
-            self.remarks.append(f"{said} ({shared}).")
+            self.remarks.append(f"{remark} ({shared}).")
 
     def _new_cell(self, key: CellKey) -> Cell:
         if not self.is_new and self.dataset.system_runs.exists():
@@ -273,7 +273,7 @@ class SetFinder:
                 )
             )
         topic, stance = key
-        last = max((each.position for each in self._cells.values()), default=0)
+        last = max((other.position for other in self._cells.values()), default=0)
         cell = Cell(dataset=self.dataset, topic=topic, stance=stance, position=last + 1)
         if self.write:
             cell.save()
@@ -305,8 +305,8 @@ class SetFinder:
             taken = (by_order if self.how == BY_ORDER else same_references)(texts, known)
         except OtherReferences as reason:
             raise NotThisSet(f"{refusal}: {reason}") from None
-        for each in taken:
-            self._tell(key, each)
+        for match in taken:
+            self._tell(key, match)
 
     def _new_set(self, cell: Cell, place: tuple[CellKey, str], counted: CountedSet) -> SummarySet:
         self._last += 1
@@ -361,18 +361,18 @@ class CountReconciliation(Reconciliation):
         self.raters.find({key: first.rater})
         rater = self.raters.known[key]
         placed = [
-            (entry, found)
+            (entry, summary_set)
             for entry in entries
-            if (found := self._set_of(finder, entry)) is not None
+            if (summary_set := self._set_of(finder, entry)) is not None
         ]
-        known = [found for _entry, found in placed if found.pk is not None]
+        known = [summary_set for _entry, summary_set in placed if summary_set.pk is not None]
         stored = stored_sheets(self.study, known, [rater]) if rater else {}
         if self._places is None:
             self._places = FreePlaces(self.study, first.source, rater)
         new = []
-        for entry, found in placed:
-            sheet = stored.get((found.pk, rater)) if found.pk and rater else None
-            made = made_sheet(self.study, entry, found, rater)
+        for entry, summary_set in placed:
+            sheet = stored.get((summary_set.pk, rater)) if summary_set.pk and rater else None
+            made = made_sheet(self.study, entry, summary_set, rater)
             if sheet is not None:
                 self._compare_sheet(entry, sheet, made)
             else:
@@ -391,7 +391,7 @@ class CountReconciliation(Reconciliation):
                 self._reject(entry, column, _("longer than %s characters") % most)
                 return None
         try:
-            found, made = finder.find(counted)
+            summary_set, made = finder.find(counted)
         except NotThisSet as reason:
             self._reject(entry, "", str(reason))
             return None
@@ -404,7 +404,7 @@ class CountReconciliation(Reconciliation):
             self.result("cells", made["cells"])
             self._cells.add(cell)
         self.result("sets", made["sets"])
-        return found
+        return summary_set
 
     def _compare_sheet(self, entry: CountEntry, sheet: CountSheet, made: CountSheet) -> None:
         if values_of(sheet) == values_of(made):
@@ -412,7 +412,7 @@ class CountReconciliation(Reconciliation):
             return
         self.result(BOOK, "changed")
         shares = (sheet.coverage, sheet.redundancy)
-        shown = ", ".join(_("unsure") if each is None else f"{each:.3g}" for each in shares)
+        shown = ", ".join(_("unsure") if share is None else f"{share:.3g}" for share in shares)
         self.mention(entry.row, "coverage", self.changed(shown))
         if self.write and self.update_changed:
             changes = {name: getattr(made, name) for name in REPLACED}

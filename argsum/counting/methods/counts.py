@@ -61,7 +61,7 @@ class Marks:
     @property
     def grouped(self) -> set[int]:
         """Summaries that are decided about."""
-        return {each for group in self.groups for each in group} | set(self.empty)
+        return {place for group in self.groups for place in group} | set(self.empty)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def check_marks(marks: Marks, references: int, summaries: int) -> None:
         if not 0 <= place < references or marks.levels.get(place) == NONE:
             raise MarksError(f"reference {place + 1} is covered by summaries, but not covered")
         _check_places(covering, summaries)
-    members = [each for group in marks.groups for each in group] + list(marks.empty)
+    members = [member for group in marks.groups for member in group] + list(marks.empty)
     _check_places(members, summaries)
     _check_places(marks.partly, summaries)
     if set(marks.partly) & set(marks.empty):
@@ -131,9 +131,9 @@ def count_unique(marks: Marks) -> float:
 
 def undecided(marks: Marks, references: int, summaries: int) -> tuple[list[int], list[int]]:
     """References without a level, and summaries without a group."""
-    left = [each for each in range(references) if each not in marks.levels]
+    left = [number for number in range(references) if number not in marks.levels]
     grouped = marks.grouped
-    return left, [each for each in range(summaries) if each not in grouped]
+    return left, [number for number in range(summaries) if number not in grouped]
 
 
 def marks_to_json(marks: Marks) -> dict[str, Any]:
@@ -156,8 +156,16 @@ def marks_from_json(stored: Mapping[str, Any]) -> Marks:
     """What `marks_to_json` wrote; nothing stored is no marks."""
     references = stored.get("references", {})
     return Marks(
-        levels={int(place): said["level"] for place, said in references.items() if said["level"]},
-        by={int(place): tuple(said["by"]) for place, said in references.items() if said["by"]},
+        levels={
+            int(place): reference["level"]
+            for place, reference in references.items()
+            if reference["level"]
+        },
+        by={
+            int(place): tuple(reference["by"])
+            for place, reference in references.items()
+            if reference["by"]
+        },
         groups=tuple(tuple(group) for group in stored.get("groups", ())),
         partly=tuple(stored.get("partly", ())),
         empty=tuple(stored.get("empty", ())),
@@ -257,10 +265,10 @@ def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> 
     except ReplyNotUsable as problem:
         raise NoCount(problem.reason.value) from None
     lines = prose.splitlines()
-    found = [(n, match) for n, line in enumerate(lines, 1) if (match := _LINE.match(line))]
-    if not found:
+    matches = [(n, match) for n, line in enumerate(lines, 1) if (match := _LINE.match(line))]
+    if not matches:
         raise NoCount(NO_COUNT)
-    number, match = found[-1]
+    number, match = matches[-1]
     value = float(match[1].replace(",", "."))
     if is_taken_back("\n".join(lines[number:]), [value]):
         raise NoCount(NO_COUNT)

@@ -113,10 +113,10 @@ def numbered_texts(cell: str) -> tuple[str, ...]:
     ('Buses are safe', 'Buses are\ncheap')
     """
     starts: list[tuple[int, int]] = []
-    for found in _NUMBERED.finditer(cell):
+    for match in _NUMBERED.finditer(cell):
         # A number at the start of a line may belong to the text itself.
-        if int(found[1][:9]) == len(starts) + 1:
-            starts.append((found.start(), found.end()))
+        if int(match[1][:9]) == len(starts) + 1:
+            starts.append((match.start(), match.end()))
     if not starts or cell[: starts[0][0]].strip():
         raise ValueError("is not a list of texts numbered from 1")
     ends = [start for start, _ in starts[1:]] + [len(cell)]
@@ -237,22 +237,22 @@ def read_counts(
             raise UnreadableFile(shown, f"has no column {', '.join(missing)}")
         for row in table.rows:
             try:
-                found = counted_set(row)
-                if found and found.key in sets:
-                    raise BadRow("file_name", f"the same set as in row {sets[found.key].row}")
+                record = counted_set(row)
+                if record and record.key in sets:
+                    raise BadRow("file_name", f"the same set as in row {sets[record.key].row}")
             except BadRow as error:
                 problems.append(Problem(table.name, row.number, error.column, str(error)))
                 continue
-            if found is None:
+            if record is None:
                 not_done += 1
             else:
-                sets[found.key] = found
+                sets[record.key] = record
     return CountFile(PurePath(shown).stem, tuple(sets.values()), not_done, tuple(problems))
 
 
 def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
     """Keys of all sets that anybody counted, sorted by topic, stance and system."""
-    return sorted({each.key for file in files for each in file.sets})
+    return sorted({record.key for file in files for record in file.sets})
 
 
 # Whether the references of a file are those of a dataset, also where they are worded otherwise.
@@ -300,7 +300,7 @@ def same_references(given: Sequence[str], known: Sequence[str]) -> list[Referenc
     """
     if len(given) != len(known):
         raise OtherReferences(f"{len(given)} references, but the dataset has {len(known)}")
-    found, left, there = [], [], list(known)
+    matches, left, there = [], [], list(known)
     for text in given:
         if text in there:
             there.remove(text)
@@ -308,13 +308,13 @@ def same_references(given: Sequence[str], known: Sequence[str]) -> list[Referenc
             left.append(text)
     others = []
     for text in left:
-        fitting = [each for each in there if plain(each) == plain(text)]
+        fitting = [reference for reference in there if plain(reference) == plain(text)]
         if len(fitting) == 1:
             there.remove(fitting[0])
-            found.append(ReferenceMatch(text, fitting[0], None))
+            matches.append(ReferenceMatch(text, fitting[0], None))
         else:
             others.append(text)
-    return [*found, *_by_words(others, there)] if others else found
+    return [*matches, *_by_words(others, there)] if others else matches
 
 
 def by_order(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
@@ -322,16 +322,18 @@ def by_order(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]
     if len(given) != len(known):
         raise OtherReferences(f"{len(given)} references, but the dataset has {len(known)}")
     pairs = zip(given, known, strict=True)
-    return [ReferenceMatch(one, two, _shared(one, two)) for one, two in pairs if one != two]
+    return [ReferenceMatch(text, two, _shared(text, two)) for text, two in pairs if text != two]
 
 
 def _by_words(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
     # Readers of files are loaded at start.
     from scipy.optimize import linear_sum_assignment
 
-    shared: NDArray[np.float64] = np.array([[_shared(one, two) for two in known] for one in given])
+    shared: NDArray[np.float64] = np.array(
+        [[_shared(text, two) for two in known] for text in given]
+    )
     rows, columns = linear_sum_assignment(-shared)
-    found = []
+    matches = []
     for row, column in zip(rows, columns, strict=True):
         own = float(shared[row, column])
         if own < FLOOR:
@@ -339,11 +341,11 @@ def _by_words(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
         beside = [*np.delete(shared[row], column), *np.delete(shared[:, column], row)]
         if max(beside, default=0.0) > own - MARGIN:
             raise OtherReferences(f"several references match “{given[row]}”")
-        found.append(ReferenceMatch(given[row], known[column], own))
-    return found
+        matches.append(ReferenceMatch(given[row], known[column], own))
+    return matches
 
 
-def _shared(one: str, two: str) -> float:
+def _shared(text: str, two: str) -> float:
     """Twice the number of shared words over that of both texts, 0–1."""
-    first, second = set(words(one)), set(words(two))
+    first, second = set(words(text)), set(words(two))
     return 2 * len(first & second) / max(1, len(first) + len(second))

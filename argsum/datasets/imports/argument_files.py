@@ -109,29 +109,29 @@ def funnel_words(counts: Mapping[str, int]) -> str:
 
 def read_argkp(source: Source) -> Iterator[Line]:
     """Arguments, key points and labels from an archive; a remark names the member."""
-    found = read_archive(source.path, name=source.name)
-    yield from _lines(source, found, has_members=True)
+    file = read_archive(source.path, name=source.name)
+    yield from _lines(source, file, has_members=True)
 
 
 def read_pairs(source: Source) -> Iterator[Line]:
     """One row per argument and key point; without a label column each is a match."""
-    found = read_argument_pairs(source.path, name=source.name, **source.reading)
-    if not found.has_label:
+    file = read_argument_pairs(source.path, name=source.name, **source.reading)
+    if not file.has_label:
         # Said below, with what to do about it.
         source.log.unread.clear()
-        yield from _matches_only(found)
-    yield from _lines(source, found)
+        yield from _matches_only(file)
+    yield from _lines(source, file)
 
 
-def _matches_only(found: ArgumentFile) -> Iterator[Note]:
+def _matches_only(file: ArgumentFile) -> Iterator[Note]:
     yield Note(
         _(
             "The file has no label column. Every row counts as a match; pairs not in the file "
             "are undecided."
         )
     )
-    if found.unread:
-        columns = ", ".join(found.unread)
+    if file.unread:
+        columns = ", ".join(file.unread)
         yield Note(
             _("Columns not read: %s. If one of them is the label, rename it to label.") % columns
         )
@@ -139,16 +139,16 @@ def _matches_only(found: ArgumentFile) -> Iterator[Note]:
 
 def read_list(source: Source) -> Iterator[Line]:
     """One row per argument."""
-    found = read_argument_list(source.path, name=source.name, **source.reading)
-    yield from _lines(source, found)
+    file = read_argument_list(source.path, name=source.name, **source.reading)
+    yield from _lines(source, file)
 
 
-def _lines(source: Source, found: ArgumentFile, *, has_members: bool = False) -> Iterator[Line]:
-    for problem in found.problems:
+def _lines(source: Source, file: ArgumentFile, *, has_members: bool = False) -> Iterator[Line]:
+    for problem in file.problems:
         yield rejected(problem, place=problem.file if has_members else "", of="arguments")
     name = dataset_name(source.options, source.name)
     recipe, half = recipe_of(source.options), asked_half(source.options)
-    for cell in found.cells:
+    for cell in file.cells:
         # A half is a split of its own where the file has none.
         if half and not cell.split:
             cell.split = half.part

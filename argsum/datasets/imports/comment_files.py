@@ -175,9 +175,9 @@ def _reading(source: Source, table: Table, mapping: Mapping[str, str]) -> _Readi
     used = {mapping[name] for name in ("comment", "topic", "id", "date") if name in mapping}
     if table.columns[: len(OWN)] == OWN:
         used |= _MADE
-    headers = [each for each in table.columns if each not in used]
-    titles = [table.titles.get(each, each) for each in headers[:MOST_ATTRIBUTES]]
-    names = unique_headers([each[:LONGEST_COLUMN] for each in titles])
+    headers = [column for column in table.columns if column not in used]
+    titles = [table.titles.get(header, header) for header in headers[:MOST_ATTRIBUTES]]
+    names = unique_headers([title[:LONGEST_COLUMN] for title in titles])
     repeats = source.text("repeats")
     if repeats not in ("", ARE_NEW, ARE_SAME):
         text = _("“%s” is not valid for equal rows. Use new or same.")
@@ -195,10 +195,10 @@ def _reading(source: Source, table: Table, mapping: Mapping[str, str]) -> _Readi
 
 def _topic(source: Source) -> str:
     """What was said, else the one topic of a dataset that is there; raises ImportRefused."""
-    if said := source.text("topic"):
-        if len(said) > LONGEST_TOPIC:
+    if topic := source.text("topic"):
+        if len(topic) > LONGEST_TOPIC:
             raise ImportRefused(_("A topic can have at most %s characters.") % LONGEST_TOPIC)
-        return said
+        return topic
     name = dataset_name(source.options, source.name)
     cells = Cell.objects.filter(dataset__study=source.study, dataset__name=name)
     topics = list(cells.values_list("topic", flat=True)[:2])
@@ -243,11 +243,13 @@ def _lines(reading: _Reading, row: Row) -> Iterator[Line]:
     if problem := _problem(reading, topic, name):
         yield Flag(row.number, *problem, is_rejection=True, object=COMMENTS)
         return
-    said = "" if is_missing(texts.get("date", "")) else trimmed(texts["date"])
-    written_on = as_date(said, reading.order)
-    reading.unclear += reading.order == Order.UNKNOWN and is_parted(said)
-    if said and written_on is None:
-        reason = _("“%s” is not a readable date. The comment is imported without it.") % said[:40]
+    date_text = "" if is_missing(texts.get("date", "")) else trimmed(texts["date"])
+    written_on = as_date(date_text, reading.order)
+    reading.unclear += reading.order == Order.UNKNOWN and is_parted(date_text)
+    if date_text and written_on is None:
+        reason = (
+            _("“%s” is not a readable date. The comment is imported without it.") % date_text[:40]
+        )
         yield Flag(row.number, columns["date"], reason)
     yield CommentEntry(
         row=row.number,
@@ -287,20 +289,20 @@ def _key(reading: _Reading, row: Row, topic: str, text: str) -> str:
         for header, value in row.values.items()
         if header not in (comment, about) and (words := as_words(value).strip())
     )
-    said = json.dumps([reading.scope, text, others], ensure_ascii=False)
-    equal = hashlib.blake2b(f"{topic}\n{said}".encode(), digest_size=16).digest()
+    content = json.dumps([reading.scope, text, others], ensure_ascii=False)
+    equal = hashlib.blake2b(f"{topic}\n{content}".encode(), digest_size=16).digest()
     reading.equal[equal] += 1
-    return hashlib.sha256(f"{reading.equal[equal]}\n{said}".encode()).hexdigest()
+    return hashlib.sha256(f"{reading.equal[equal]}\n{content}".encode()).hexdigest()
 
 
 def _attributes(reading: _Reading, row: Row) -> dict[str, str]:
-    found = {}
+    attributes = {}
     for header, name in reading.attributes.items():
         words = as_words(row.values.get(header)).strip()
         reading.cut += len(words) > LONGEST_VALUE
         if words:
-            found[name] = words[:LONGEST_VALUE]
-    return found
+            attributes[name] = words[:LONGEST_VALUE]
+    return attributes
 
 
 def _remarks(reading: _Reading) -> Iterator[Note]:
@@ -400,9 +402,9 @@ def fits_comments(look: Look) -> str:
         return ""
     if look.kind == "lines":
         return _("it is plain text, possibly with one comment per line")
-    found = comment_columns(look.columns)
-    if found and proposed(look.columns, look.rows, look.titles)["comment"] in found:
-        return _("its column %s holds comments") % found[0]
+    columns = comment_columns(look.columns)
+    if columns and proposed(look.columns, look.rows, look.titles)["comment"] in columns:
+        return _("its column %s holds comments") % columns[0]
     if column := column_of_sentences(look.columns, look.rows, look.titles):
         return _("its column %s has sentences") % column
     if len(look.columns) == 1 and isinstance(look.first.get(look.columns[0]), str):

@@ -78,8 +78,8 @@ class CommentReconciliation(Reconciliation):
             self._group = entry.group or self._group
             self._attributes.update(dict.fromkeys(entry.attributes))
         self._find_books(dataset, by_topic)
-        for topic, found in by_topic.items():
-            self._compare_cell(self._books[topic], found)
+        for topic, comments in by_topic.items():
+            self._compare_cell(self._books[topic], comments)
 
     def finish(self) -> None:
         """Say what the new comments are split into, and count the dataset again."""
@@ -97,8 +97,8 @@ class CommentReconciliation(Reconciliation):
     # -- the dataset --------------------------------------------------------------------------
 
     def _open(self, entry: CommentEntry) -> Dataset:
-        found = Dataset.objects.filter(study=self.study, name=entry.dataset)
-        dataset = (found.select_for_update() if self.write else found).first()
+        datasets = Dataset.objects.filter(study=self.study, name=entry.dataset)
+        dataset = (datasets.select_for_update() if self.write else datasets).first()
         if dataset is None:
             recipe = {"holds": COMMENTS, "steps": list(COMMENT_STEPS)}
             dataset = Dataset(
@@ -151,10 +151,10 @@ class CommentReconciliation(Reconciliation):
             else:
                 new.append(entry)
                 self.result(COMMENTS, "new")
-        found = book.add([_raw(entry) for entry in new], write=self.write)
-        self.outcome.counts[STATEMENTS]["new"] += found.new
-        self.outcome.counts[STATEMENTS]["same"] += found.known
-        self._sample += found.texts[: SAMPLE - len(self._sample)]
+        counts = book.add([_raw(entry) for entry in new], write=self.write)
+        self.outcome.counts[STATEMENTS]["new"] += counts.new
+        self.outcome.counts[STATEMENTS]["same"] += counts.known
+        self._sample += counts.texts[: SAMPLE - len(self._sample)]
 
     def _is_first(self, entry: CommentEntry) -> bool:
         """Whether the file did not name this id before; it may say the same twice, no other."""
@@ -316,7 +316,7 @@ class CommentsForm(ColumnsForm):
             self.fields["dataset"].widget.attrs["list"] = "dataset-names"
             self.fields["dataset"].help_text = gettext_lazy(
                 "A new name, or to extend an existing dataset, its name: %s."
-            ) % ", ".join(f"“{each}”" for each in names[:NAMED])
+            ) % ", ".join(f"“{name}”" for name in names[:NAMED])
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
         """Comments, and what may stand beside them."""
@@ -359,9 +359,12 @@ class AskingComments(AskingColumns):
     @cached_property
     def names(self) -> list[tuple[str, list[str]]]:
         """Datasets of comments that are here already, each with its first topics."""
-        found = Dataset.objects.filter(study=self.study, recipe__holds=COMMENTS)
-        found = found.prefetch_related("cells")[:MOST_NAMES]
-        return [(each.name, [cell.topic for cell in each.cells.all()][:3]) for each in found]
+        datasets = Dataset.objects.filter(study=self.study, recipe__holds=COMMENTS)
+        datasets = datasets.prefetch_related("cells")[:MOST_NAMES]
+        return [
+            (dataset.name, [cell.topic for cell in dataset.cells.all()][:3])
+            for dataset in datasets
+        ]
 
     def note(self) -> Any:
         """That the first row was taken as a comment, or what the file does not name."""

@@ -92,31 +92,31 @@ class StoredCell:
             change.counts["key_points"]["new" if stored is None else "same"] += 1
 
     def _compare_matches(self, raw: RawCell, change: Change) -> None:
-        for (one, two), is_match in raw.matches.items():
-            keys = (change.argument_keys.get(one), change.key_point_keys.get(two))
+        for (argument, two), is_match in raw.matches.items():
+            keys = (change.argument_keys.get(argument), change.key_point_keys.get(two))
             stored = self.matches.get(keys)
             if stored is None:
-                change.new_matches.append((one, two))
+                change.new_matches.append((argument, two))
                 change.counts["matches"]["new"] += 1
             elif stored.is_match == is_match:
                 change.counts["matches"]["same"] += 1
             else:
-                row = raw.arguments[one].row
+                row = raw.arguments[argument].row
                 change.differing.append((row, "label", int(stored.is_match)))
                 stored.is_match = is_match
                 change.relabelled.append(stored)
                 change.counts["matches"]["changed"] += 1
 
 
-def _compare_argument(stored: CellArgument, found: RawArgument, change: Change) -> bool:
+def _compare_argument(stored: CellArgument, argument: RawArgument, change: Change) -> bool:
     """Whether the file says something else; an empty cell says nothing."""
-    if found.quality is None or found.quality == stored.quality:
+    if argument.quality is None or argument.quality == stored.quality:
         return False
     if stored.quality is None:
         change.unrated += 1
     else:
-        change.differing.append((found.row, "quality", stored.quality))
-    stored.quality = found.quality
+        change.differing.append((argument.row, "quality", stored.quality))
+    stored.quality = argument.quality
     change.rated.append(stored)
     return True
 
@@ -126,16 +126,19 @@ def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str,
     if dataset.pk is None:
         return {}
     rows = Cell.objects.filter(dataset=dataset, topic__in={cell.topic for cell in wanted})
-    found = {cell.pk: StoredCell(cell) for cell in rows}
-    for argument in CellArgument.objects.filter(cell__in=found).order_by():
-        found[argument.cell_id].arguments[argument.sha256] = argument
-    key_points = ReferenceKeyPoint.objects.filter(cell__in=found).order_by()
+    cells = {cell.pk: StoredCell(cell) for cell in rows}
+    for argument in CellArgument.objects.filter(cell__in=cells).order_by():
+        cells[argument.cell_id].arguments[argument.sha256] = argument
+    key_points = ReferenceKeyPoint.objects.filter(cell__in=cells).order_by()
     for pk, cell, sha256 in key_points.values_list("pk", "cell_id", "sha256"):
-        found[cell].key_points[sha256] = pk
-    matches = KeyPointMatch.objects.filter(key_point__cell__in=found).order_by()
+        cells[cell].key_points[sha256] = pk
+    matches = KeyPointMatch.objects.filter(key_point__cell__in=cells).order_by()
     for match in matches.annotate(cell=F("key_point__cell_id")).iterator(2_000):
-        found[match.cell].matches[match.argument_id, match.key_point_id] = match
-    return {(each.cell.topic, each.cell.stance): each for each in found.values()}
+        cells[match.cell].matches[match.argument_id, match.key_point_id] = match
+    return {
+        (stored_cell.cell.topic, stored_cell.cell.stance): stored_cell
+        for stored_cell in cells.values()
+    }
 
 
 # What a file adds to a cell, into the database.
@@ -156,11 +159,11 @@ def write_cell(cell: Cell, raw: RawCell, change: Change, *, update: bool) -> Non
     KeyPointMatch.objects.bulk_create(
         (
             KeyPointMatch(
-                argument_id=arguments[one],
+                argument_id=arguments[argument],
                 key_point_id=key_points[two],
-                is_match=raw.matches[one, two],
+                is_match=raw.matches[argument, two],
             )
-            for one, two in change.new_matches
+            for argument, two in change.new_matches
         ),
         batch_size=PIECE,
     )
@@ -257,10 +260,10 @@ class DatasetReconciliation(Reconciliation):
     # -- the dataset --------------------------------------------------------------------------
 
     def _open(self, entry: CellEntry) -> Dataset:
-        found = Dataset.objects.filter(study=self.study, name=entry.dataset)
+        datasets = Dataset.objects.filter(study=self.study, name=entry.dataset)
         if self.write:
-            found = found.select_for_update()
-        dataset = found.first()
+            datasets = datasets.select_for_update()
+        dataset = datasets.first()
         if dataset is None:
             dataset = Dataset(
                 study=self.study,
@@ -332,29 +335,29 @@ class DatasetReconciliation(Reconciliation):
             )
             counts[cell.split].append(prepared.counts)
         return [
-            f"{split or _('Arguments')}: {funnel_words(summed(each))}"
-            for split, each in counts.items()
+            f"{split or _('Arguments')}: {funnel_words(summed(count))}"
+            for split, count in counts.items()
         ]
 
     def _repeats(self, dataset: Dataset) -> Counter[str]:
         """Arguments that one file named twice, by split; the same file again adds none."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for cell in self._cells:
-            found[cell.split] += cell.repeats
+            counts[cell.split] += cell.repeats
         before: Counter[str] = Counter(dataset.recipe.get("repeats") or {})
-        return before | found
+        return before | counts
 
     def _again(self, dataset: Dataset) -> set[int]:
         """Keys of arguments with a match in one more row, in this file or an earlier one."""
-        found = set(dataset.recipe.get("again") or ())
+        again = set(dataset.recipe.get("again") or ())
         for raw in self._cells:
             if raw.again:
                 keys = [text_key(raw.arguments[place].text) for place in raw.again]
                 rows = CellArgument.objects.filter(
                     cell__dataset=dataset, cell__topic=raw.topic, cell__stance=raw.stance
                 )
-                found.update(rows.filter(sha256__in=keys).values_list("pk", flat=True))
-        return found
+                again.update(rows.filter(sha256__in=keys).values_list("pk", flat=True))
+        return again
 
     def _missing_qualities(self) -> list[str]:
         if not self._unrated:
@@ -375,13 +378,13 @@ class DatasetReconciliation(Reconciliation):
         if stored is not None and stored.cell.split != cell.split:
             known = stored.cell.get_split_display()
             reason = _("“%(topic)s” is stored in another split (%(split)s)")
-            said = reason % {"topic": cell.topic[:80], "split": known}
-            self._flag(entry, entry.row, "set", said, is_rejection=True)
+            message = reason % {"topic": cell.topic[:80], "split": known}
+            self._flag(entry, entry.row, "set", message, is_rejection=True)
             return
         self.result(BOOK, "same" if stored else "new")
         self._cells.append(cell)
-        found = stored or StoredCell(self._new_cell(entry))
-        change = found.compare(cell)
+        stored_cell = stored or StoredCell(self._new_cell(entry))
+        change = stored_cell.compare(cell)
         for name, results in change.counts.items():
             for result, number in results.items():
                 self.outcome.counts[name][result] += number
@@ -391,7 +394,7 @@ class DatasetReconciliation(Reconciliation):
         is_written = change.is_change(update=self.update_changed)
         self._is_changed |= stored is None or is_written
         if self.write and not (self._is_frozen and self._is_changed):
-            write_cell(found.cell, cell, change, update=self.update_changed)
+            write_cell(stored_cell.cell, cell, change, update=self.update_changed)
 
     def _new_cell(self, entry: CellEntry) -> Cell:
         self._last_position += 1

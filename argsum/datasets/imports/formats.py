@@ -83,13 +83,13 @@ class QualityEntry(Entry):
 def read_qualities(source: Source) -> Iterator[Line]:
     """One entry a row that has a quality."""
     column = source.text("quality")
-    found = read_rated(source.path, name=source.name, column=column, **source.reading)
-    for problem in found.problems:
+    file = read_rated(source.path, name=source.name, column=column, **source.reading)
+    for problem in file.problems:
         yield rejected(problem, of=QUALITIES)
-    if found.others:
+    if file.others:
         text = _("The quality is read from %(column)s, not from %(others)s.")
-        yield Note(text % {"column": found.column, "others": ", ".join(found.others)})
-    for rated in found.rows:
+        yield Note(text % {"column": file.column, "others": ", ".join(file.others)})
+    for rated in file.rows:
         yield QualityEntry(rated.row, source.text("dataset"), rated)
 
 
@@ -138,12 +138,12 @@ class QualityReconciliation(Reconciliation):
     def _take(self, entry: QualityEntry) -> Iterator[CellArgument]:
         """Arguments that get another quality; the same text may stand on both sides."""
         rated = entry.rated
-        found = self._exact.get((rated.topic, rated.text))
-        found = found or self._plain.get((plain(rated.topic), plain(rated.text))) or []
-        sided = [row for row in found if not rated.stance or row.cell.stance == rated.stance]
-        if not found:
+        arguments = self._exact.get((rated.topic, rated.text))
+        arguments = arguments or self._plain.get((plain(rated.topic), plain(rated.text))) or []
+        sided = [row for row in arguments if not rated.stance or row.cell.stance == rated.stance]
+        if not arguments:
             self._missing += 1
-        for row in sided or found:
+        for row in sided or arguments:
             before = self._given.setdefault(row.pk, rated.quality)
             if before != rated.quality:
                 reason = _("The same argument had %s before.") % f"{before:g}"

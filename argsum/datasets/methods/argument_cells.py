@@ -83,7 +83,7 @@ class RawCell:
         for (argument, key_point), is_match in self.matches.items():
             if is_match:
                 points[argument].append(self.key_points[key_point].text)
-        return [group_name(self.topic, self.stance, each) for each in points]
+        return [group_name(self.topic, self.stance, point) for point in points]
 
     def matched(self) -> list[int | None]:
         """For each argument how many key points it matches; None in a cell without any."""
@@ -119,11 +119,11 @@ class CellBuilder:
             raise Misfit("topic", "is empty")
         if len(topic) > LONGEST_TOPIC:
             raise Misfit("topic", f"longer than {LONGEST_TOPIC} characters")
-        found = self._cells.setdefault((topic, stance), RawCell(topic, stance, split))
-        if found.split != split:
-            reason = f"this topic and stance were {found.split or 'without a split'} before"
+        raw_cell = self._cells.setdefault((topic, stance), RawCell(topic, stance, split))
+        if raw_cell.split != split:
+            reason = f"this topic and stance were {raw_cell.split or 'without a split'} before"
             raise Misfit("set", reason)
-        return found
+        return raw_cell
 
     def add_argument(self, cell: RawCell, new: RawArgument) -> tuple[int, bool]:
         """Position of the argument in its cell, and whether its text was there already."""
@@ -233,15 +233,15 @@ def named_rows(
         Also if a needed column is missing or two columns have the same meaning.
     """
     with open_table(path, name=name, log=log, **how) as table:
-        found = _columns(table.name, table.columns, [*needed, *optional], quality)
-        missing = [column for column in needed if column not in found]
+        columns = _columns(table.name, table.columns, [*needed, *optional], quality)
+        missing = [column for column in needed if column not in columns]
         if missing:
             raise UnreadableFile(table.name, f"has no column {missing[0]!a}")
         if log is not None:
-            left = (header for header in table.columns if header not in found.values())
+            left = (header for header in table.columns if header not in columns.values())
             log.unread += [header for header in left if not _UNNAMED.fullmatch(header)]
         for row in table.rows:
-            values = {column: row.values[header] for column, header in found.items()}
+            values = {column: row.values[header] for column, header in columns.items()}
             yield Row(row.number, values)
 
 
@@ -259,9 +259,9 @@ def named_columns(headers: Iterable[str]) -> set[str]:
 def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
     """Columns of a header that mean nothing here; one without a name is a count of the rows."""
     return tuple(
-        printable_name(each, 40)
-        for each in headers
-        if not _column_of(each, ALIASES) and not _UNNAMED.fullmatch(each)
+        printable_name(header, 40)
+        for header in headers
+        if not _column_of(header, ALIASES) and not _UNNAMED.fullmatch(header)
     )
 
 
@@ -274,8 +274,8 @@ def quality_columns(headers: Iterable[str]) -> list[str]:
     ['WA', 'MACE-P']
     """
     names = ALIASES["quality"]
-    found = [header for header in headers if _plain(header) in names]
-    return sorted(found, key=lambda header: names.index(_plain(header)))
+    columns = [header for header in headers if _plain(header) in names]
+    return sorted(columns, key=lambda header: names.index(_plain(header)))
 
 
 def _plain(header: str) -> str:
@@ -292,7 +292,7 @@ def _column_of(header: str, wanted: Collection[str]) -> str | None:
 def _columns(
     file: str, headers: list[str], wanted: Collection[str], quality: str = ""
 ) -> dict[str, str]:
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     qualities = quality_columns(headers)
     if not quality and sorted(map(_plain, qualities)) == sorted(BESIDE):
         quality = qualities[0]
@@ -300,12 +300,12 @@ def _columns(
         column = _column_of(header, wanted)
         if column == "quality" and quality and header != quality:
             continue
-        if column in found:
-            reason = f"two columns have the same meaning: {found[column]!a} and {header!a}"
+        if column in columns:
+            reason = f"two columns have the same meaning: {columns[column]!a} and {header!a}"
             raise UnreadableFile(file, reason, column=header[:80])
         if column is not None:
-            found[column] = header
-    return found
+            columns[column] = header
+    return columns
 
 
 def as_text(values: Mapping[str, Value], column: str) -> str:

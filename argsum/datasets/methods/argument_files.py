@@ -353,5 +353,5 @@ def read_rated(
             problems.append(
                 Problem(printable_name(name), row.number, misfit.column, misfit.reason)
             )
-    others = tuple(each for each in known if each != chosen)
+    others = tuple(header for header in known if header != chosen)
     return RatedFile(rows, chosen, others, problems)

@@ -50,19 +50,19 @@ def order_of(texts: Iterable[str]) -> Order:
     (<Order.DAY: 'day'>, <Order.UNKNOWN: ''>)
     """
     for text in texts:
-        if not (found := _PARTED.fullmatch(text.strip())):
+        if not (match := _PARTED.fullmatch(text.strip())):
             continue
-        if int(found[1]) > MONTHS:
+        if int(match[1]) > MONTHS:
             return Order.DAY
-        if int(found[2]) > MONTHS:
+        if int(match[2]) > MONTHS:
             return Order.MONTH
     return Order.UNKNOWN
 
 
 def is_parted(text: str) -> bool:
     """Whether only the order of its column says what this date is."""
-    found = _PARTED.fullmatch(text.strip())
-    return found is not None and found[1] != found[2]
+    match = _PARTED.fullmatch(text.strip())
+    return match is not None and match[1] != match[2]
 
 
 def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
@@ -82,17 +82,17 @@ def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
     (datetime.date(2024, 3, 31), datetime.date(2024, 4, 3), None)
     """
     plain = text.strip()
-    if found := _ISO.fullmatch(plain) or _COMPACT.fullmatch(plain):
-        return _day(found[1], found[2], found[3])
-    if found := _DOTTED.fullmatch(plain):
-        return _day(found[3], found[2], found[1])
-    if found := _PARTED.fullmatch(plain):
+    if match := _ISO.fullmatch(plain) or _COMPACT.fullmatch(plain):
+        return _day(match[1], match[2], match[3])
+    if match := _DOTTED.fullmatch(plain):
+        return _day(match[3], match[2], match[1])
+    if match := _PARTED.fullmatch(plain):
         is_day_first = order == Order.DAY
-        return _day(found[3], found[2 if is_day_first else 1], found[1 if is_day_first else 2])
-    if found := _WITH_TIME.fullmatch(plain):
-        plain = f"{found[1]} {found[2]}, {found[3]}"
-    if found := _NAMED.fullmatch(plain):
-        day, month, year = (found[1] or found[5], found[2] or found[4], found[3] or found[6])
+        return _day(match[3], match[2 if is_day_first else 1], match[1 if is_day_first else 2])
+    if match := _WITH_TIME.fullmatch(plain):
+        plain = f"{match[1]} {match[2]}, {match[3]}"
+    if match := _NAMED.fullmatch(plain):
+        day, month, year = (match[1] or match[5], match[2] or match[4], match[3] or match[6])
         name = month.lower()
         return _day(year, _MONTHS.index(name) + 1, day) if name in _MONTHS else None
     return None
@@ -179,9 +179,11 @@ def proposed(
     mapping: dict[str, str] = {}
     by_name = _by_name(headers, titles or {})
     for field, names in _NAMES.items():
-        found = (by_name[name] for name in names if name in by_name)
-        fitting = (each for each in found if each not in mapping.values())
-        if column := next((each for each in fitting if _fits(field, rows, each)), None):
+        columns = (by_name[name] for name in names if name in by_name)
+        fitting = (candidate for candidate in columns if candidate not in mapping.values())
+        if column := next(
+            (candidate for candidate in fitting if _fits(field, rows, candidate)), None
+        ):
             mapping[field] = column
     if "date" not in mapping and len(dates := _all_dates(headers, rows, mapping)) == 1:
         mapping["date"] = dates[0]
@@ -193,35 +195,35 @@ def proposed(
 
 def _all_dates(headers: Sequence[str], rows: Sequence[Row], taken: Mapping[str, str]) -> list[str]:
     """Columns in which every value is a date."""
-    found = []
-    for header in (each for each in headers if each not in taken.values()):
+    dates = []
+    for header in (column for column in headers if column not in taken.values()):
         values = [row.values.get(header) for row in rows]
-        said = [as_words(value) for value in values if not is_missing(value)]
-        if len(said) > 1 and all(map(_is_date, said)):
-            found.append(header)
-    return found
+        texts = [as_words(value) for value in values if not is_missing(value)]
+        if len(texts) > 1 and all(map(_is_date, texts)):
+            dates.append(header)
+    return dates
 
 
 def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str]:
     """Header by each of its names: its own, the short one in front of a question, the title."""
-    found: dict[str, str] = {}
+    mapping: dict[str, str] = {}
     for header in reversed(headers):
-        found |= {bare(titles.get(header, "")): header, bare(named_question(header)[0]): header}
-    return {**found, **{bare(header): header for header in reversed(headers)}}
+        mapping |= {bare(titles.get(header, "")): header, bare(named_question(header)[0]): header}
+    return {**mapping, **{bare(header): header for header in reversed(headers)}}
 
 
 def _fits(field: str, rows: Sequence[Row], header: str) -> bool:
     """Whether a column is no worse than half filled with what the field takes."""
     values = [row.values.get(header) for row in rows]
-    said = [as_words(value) for value in values if not is_missing(value)]
+    texts = [as_words(value) for value in values if not is_missing(value)]
     if field == "date":
         # One alone may be the exception; a column without any holds something else.
-        fitting = len(said) if len(said) < 2 else 2 * sum(map(_is_date, said))
+        fitting = len(texts) if len(texts) < 2 else 2 * sum(map(_is_date, texts))
     elif field == "comment":
-        fitting = sum(any(map(str.isalpha, text)) and not _is_date(text) for text in said)
+        fitting = sum(any(map(str.isalpha, text)) and not _is_date(text) for text in texts)
     else:
-        fitting = len(said)
-    return fitting * 2 >= len(said)
+        fitting = len(texts)
+    return fitting * 2 >= len(texts)
 
 
 def wrong_columns(mapping: Mapping[str, str]) -> list[str]:

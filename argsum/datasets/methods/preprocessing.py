@@ -60,13 +60,13 @@ def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for place, (group, text) in enumerate(arguments):
         groups[group].append((text, place))
-    found = set()
+    selection = set()
     for group, members in groups.items():
         draw = random.Random(f"{half.seed}\n{group}")  # noqa: S311  repeatable, nothing secret
         places = [place for _text, place in draw.sample(sorted(members), len(members))]
         size = max(1, round(len(places) / 2))
-        found.update(places[:size] if half.part == TEST else places[size:])
-    return found
+        selection.update(places[:size] if half.part == TEST else places[size:])
+    return selection
 
 
 # What the argument summarization paper took for one sentence, artefacts included.
@@ -111,21 +111,21 @@ def is_one_published_sentence(text: str) -> bool:
     if whole.startswith(". ") or _INNER.search(whole):
         return False
     at = 0
-    while found := _END.search(whole, at):
-        at = found.start("next")
-        if _ends_sentence(found, whole) and _MORE_THAN_DOTS.search(whole[at:]):
+    while match := _END.search(whole, at):
+        at = match.start("next")
+        if _ends_sentence(match, whole) and _MORE_THAN_DOTS.search(whole[at:]):
             return False
     return _MORE_THAN_DOTS.search(whole) is not None
 
 
-def _ends_sentence(found: re.Match[str], text: str) -> bool:
-    before_capital = found["next"].isupper()
-    if found["initials"]:
+def _ends_sentence(match: re.Match[str], text: str) -> bool:
+    before_capital = match["next"].isupper()
+    if match["initials"]:
         return before_capital
-    if found["dots"]:
+    if match["dots"]:
         # Dots that stand alone end a sentence; dots at a word do not.
-        return before_capital and text[: found.start("dots")][-1:].isspace()
-    return not (found["initial"] or found["versus"])
+        return before_capital and text[: match.start("dots")][-1:].isspace()
+    return not (match["initial"] or match["versus"])
 
 
 # Which arguments take part: unique, matched to exactly one key point, one sentence.
@@ -353,7 +353,7 @@ def summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     {'read': 5, 'unique': 4}
     """
     total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
+    for count in counts:
+        total.update(count)
     order = (READ, *ALL_STEPS)
     return {step: total[step] for step in order if step in total}

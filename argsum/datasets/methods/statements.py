@@ -58,13 +58,13 @@ def sentences(text: str) -> list[str]:
     whole = text.strip()
     starts = [0]
     at = 0
-    while found := _SENTENCE_END.search(whole, at):
+    while match := _SENTENCE_END.search(whole, at):
         # What follows may itself begin a mark, as in ". ." at the end of a text.
-        at = found.start("next")
-        if _ends_sentence(found):
+        at = match.start("next")
+        if _ends_sentence(match):
             starts.append(at)
     bounds = [*starts, len(whole)]
-    pieces = (whole[one:two].strip() for one, two in pairwise(bounds))
+    pieces = (whole[start:two].strip() for start, two in pairwise(bounds))
     return [piece for piece in pieces if _MORE_THAN_DOTS.search(piece)]
 
 
@@ -79,10 +79,10 @@ def is_one_sentence(text: str) -> bool:
     return len(sentences(text)) == 1
 
 
-def _ends_sentence(found: re.Match[str]) -> bool:
-    if found["initial"] or found["initials"]:
+def _ends_sentence(match: re.Match[str]) -> bool:
+    if match["initial"] or match["initials"]:
         return False
-    return not (found["dots"] and found["next"].islower())
+    return not (match["dots"] and match["next"].islower())
 
 
 # Statements of comments: sentences as people write them in a box, and which of them say nothing.
@@ -223,12 +223,12 @@ def statements(text: str) -> list[str]:
     >>> statements("I like the new rooms a lot; the old ones were far too dark")
     ['I like the new rooms a lot', 'the old ones were far too dark']
     """
-    found = []
+    clauses = []
     for line in _lines(text):
         for item in _items(line):
             for sentence in _joined(_sentences(item)):
-                found.extend(_clauses(sentence))
-    pieces = (" ".join(each.split()) for each in found)
+                clauses.extend(_clauses(sentence))
+    pieces = (" ".join(clause.split()) for clause in clauses)
     whole = " ".join(text.split())
     return [piece for piece in pieces if _has_text(piece)] or ([whole] if whole else [])
 
@@ -241,7 +241,7 @@ def says_something(text: str) -> bool:
     >>> says_something("Too slow"), says_something("n/a"), says_something("See above.")
     (True, False, False)
     """
-    words = [each.replace("’", "'") for each in _STATEMENT_WORD.findall(text.lower())]
+    words = [word.replace("’", "'") for word in _STATEMENT_WORD.findall(text.lower())]
     if len(words) < LEAST_STATEMENT_WORDS:
         return len(_UNSPACED.findall(text)) >= LEAST_UNSPACED
     return " ".join(words) not in NOTHING
@@ -250,7 +250,7 @@ def says_something(text: str) -> bool:
 def _lines(text: str) -> list[str]:
     """Lines of a text; those that only its width broke are one."""
     lines: list[str] = []
-    for line in (each.strip() for each in _BREAK.split(text)):
+    for line in (part.strip() for part in _BREAK.split(text)):
         if lines and _goes_on(lines[-1], line):
             lines[-1] = f"{lines[-1]} {line}"
         elif line:
@@ -276,24 +276,24 @@ def _items(line: str) -> Iterator[str]:
     else:
         pieces = [line]
     for piece in pieces:
-        for each in _INSIDE.split(piece):
-            yield _ITEM.sub("", each, count=1)
+        for part in _INSIDE.split(piece):
+            yield _ITEM.sub("", part, count=1)
 
 
 def _sentences(item: str) -> Iterator[str]:
-    for each in sentences(item):
-        yield from _GLUED.split(each)
+    for sentence in sentences(item):
+        yield from _GLUED.split(sentence)
 
 
 def _joined(pieces: Iterator[str]) -> list[str]:
     """Sentences, with what an abbreviation parted put together again."""
-    found: list[str] = []
+    sentences: list[str] = []
     for piece in pieces:
-        if found and _is_short_form(found[-1], piece):
-            found[-1] = f"{found[-1]} {piece}"
+        if sentences and _is_short_form(sentences[-1], piece):
+            sentences[-1] = f"{sentences[-1]} {piece}"
         else:
-            found.append(piece)
-    return found
+            sentences.append(piece)
+    return sentences
 
 
 def _is_short_form(before: str, after: str) -> bool:
@@ -397,7 +397,7 @@ def language_of(texts: Iterable[str]) -> str:
     >>> language_of(["Der Raum ist zu dunkel und die Stühle sind alt."] * 3)
     'de'
     """
-    found: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
     scripts: Counter[str] = Counter()
     total = 0
     for number, text in enumerate(texts):
@@ -407,18 +407,18 @@ def language_of(texts: Iterable[str]) -> str:
         total += len(words)
         scripts.update(_script(word[0]) for word in words)
         for code, known in WORDS.items():
-            found[code] += sum(word in known for word in words)
+            hits[code] += sum(word in known for word in words)
     script, most = scripts.most_common(1)[0] if scripts else ("", 0)
     if script and most > total / 2:
         return script
     if total < LEAST_LANGUAGE_WORDS:
         return ""
-    code, number = found.most_common(1)[0]
+    code, number = hits.most_common(1)[0]
     return code if number / total >= LEAST_SHARE else ""
 
 
 def _script(letter: str) -> str:
-    return next((code for code, (one, last) in SCRIPTS.items() if one <= letter <= last), "")
+    return next((code for code, (first, last) in SCRIPTS.items() if first <= letter <= last), "")
 
 
 # Texts that are the same but for case, punctuation and white space.

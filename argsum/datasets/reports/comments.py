@@ -119,17 +119,19 @@ def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:
 
 def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
     """What some comments say, in one query."""
-    said: dict[int, list[CellArgument]] = defaultdict(list)
-    found = CommentStatement.objects.filter(comment__in=[each.pk for each in comments])
-    for link in found.select_related("argument").order_by("comment", "position"):
-        said[link.comment_id].append(link.argument)
-    return [CommentRow(each, tuple(said[each.pk])) for each in comments]
+    arguments: dict[int, list[CellArgument]] = defaultdict(list)
+    statements = CommentStatement.objects.filter(comment__in=[comment.pk for comment in comments])
+    for link in statements.select_related("argument").order_by("comment", "position"):
+        arguments[link.comment_id].append(link.argument)
+    return [CommentRow(comment, tuple(arguments[comment.pk])) for comment in comments]
 
 
 def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
     """In how many comments each of some statements stands, in one query."""
-    found = CommentStatement.objects.filter(argument__in=[each.pk for each in arguments])
-    counts = found.order_by().values_list("argument")
+    statements = CommentStatement.objects.filter(
+        argument__in=[argument.pk for argument in arguments]
+    )
+    counts = statements.order_by().values_list("argument")
     return dict(counts.annotate(n=Count("comment", distinct=True)))
 
 
@@ -170,10 +172,10 @@ def _exported(cell: Cell, row: CommentRow, names: Sequence[str]) -> tuple:
     comment = row.comment
     attributes: Mapping[str, str] = comment.attributes
     day = comment.written_on.isoformat() if comment.written_on else ""
-    kept = "\n".join(each.text for each in row.statements if not each.left_out)
-    left_out = "\n".join(each.text for each in row.statements if each.left_out)
-    said = (cell.topic, comment.name, day, comment.text, kept, left_out)
-    return (*said, *(attributes.get(name, "") for name in names))
+    kept = "\n".join(statement.text for statement in row.statements if not statement.left_out)
+    left_out = "\n".join(statement.text for statement in row.statements if statement.left_out)
+    fields = (cell.topic, comment.name, day, comment.text, kept, left_out)
+    return (*fields, *(attributes.get(name, "") for name in names))
 
 
 # Which language texts are in, and what that means for models that were made for English.

@@ -121,17 +121,17 @@ class DatasetRow:
     @property
     def cells(self) -> int:
         """Topics with stance."""
-        return sum(each.cells for each in self.funnels)
+        return sum(funnel.cells for funnel in self.funnels)
 
     @property
     def read(self) -> int:
         """Arguments of every split, before the first step."""
-        return sum(each.read for each in self.funnels)
+        return sum(funnel.read for funnel in self.funnels)
 
     @property
     def kept(self) -> int:
         """Arguments of every split, after the last step."""
-        return sum(each.kept for each in self.funnels)
+        return sum(funnel.kept for funnel in self.funnels)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -156,8 +156,8 @@ def steps_of(dataset: Dataset) -> tuple[str, ...]:
 
 def half_initial(dataset: Dataset) -> dict[str, Any]:
     """The half of its recipe as a form has it."""
-    found = dataset.recipe.get("half") or {}
-    return {"half": found.get("part", ""), "seed": found.get("seed")}
+    half = dataset.recipe.get("half") or {}
+    return {"half": half.get("part", ""), "seed": half.get("seed")}
 
 
 def datasets_of(study: Study) -> QuerySet[Dataset]:
@@ -167,12 +167,12 @@ def datasets_of(study: Study) -> QuerySet[Dataset]:
 
 def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
     """Counts of some datasets, in six queries however many there are."""
-    keys = [each.pk for each in datasets]
+    keys = [dataset.pk for dataset in datasets]
     # Of comments, which may be many, the import keeps the counts.
-    reasons = _reasons([each.pk for each in datasets if not is_of_comments(each)])
+    reasons = _reasons([dataset.pk for dataset in datasets if not is_of_comments(dataset)])
     cells: dict[int, Counter[str]] = defaultdict(Counter)
-    found = Cell.objects.filter(dataset__in=keys).order_by()
-    for key, split, number in found.values_list("dataset", "split").annotate(n=Count("pk")):
+    rows = Cell.objects.filter(dataset__in=keys).order_by()
+    for key, split, number in rows.values_list("dataset", "split").annotate(n=Count("pk")):
         cells[key][split] = number
     key_points = _counts(ReferenceKeyPoint.objects.filter(cell__dataset__in=keys), "cell__dataset")
     runs = _counts(Dataset.objects.filter(pk__in=keys, system_runs__isnull=False), "pk")
@@ -180,15 +180,15 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
     analysed = _analysed(keys)
     return [
         DatasetRow(
-            dataset=each,
-            funnels=_funnels(each, reasons[each.pk], cells[each.pk]),
-            key_points=key_points.get(each.pk, 0),
-            runs=runs.get(each.pk, 0),
-            imported_sets=sets.get(each.pk, 0),
-            analyses=len(analysed[each.pk]),
-            newest_analysis=next(iter(analysed[each.pk]), None),
+            dataset=dataset,
+            funnels=_funnels(dataset, reasons[dataset.pk], cells[dataset.pk]),
+            key_points=key_points.get(dataset.pk, 0),
+            runs=runs.get(dataset.pk, 0),
+            imported_sets=sets.get(dataset.pk, 0),
+            analyses=len(analysed[dataset.pk]),
+            newest_analysis=next(iter(analysed[dataset.pk]), None),
         )
-        for each in datasets
+        for dataset in datasets
     ]
 
 
@@ -206,11 +206,11 @@ def analyses(datasets: Sequence[int]) -> QuerySet[Cell]:
 
 def _analysed(keys: Sequence[int]) -> dict[int, list[UUID]]:
     """Analyses by dataset, newest first."""
-    found: dict[int, list[UUID]] = defaultdict(list)
+    public_ids: dict[int, list[UUID]] = defaultdict(list)
     rows = analyses(keys).order_by("-analyses__number")
     for key, analysis in rows.values_list("dataset", "analyses__public_id"):
-        found[key].append(analysis)
-    return found
+        public_ids[key].append(analysis)
+    return public_ids
 
 
 def _counts(rows: QuerySet, field: str) -> dict[int, int]:
@@ -219,12 +219,12 @@ def _counts(rows: QuerySet, field: str) -> dict[int, int]:
 
 def _reasons(keys: Sequence[int]) -> dict[int, dict[str, Counter[str]]]:
     """Arguments by dataset, split and why they are left out."""
-    found: dict[int, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    reasons: dict[int, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     rows = CellArgument.objects.filter(cell__dataset__in=keys).order_by()
     groups = rows.values_list("cell__dataset", "cell__split", "left_out").annotate(n=Count("pk"))
     for key, split, reason, number in groups:
-        found[key][split][reason] = number
-    return found
+        reasons[key][split][reason] = number
+    return reasons
 
 
 def _funnels(
@@ -286,17 +286,17 @@ class CellRow:
 
 def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
     """Counts of some cells, in two or, of comments, three queries however many there are."""
-    keys = [each.pk for each in cells]
+    keys = [cell.pk for cell in cells]
     reasons: dict[int, dict[str, int]] = defaultdict(dict)
     rows = CellArgument.objects.filter(cell__in=keys).order_by("left_out")
     for key, reason, number in rows.values_list("cell", "left_out").annotate(n=Count("pk")):
         reasons[key][reason] = number
     key_points = _counts(ReferenceKeyPoint.objects.filter(cell__in=keys), "cell")
-    commented = [each.pk for each in cells if is_of_comments(each.dataset)]
+    commented = [cell.pk for cell in cells if is_of_comments(cell.dataset)]
     comments = _counts(Comment.objects.filter(cell__in=commented), "cell") if commented else {}
     return [
-        CellRow(each, reasons[each.pk], key_points.get(each.pk, 0), comments.get(each.pk, 0))
-        for each in cells
+        CellRow(cell, reasons[cell.pk], key_points.get(cell.pk, 0), comments.get(cell.pk, 0))
+        for cell in cells
     ]
 
 
@@ -372,8 +372,8 @@ def argument_rows(arguments: Sequence[CellArgument]) -> list[ArgumentRow]:
     for key, position, is_match in rows.values_list("argument", "key_point__position", "is_match"):
         labels[key][is_match].append(position)
     return [
-        ArgumentRow(each, tuple(labels[each.pk][True]), tuple(labels[each.pk][False]))
-        for each in arguments
+        ArgumentRow(argument, tuple(labels[argument.pk][True]), tuple(labels[argument.pk][False]))
+        for argument in arguments
     ]
 
 
@@ -393,6 +393,6 @@ def _cell_rows(cell: Cell) -> Iterator[tuple]:
     for key, name, text, is_match in matches.values_list(*fields):
         labels[key].append((name, text, int(is_match)))
     for argument in cell.arguments.order_by("position"):
-        said = (argument.name, argument.text, argument.quality, argument.left_out)
+        values = (argument.name, argument.text, argument.quality, argument.left_out)
         for label in labels[argument.pk] or [("", "", None)]:
-            yield (cell.topic, cell.stance, cell.split, *said, *label)
+            yield (cell.topic, cell.stance, cell.split, *values, *label)

@@ -63,15 +63,15 @@ def _add_set(
 ) -> SummarySet:
     groups = _groups(cell)
     places = sorted(groups)
-    found = rng.sample(places, 2 if is_weak else rng.choice((3, 4)))
+    picks = rng.sample(places, 2 if is_weak else rng.choice((3, 4)))
     if is_weak:
-        found.append(found[0])
-    texts = [groups[place][found[:at].count(place)][1] for at, place in enumerate(found)]
+        picks.append(picks[0])
+    texts = [groups[place][picks[:at].count(place)][1] for at, place in enumerate(picks)]
     own = {key: place for place, rows in groups.items() for key, _text in rows}
     arguments = list(cell.arguments.filter(left_out="").values_list("pk", flat=True))
-    assigned = [_assigned(own[key], found, rng) for key in arguments]
+    assigned = [_assigned(own[key], picks, rng) for key in arguments]
     clusters = [-1 if rng.random() < UNCLUSTERED else place for place in assigned]
-    order = sorted(range(len(found)), key=lambda place: -assigned.count(place))
+    order = sorted(range(len(picks)), key=lambda place: -assigned.count(place))
     rank = {place: at for at, place in enumerate(order)} | {-1: -1}
     made = SummarySet.objects.create(
         study=run.study,
@@ -110,12 +110,12 @@ def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
     return groups
 
 
-def _assigned(own: int, found: list[int], rng: random.Random) -> int:
+def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
     """A summary of its own key point where there is one and nobody slips."""
-    right = [place for place, each in enumerate(found) if each == own]
+    right = [place for place, pick in enumerate(picks) if pick == own]
     if not right:
-        return rng.choice([-1, rng.randrange(len(found))])
-    return rng.randrange(len(found)) if rng.random() < SLIPS else rng.choice(right)
+        return rng.choice([-1, rng.randrange(len(picks))])
+    return rng.randrange(len(picks)) if rng.random() < SLIPS else rng.choice(right)
 
 
 # What two invented people counted in the demo's sets, and an open round for real ones.
@@ -144,10 +144,12 @@ def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
         for number in range(1, PEOPLE + 1)
     ]
     sheets = []
-    for position, each in enumerate(sets, start=1):
-        meant = _meant(each)
-        references = each.cell.key_points.count()
-        sheets += [_sheet(each, rater, position, meant, references, rng) for rater in raters]
+    for position, summary_set in enumerate(sets, start=1):
+        meant = _meant(summary_set)
+        references = summary_set.cell.key_points.count()
+        sheets += [
+            _sheet(summary_set, rater, position, meant, references, rng) for rater in raters
+        ]
     CountSheet.objects.bulk_create(sheets)
 
 
@@ -224,8 +226,8 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
     half = len(sets) // 2
     chosen = [*sets[: ROUND_SIZE // 2], *sets[half : half + ROUND_SIZE // 2]]
     items = CountingItem.objects.bulk_create(
-        CountingItem(round=made, summary_set=each, position=position)
-        for position, each in enumerate(chosen, start=1)
+        CountingItem(round=made, summary_set=summary_set, position=position)
+        for position, summary_set in enumerate(chosen, start=1)
     )
     CountingSlot.objects.bulk_create(
         CountingSlot(round=made, item=item, number=number)

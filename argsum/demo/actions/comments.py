@@ -230,7 +230,7 @@ def raw_comments() -> list[RawComment]:
 
 
 def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
-    found = json.loads(FOUND.read_text(encoding="utf-8"))
+    content = json.loads(FOUND.read_text(encoding="utf-8"))
     match, quality = default_scorers(study, cell.dataset)
     made = Analysis.objects.create(
         study=study,
@@ -239,14 +239,14 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
         cell=cell,
         match_scorer=match,
         quality_scorer=quality,
-        choice=found["choice"],
-        language=found["language"],
+        choice=content["choice"],
+        language=content["language"],
         state=Analysis.State.DONE,
         created_by=actor,
     )
     points = FoundPoint.objects.bulk_create(
         FoundPoint(analysis=made, position=place, text=text, written=text)
-        for place, text in enumerate(found["points"], start=1)
+        for place, text in enumerate(content["points"], start=1)
     )
     keys = dict(cell.arguments.filter(left_out="").values_list("text", "pk"))
     Placement.objects.bulk_create(
@@ -256,7 +256,7 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
             point=None if at is None else points[at],
             score=score,
         )
-        for text, (at, score) in found["placed"].items()
+        for text, (at, score) in content["placed"].items()
     )
     count_points(made)
     count_analysis(made)

@@ -55,21 +55,21 @@ class SystemEntry(Entry):
     @property
     def about(self) -> str:
         """For the place of a remark."""
-        said = (self.found.topic, self.found.system, self.found.setting)
-        return " · ".join(each for each in said if each)[:80]
+        parts = (self.found.topic, self.found.system, self.found.setting)
+        return " · ".join(part for part in parts if part)[:80]
 
 
 def read_system_points(source: Source) -> Iterator[Line]:
     """One entry a set; what the file does not say is taken from what was asked."""
-    found = read_system_file(source.path, name=source.name, **source.reading)
-    for problem in found.problems:
+    file = read_system_file(source.path, name=source.name, **source.reading)
+    for problem in file.problems:
         yield rejected(problem, of=BOOK)
     order = source.text("order")
     asked = _asked(source.options)
-    sets = [_completed(each, asked, source) for each in found.sets]
+    sets = [_completed(output, asked, source) for output in file.sets]
     if order == NO_ORDER:
-        sets = [replace(each, places=()) for each in sets]
-    empty = sum(not each.points for each in sets)
+        sets = [replace(output, places=()) for output in sets]
+    empty = sum(not output.points for output in sets)
     if empty:
         text = ngettext(
             "%s setting has no key points in the file. It is stored without a result.",
@@ -77,17 +77,17 @@ def read_system_points(source: Source) -> Iterator[Line]:
             empty,
         )
         yield Note(text % f"{empty:,}")
-    together = [each for each in sets if each.places]
+    together = [output for output in sets if output.places]
     if together:
         yield Note(_("The file assigns arguments to key points by position."))
-    for each in sets:
+    for system_set in sets:
         yield SystemEntry(
-            row=each.row,
+            row=system_set.row,
             dataset=source.text("dataset"),
-            found=each,
+            found=system_set,
             order="" if order == NO_ORDER else order,
             scorer=source.text("scorer"),
-            together=together if each.places else (),
+            together=together if system_set.places else (),
         )
 
 
@@ -103,13 +103,13 @@ def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
         raise ImportRefused(str(misfit)) from None
 
 
-def _completed(found: SystemSet, asked: tuple[str, int | None], source: Source) -> SystemSet:
+def _completed(system_set: SystemSet, asked: tuple[str, int | None], source: Source) -> SystemSet:
     topic, stance = asked
     return replace(
-        found,
-        topic=found.topic or topic,
-        stance=stance if found.stance is None else found.stance,
-        system=found.system or system_of(source.options, source.name),
+        system_set,
+        topic=system_set.topic or topic,
+        stance=stance if system_set.stance is None else system_set.stance,
+        system=system_set.system or system_of(source.options, source.name),
     )
 
 
@@ -175,27 +175,27 @@ class SystemReconciliation(Reconciliation):
 
     def _take(self, entry: SystemEntry) -> None:
         cell = self._cell(entry.found, entry.about)
-        found = entry.found
-        if not found.system:
+        system_set = entry.found
+        if not system_set.system:
             raise NotThisCell(_("The file does not name its system. Enter the name."))
-        key = cell.pk, found.system, found.setting
+        key = cell.pk, system_set.system, system_set.setting
         stored = self._stored.get(key)
         if stored is not None:
-            if stored != sorted(point.text for point in found.points):
+            if stored != sorted(point.text for point in system_set.points):
                 raise NotThisCell(
                     _("This system and setting already has other key points. Use another setting.")
                 )
             self.result(BOOK, "same")
-            self.outcome.counts[POINTS]["same"] += len(found.points)
+            self.outcome.counts[POINTS]["same"] += len(system_set.points)
             return
-        self._stored[key] = sorted(point.text for point in found.points)
+        self._stored[key] = sorted(point.text for point in system_set.points)
         placed = self._placed(entry, cell)
         self.result(BOOK, "new")
-        self.outcome.counts[POINTS]["new"] += len(found.points)
-        has_prevalence = any(point.prevalence is not None for point in found.points)
-        self._bare += bool(found.points) and placed is None and not has_prevalence
+        self.outcome.counts[POINTS]["new"] += len(system_set.points)
+        has_prevalence = any(point.prevalence is not None for point in system_set.points)
+        self._bare += bool(system_set.points) and placed is None and not has_prevalence
         if self.write:
-            self._save(cell, found, placed)
+            self._save(cell, system_set, placed)
 
     # -- what is there ----------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class SystemReconciliation(Reconciliation):
         rows = sets.only("cell_id", "system", "setting").prefetch_related("summaries")
         return {
             (row.cell_id, row.system, row.setting): sorted(
-                each.text for each in row.summaries.all()
+                summary.text for summary in row.summaries.all()
             )
             for row in rows
         }
@@ -224,30 +224,30 @@ class SystemReconciliation(Reconciliation):
     @cached_property
     def _arguments(self) -> dict[int, list[CellArgument]]:
         """Arguments of each cell, in order; one query, only where a file names arguments."""
-        found = defaultdict(list)
+        arguments = defaultdict(list)
         rows = CellArgument.objects.filter(cell__dataset=self._chosen).order_by("cell", "position")
         for row in rows.only("cell_id", "name", "text", "left_out"):
-            found[row.cell_id].append(row)
-        return found
+            arguments[row.cell_id].append(row)
+        return arguments
 
-    def _cell(self, found: SystemSet, about: str) -> Cell:
+    def _cell(self, system_set: SystemSet, about: str) -> Cell:
         """By topic and stance; without them the only one that there is."""
         fitting = [
             cell
             for cell in self._cells
-            if (not found.topic or cell.topic == found.topic)
-            and (found.stance is None or cell.stance == found.stance)
+            if (not system_set.topic or cell.topic == system_set.topic)
+            and (system_set.stance is None or cell.stance == system_set.stance)
         ]
-        if not fitting and found.topic:
+        if not fitting and system_set.topic:
             fitting = [
                 cell
                 for cell in self._cells
-                if plain(cell.topic) == plain(found.topic)
-                and (found.stance is None or cell.stance == found.stance)
+                if plain(cell.topic) == plain(system_set.topic)
+                and (system_set.stance is None or cell.stance == system_set.stance)
             ]
-            if len(fitting) == 1 and found.topic not in self._told:
-                self._told.add(found.topic)
-                self.mention(found.row, about, _("Matched with “%s”.") % fitting[0].topic)
+            if len(fitting) == 1 and system_set.topic not in self._told:
+                self._told.add(system_set.topic)
+                self.mention(system_set.row, about, _("Matched with “%s”.") % fitting[0].topic)
         if len(fitting) == 1:
             return fitting[0]
         if not fitting:
@@ -261,28 +261,28 @@ class SystemReconciliation(Reconciliation):
 
     def _placed(self, entry: SystemEntry, cell: Cell) -> Placed | None:
         """Keys of arguments, and the position of the key point of each; None if it is not said."""
-        found = entry.found
-        if found.places:
+        system_set = entry.found
+        if system_set.places:
             if self._placing is None:
-                together = [run for each in entry.together if (run := self._run(each))]
+                together = [run for member in entry.together if (run := self._run(member))]
                 self._placing = Placing(self._chosen, entry.order, together)
                 self.outcome.notes.extend(self._placing.notes)
-            return self._placing.arguments(_run_of(cell, found)), list(found.places)
-        if all(point.arguments is None for point in found.points):
+            return self._placing.arguments(_run_of(cell, system_set)), list(system_set.places)
+        if all(point.arguments is None for point in system_set.points):
             return None
-        return self._named(found, self._arguments[cell.pk])
+        return self._named(system_set, self._arguments[cell.pk])
 
-    def _run(self, found: SystemSet) -> StoredRun | None:
+    def _run(self, system_set: SystemSet) -> StoredRun | None:
         try:
-            return _run_of(self._cell(found, ""), found)
+            return _run_of(self._cell(system_set, ""), system_set)
         except NotThisCell:
             return None
 
-    def _named(self, found: SystemSet, arguments: Sequence[CellArgument]) -> Placed:
-        by_text = {each.text: each.pk for each in arguments}
-        by_name = {each.name: each.pk for each in arguments if each.name}
+    def _named(self, system_set: SystemSet, arguments: Sequence[CellArgument]) -> Placed:
+        by_text = {argument.text: argument.pk for argument in arguments}
+        by_name = {argument.name: argument.pk for argument in arguments if argument.name}
         belongs: dict[int, int] = {}
-        for position, point in enumerate(found.points):
+        for position, point in enumerate(system_set.points):
             for named in point.arguments or ():
                 pk = by_name.get(named, by_text.get(named))
                 if pk is None:
@@ -292,30 +292,34 @@ class SystemReconciliation(Reconciliation):
                 if belongs.setdefault(pk, position) != position:
                     reason = _("The argument “%s” is listed under two key points.")
                     raise NotThisCell(reason % named[:80])
-        keys = [each.pk for each in arguments if not each.left_out or each.pk in belongs]
+        keys = [
+            argument.pk
+            for argument in arguments
+            if not argument.left_out or argument.pk in belongs
+        ]
         return keys, [belongs.get(key, UNASSIGNED) for key in keys]
 
     # -- into the database ------------------------------------------------------------------------
 
-    def _save(self, cell: Cell, found: SystemSet, placed: Placed | None) -> None:
+    def _save(self, cell: Cell, system_set: SystemSet, placed: Placed | None) -> None:
         keys, places = placed or ([], None)
-        points = list(enumerate(found.points))
+        points = list(enumerate(system_set.points))
         counts = (
             prevalence(places, len(points))
             if places is not None
-            else [point.prevalence for point in found.points]
+            else [point.prevalence for point in system_set.points]
         )
         # As everywhere the key point with most arguments comes first.
-        points.sort(key=lambda one: -(counts[one[0]] or 0))
+        points.sort(key=lambda pair: -(counts[pair[0]] or 0))
         rank = {old: new for new, (old, _point) in enumerate(points)} | {UNASSIGNED: UNASSIGNED}
         ranked = None if places is None else [rank[place] for place in places]
         made = SummarySet.objects.create(
             study=self.study,
             cell=cell,
-            system=found.system,
-            setting=found.setting,
-            parameters=dict(found.parameters),
-            seconds=found.seconds,
+            system=system_set.system,
+            setting=system_set.setting,
+            parameters=dict(system_set.parameters),
+            seconds=system_set.seconds,
             source=SOURCE,
             position=self._next(),
             state=SummarySet.State.DONE if points else SummarySet.State.NO_RESULT,
@@ -347,6 +351,6 @@ class SystemReconciliation(Reconciliation):
         return sets.aggregate(last=Max("position"))["last"] or 0
 
 
-def _run_of(cell: Cell, found: SystemSet) -> StoredRun:
+def _run_of(cell: Cell, system_set: SystemSet) -> StoredRun:
     """Where the arguments belong, as ids of clusters."""
-    return StoredRun(cell.topic, cell.stance, {}, cluster_ids=found.places)
+    return StoredRun(cell.topic, cell.stance, {}, cluster_ids=system_set.places)

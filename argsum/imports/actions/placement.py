@@ -148,10 +148,10 @@ class Placing:
         key = (run.topic, run.stance)
         if self._has_texts:
             return self._named(run, self._stored.get(key, []))
-        found = self._taking_part.get(key, [])
-        if len(found) != len(run.cluster_ids):
+        members = self._taking_part.get(key, [])
+        if len(members) != len(run.cluster_ids):
             reason = _("%(ids)d cluster ids, but the dataset keeps %(here)d of %(all)d arguments.")
-            here, there = len(found), len(self._stored.get(key, []))
+            here, there = len(members), len(self._stored.get(key, []))
             raise Misplaced(reason % {"ids": len(run.cluster_ids), "here": here, "all": there})
         return self._ordered[key]
 
@@ -165,17 +165,20 @@ class Placing:
         rows = CellArgument.objects.filter(cell__dataset=self._dataset)
         matches = KeyPointMatch.objects.filter(argument__in=rows, is_match=True)
         points = dict(matches.values_list("argument", "key_point__text"))
-        found = defaultdict(list)
+        arguments = defaultdict(list)
         for pk, topic, stance, left_out, text in rows.order_by("cell", "position").values_list(
             "pk", "cell__topic", "cell__stance", "left_out", "text"
         ):
-            found[topic, stance].append(_Argument(pk, not left_out, points.get(pk, ""), text))
-        return found
+            arguments[topic, stance].append(_Argument(pk, not left_out, points.get(pk, ""), text))
+        return arguments
 
     @cached_property
     def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
         """Those that preprocessing kept, or all of them where only these are as many as ids."""
-        kept = {key: [each for each in cell if each.is_kept] for key, cell in self._stored.items()}
+        kept = {
+            key: [argument for argument in cell if argument.is_kept]
+            for key, cell in self._stored.items()
+        }
         if self._are_as_many(self._stored) and not self._are_as_many(kept):
             self.notes.append(
                 _("The ids refer to all arguments, including those left out by preprocessing.")
@@ -192,7 +195,9 @@ class Placing:
     @cached_property
     def _ordered(self) -> Mapping[CellKey, list[int]]:
         return {
-            key: [cell[at].pk for at in positions(self._order, [each[2:] for each in cell])]
+            key: [
+                cell[at].pk for at in positions(self._order, [argument[2:] for argument in cell])
+            ]
             for key, cell in self._taking_part.items()
         }
 
@@ -204,7 +209,7 @@ class Placing:
         if other := better_order(order, fits):
             raise ImportRefused(_other_order(order, other, fits))
         if not self._asked and not is_confirmed(order, fits, cells):
-            names = "; ".join(f"{each}: {ORDER_NAMES[each]}" for each in ORDERS)
+            names = "; ".join(f"{name}: {ORDER_NAMES[name]}" for name in ORDERS)
             raise ImportRefused(
                 _(
                     "The file does not name the arguments of its cluster ids, and the order "
@@ -226,7 +231,7 @@ class Placing:
 
     def _recognised(self, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]) -> str:
         """Another order than the usual one that ids and words show; empty without one."""
-        best = max(fits, key=lambda each: fits[each].strength)
+        best = max(fits, key=lambda name: fits[name].strength)
         if best == KEY_POINTS or not is_confirmed(best, fits, cells):
             return ""
         strength = word_strength(best, cells)
@@ -251,7 +256,7 @@ class Placing:
         strength = word_strength(order, cells)
         if strength is None or strength >= SHOWN:
             return
-        if self._asked and sum(len(each.arguments) for each in cells) < FEWEST_TOLD:
+        if self._asked and sum(len(cell.arguments) for cell in cells) < FEWEST_TOLD:
             self.notes.append(
                 _("The words in the clusters do not show that the ids refer to these texts.")
             )
@@ -273,12 +278,12 @@ class Placing:
             if len(cell) == len(run.cluster_ids):
                 ids[run.topic, run.stance].append(run.cluster_ids)
         return [
-            CellClusterings([each[2:] for each in self._taking_part[key]], clusterings)
+            CellClusterings([argument[2:] for argument in self._taking_part[key]], clusterings)
             for key, clusterings in ids.items()
         ]
 
     def _named(self, run: StoredRun, cell: Sequence[_Argument]) -> list[int]:
-        known = {each.text: each.pk for each in cell}
+        known = {argument.text: argument.pk for argument in cell}
         if len(run.texts) != len(run.cluster_ids):
             reason = _("%(ids)d cluster ids, but the file names %(texts)d arguments.")
             raise Misplaced(reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)})

@@ -64,12 +64,12 @@ def read_stored(source: Source) -> Iterator[Line]:
 
 def _content(source: Source) -> dict[str, Any]:
     try:
-        found = loads(source.path.read_bytes(), max_bytes=MOST_BYTES)
+        content = loads(source.path.read_bytes(), max_bytes=MOST_BYTES)
     except StrictJsonError as error:
         raise UnreadableFile(source.name, str(error)) from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise UnreadableFile(source.name, "is not a JSON object")
-    return found
+    return content
 
 
 def _runs(
@@ -192,8 +192,8 @@ class StoredScoreReconciliation(Reconciliation):
         if self._dataset is None:
             self._refuse(_("The study has no dataset named “%s”.") % entry.dataset)
             return
-        found = self._dataset.cells.values_list("topic", "stance", "pk")
-        self._cells = {(topic, stance): pk for topic, stance, pk in found}
+        cells = self._dataset.cells.values_list("topic", "stance", "pk")
+        self._cells = {(topic, stance): pk for topic, stance, pk in cells}
         if not entry.topic:
             self._counted = self._counted_sets()
             if len(self._counted) != entry.of:
@@ -216,12 +216,14 @@ class StoredScoreReconciliation(Reconciliation):
     def _placed(self, entries: Sequence[StoredEntry]) -> dict[int, int | None]:
         """Place in the piece → key of its set; None for one that a dry run would make."""
         if self._counted is not None:
-            return {at: self._counted[each.position] for at, each in enumerate(entries)}
-        sources = {each.source for each in entries}
+            return {
+                at: self._counted[stored_entry.position] for at, stored_entry in enumerate(entries)
+            }
+        sources = {stored_entry.source for stored_entry in entries}
         rows = SummarySet.objects.filter(study=self.study, source__in=sources)
         names = ("source", "position", "cell", "system", "setting", "arguments", "clusters")
         rows = rows.only(*names)
-        known = {(each.source, each.position): each for each in rows}
+        known = {(row.source, row.position): row for row in rows}
         placed: dict[int, int | None] = {}
         for at, entry in enumerate(entries):
             there = known.get((entry.source, entry.position))
@@ -328,8 +330,8 @@ def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], flo
     rows = MetricScore.objects.filter(
         summary_set__in=keys, setting__startswith=SETTING, value__isnull=False
     )
-    found = rows.values_list("summary_set", "metric", "setting", "value")
-    return {(key, metric, setting): value for key, metric, setting, value in found}
+    scores = rows.values_list("summary_set", "metric", "setting", "value")
+    return {(key, metric, setting): value for key, metric, setting, value in scores}
 
 
 def _score(key: Any, metric: str, value: float, entry: StoredEntry) -> MetricScore:

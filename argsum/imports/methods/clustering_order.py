@@ -97,22 +97,22 @@ def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
     ValueError
         If a clustering has another length than its cell.
     """
-    cells = [each for each in cells if each.clusterings and each.arguments]
+    cells = [cell for cell in cells if cell.clusterings and cell.arguments]
     # A fixed seed: the same file is always judged alike, and nothing secret is drawn.
     draw = random.Random(0)  # noqa: S311
-    tables = [_Table(each) for each in cells]
-    chance = [_best(tables, [_shuffled(each, draw) for each in cells]) for _ in range(_CHANCES)]
+    tables = [_Table(cell) for cell in cells]
+    chance = [_best(tables, [_shuffled(cell, draw) for cell in cells]) for _ in range(_CHANCES)]
     middle, spread = (fmean(chance), pstdev(chance)) if cells else (0.0, 0.0)
-    found = {}
+    fits = {}
     for order in ORDERS:
-        ari = _best(tables, [positions(order, each.arguments) for each in cells])
-        found[order] = OrderFit(ari, (ari - middle) / spread if spread else 0.0)
-    return found
+        ari = _best(tables, [positions(order, cell.arguments) for cell in cells])
+        fits[order] = OrderFit(ari, (ari - middle) / spread if spread else 0.0)
+    return fits
 
 
 def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
     """The order that the ids follow more clearly than the given one; "" if there is none."""
-    best = max(fits, key=lambda each: fits[each].strength)
+    best = max(fits, key=lambda name: fits[name].strength)
     strength = fits[best].strength
     is_better = strength >= CLEAR and strength >= fits[order].strength + BETTER
     return best if is_better else ""
@@ -125,14 +125,14 @@ def is_confirmed(
 
     Also where every order puts all arguments to the same places.
     """
-    own = [positions(order, each.arguments) for each in cells]
+    own = [positions(order, clusterings.arguments) for clusterings in cells]
     others = [
-        each for each in ORDERS if [positions(each, cell.arguments) for cell in cells] != own
+        name for name in ORDERS if [positions(name, cell.arguments) for cell in cells] != own
     ]
     if not others:
         return True
     strength = fits[order].strength
-    return strength >= CLEAR and all(strength >= fits[each].strength + BETTER for each in others)
+    return strength >= CLEAR and all(strength >= fits[name].strength + BETTER for name in others)
 
 
 def _shuffled(cell: CellClusterings, draw: random.Random) -> list[int]:
@@ -152,13 +152,13 @@ class _Table:
             [numbers.setdefault(point, len(numbers)) for point, _text in cell.arguments]
         )
         clusters = [np.unique(ids, return_inverse=True)[1] for ids in cell.clusterings]
-        widths = [len(numbers) * (int(each.max()) + 1) for each in clusters]
+        widths = [len(numbers) * (int(cluster.max()) + 1) for cluster in clusters]
         self.starts = np.cumsum([0, *widths[:-1]])
         self.width = sum(widths)
         # Where an argument of the first key point is counted.
         self.counted_at = np.array(clusters) * len(numbers) + self.starts[:, None]
         self.rows = int(_pairs(np.bincount(self.points)).sum())
-        self.columns = [int(_pairs(np.bincount(each)).sum()) for each in clusters]
+        self.columns = [int(_pairs(np.bincount(cluster)).sum()) for cluster in clusters]
 
     def best(self, order: Sequence[int]) -> float:
         """The largest index among the clusterings, with the arguments in an order."""
@@ -226,13 +226,13 @@ def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
         For another order, or a clustering of another length than its cell.
     """
     draw = np.random.default_rng(0)
-    found, chances = 0.0, np.zeros(_WORD_CHANCES)
+    strength, chances = 0.0, np.zeros(_WORD_CHANCES)
     for cell in cells:
         if not cell.clusterings or not 1 < len(cell.arguments) <= _LARGEST:
             continue
         ordered = [cell.arguments[place] for place in positions(order, cell.arguments)]
         alike, weights = _likeness([text for _point, text in ordered]), _together(cell)
-        found += float((alike * weights).sum())
+        strength += float((alike * weights).sum())
         groups: dict[str, list[int]] = defaultdict(list)
         for place, (point, _text) in enumerate(ordered):
             groups[point].append(place)
@@ -242,7 +242,7 @@ def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
                 places[group] = draw.permutation(group)
             chances[at] += (alike[np.ix_(places, places)] * weights).sum()
     spread = float(chances.std())
-    return (found - float(chances.mean())) / spread if spread > 1e-9 else None
+    return (strength - float(chances.mean())) / spread if spread > 1e-9 else None
 
 
 def _together(cell: CellClusterings) -> Matrix:

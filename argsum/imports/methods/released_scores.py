@@ -37,14 +37,14 @@ def an_object(value: Any, file: str, column: str | None = None) -> dict[str, Any
 
 def parameter_names(content: dict[str, Any], file: str) -> list[str]:
     names = content.get("parameter_names")
-    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UnreadableFile(file, "is not a list of names", column="parameter_names")
     return names
 
 
 def parameters_of(setting: str, names: list[str], file: str) -> dict[str, float]:
-    found = _SETTING.fullmatch(setting)
-    values = found[1].split(",") if found else []
+    match = _SETTING.fullmatch(setting)
+    values = match[1].split(",") if match else []
     try:
         return dict(zip(names, map(float, values), strict=True))
     except ValueError:
@@ -74,7 +74,7 @@ def seconds_of(given: Any) -> float | None:
 def cluster_ids_of(given: Any, file: str, place: str) -> tuple[int, ...]:
     ids = an_object(given, file, place).get("cluster_ids")
     if not isinstance(ids, list) or not all(
-        isinstance(each, int) and not isinstance(each, bool) and each >= -1 for each in ids
+        isinstance(number, int) and not isinstance(number, bool) and number >= -1 for number in ids
     ):
         raise UnreadableFile(
             file, "cluster_ids is not a list of whole numbers from -1", column=place
@@ -88,7 +88,7 @@ def texts_of(named: dict[str, Any], topic: str, stance: str, file: str) -> tuple
         return ()
     place = f"arguments, {topic} ({stance})"
     texts = an_object(named.get(topic, {}), file, place).get(stance)
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise UnreadableFile(file, "is not a list of texts", column=printable_name(place))
     if len(set(texts)) != len(texts):
         raise UnreadableFile(file, "names an argument twice", column=printable_name(place))
@@ -166,19 +166,19 @@ def read_soft_scores(
         If it is no such file, or its lists differ in length; naming the function and the part.
     """
     shown = name or Path(path).name
-    found: dict[str, dict[str, list[float]]] = {}
+    soft_scores: dict[str, dict[str, list[float]]] = {}
     lengths = set()
     for function, parts in an_object(read_json(path, shown), shown).items():
-        found[function] = {}
+        soft_scores[function] = {}
         for part in SOFT_PARTS:
             values = an_object(parts, shown, function).get(part)
             if not isinstance(values, list) or not all(map(is_number, values)):
                 raise UnreadableFile(shown, f"{part} is not a list of numbers", column=function)
-            found[function][part] = [float(value) for value in values]
+            soft_scores[function][part] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:
         raise UnreadableFile(shown, "the lists of scores differ in length")
-    return found
+    return soft_scores
 
 
 def read_soft_seconds(
@@ -186,12 +186,12 @@ def read_soft_seconds(
 ) -> dict[str, float]:
     """Similarity function → seconds over all sets; those without stored times are left out."""
     shown = name or Path(path).name
-    found = {}
+    soft_seconds = {}
     for function, parts in an_object(read_json(path, shown), shown).items():
         times = an_object(parts, shown, function).get("runtime")
         if isinstance(times, list) and times and all(map(is_number, times)):
-            found[function] = float(sum(times))
-    return found
+            soft_seconds[function] = float(sum(times))
+    return soft_seconds
 
 
 def read_llm_scores(
@@ -206,18 +206,18 @@ def read_llm_scores(
     """
     shown = name or Path(path).name
     content = an_object(read_json(path, shown), shown)
-    found: dict[str, dict[str, list[float]]] = {}
+    llm_scores: dict[str, dict[str, list[float]]] = {}
     lengths = set()
     for metric in LLM:
         for temperature, values in an_object(content.get(metric, {}), shown, metric).items():
             if not isinstance(values, list) or not all(map(is_number, values)):
                 place = f"{metric}, temperature {temperature}"
                 raise UnreadableFile(shown, "is not a list of numbers", column=place)
-            found.setdefault(temperature, {})[metric] = [float(value) for value in values]
+            llm_scores.setdefault(temperature, {})[metric] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:
         raise UnreadableFile(shown, "the lists of scores differ in length")
-    return found
+    return llm_scores
 
 
 def read_evaluations(

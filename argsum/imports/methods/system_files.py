@@ -120,7 +120,7 @@ def holds_key_points(content: Mapping[str, Any]) -> bool:
         for leaf in stances.values()
     ]
     return bool(leaves) and all(
-        isinstance(leaf, list) and all(isinstance(each, str) for each in leaf) for leaf in leaves
+        isinstance(leaf, list) and all(isinstance(text, str) for text in leaf) for leaf in leaves
     )
 
 
@@ -141,13 +141,13 @@ def _read_list(path: Path, name: str) -> SystemFile:
 
 def columns_of(headers: Sequence[str]) -> dict[str, str]:
     """Meaning → header; the first of several with one meaning."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for header in headers:
         plain = "".join(char for char in header.lower() if char.isalnum())
         for meaning, names in COLUMNS.items():
             if plain in names:
-                found.setdefault(meaning, header)
-    return found
+                columns.setdefault(meaning, header)
+    return columns
 
 
 def _read_table(
@@ -160,7 +160,7 @@ def _read_table(
         if "key_point" not in columns:
             raise UnreadableFile(table.name, "has no column 'key_point'")
         if log is not None:
-            log.unread += [each for each in table.columns if each not in columns.values()]
+            log.unread += [heading for heading in table.columns if heading not in columns.values()]
         for row in table.rows:
             values = {meaning: row.values[header] for meaning, header in columns.items()}
             try:
@@ -217,9 +217,9 @@ def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
         if not given:
             return None
         listed = _BETWEEN.split(given) if given[0] != "[" else _json_list(given)
-    if not isinstance(listed, list) or not all(isinstance(each, str | int) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(name, str | int) for name in listed):
         raise Misfit("arguments", "is not a list of ids or texts")
-    return tuple(str(each).strip() for each in listed if str(each).strip())
+    return tuple(str(name).strip() for name in listed if str(name).strip())
 
 
 def _json_list(given: str) -> Any:
@@ -250,16 +250,18 @@ def _of_object(content: dict[str, Any], name: str) -> Iterator[SystemSet]:
     if inside is None:
         inside = {key: value for key, value in content.items() if key != "system"}
     names = [
-        each
+        element
         for key, value in content.items()
-        if isinstance(value, list) and value and all(isinstance(one, str) for one in value)
-        for each in value
+        if isinstance(value, list) and value and all(isinstance(text, str) for text in value)
+        for element in value
     ]
-    found = list(_walk(inside, [], names, name))
-    if not found:
+    sets = list(_walk(inside, [], names, name))
+    if not sets:
         raise UnreadableFile(name, "has no key points by topic and stance")
-    for each in found:
-        yield SystemSet(**{**each.__dict__, "system": system if isinstance(system, str) else ""})
+    for system_set in sets:
+        yield SystemSet(
+            **{**system_set.__dict__, "system": system if isinstance(system, str) else ""}
+        )
 
 
 def _walk(value: Any, keys: list[str], names: Sequence[str], file: str) -> Iterator[SystemSet]:
@@ -321,15 +323,15 @@ def _attempts(sums: Any, file: str, place: str) -> list[tuple[Point, ...]]:
     if sums is None:
         return [()]
     if isinstance(sums, list):
-        return [tuple(_any_point(each, file, place) for each in sums)]
+        return [tuple(_any_point(point, file, place) for point in sums)]
     if not isinstance(sums, dict):
         raise UnreadableFile(file, "is not a list of key points", column=place)
-    times = max((len(each) for each in sums.values() if isinstance(each, list)), default=1)
+    times = max((len(texts) for texts in sums.values() if isinstance(texts, list)), default=1)
     return [
         tuple(
             _point(text, file, place, cluster=int(key) if key.lstrip("-").isdecimal() else None)
-            for key, each in sums.items()
-            if (text := _of_attempt(each, at)) is not None
+            for key, texts in sums.items()
+            if (text := _of_attempt(texts, at)) is not None
         )
         for at in range(times)
     ]
@@ -366,13 +368,13 @@ def _places(given: Any, sums: Any, file: str, place: str) -> tuple[int, ...]:
     """Positions of key points by argument, from the keys that ``sums`` has."""
     if given is None or not isinstance(sums, dict):
         return ()
-    if any(isinstance(each, list) or each is None for each in sums.values()):
+    if any(isinstance(text, list) or text is None for text in sums.values()):
         return ()
     at = {key: position for position, key in enumerate(sums)} | {"-1": -1}
     if not isinstance(given, list) or not all(
-        is_number(each) and str(int(each)) in at for each in given
+        is_number(number) and str(int(number)) in at for number in given
     ):
         raise UnreadableFile(
             file, "sum_ids refers to key points that are not in sums", column=place
         )
-    return tuple(at[str(int(each))] for each in given)
+    return tuple(at[str(int(number))] for number in given)

@@ -197,16 +197,18 @@ def assign_arguments(work: Work) -> None:
         match = match_scorer_of(scorer)
         for sets in cells.values():
             arguments = CellArgument.objects.filter(cell=sets[0].cell_id, left_out="")
-            found = list(arguments.order_by("position").values_list("pk", "text"))
-            texts = list(dict.fromkeys(one.text for row in sets for one in row.summaries.all()))
-            if found and texts:
-                rows_of = [text for _pk, text in found]
+            pairs = list(arguments.order_by("position").values_list("pk", "text"))
+            texts = list(
+                dict.fromkeys(summary.text for row in sets for summary in row.summaries.all())
+            )
+            if pairs and texts:
+                rows_of = [text for _pk, text in pairs]
                 # All key points of a cell at once: its arguments are read only once.
                 scores = match.matrix(rows_of, texts, topic=sets[0].cell.topic)
                 at = {text: column for column, text in enumerate(texts)}
                 for row in sets:
-                    columns = [at[one.text] for one in _in_order(row)]
-                    _store(row, [pk for pk, _text in found], assign(scores[:, columns]))
+                    columns = [at[summary.text] for summary in _in_order(row)]
+                    _store(row, [pk for pk, _text in pairs], assign(scores[:, columns]))
             done += len(sets)
             work.progress(done, total, _("sets with arguments by “%s”") % scorer.name)
     except (ScorerRefused, EmbeddingsUnavailable) as reason:
@@ -214,24 +216,24 @@ def assign_arguments(work: Work) -> None:
 
 
 def _in_order(row: SummarySet) -> list[SystemSummary]:
-    return sorted(row.summaries.all(), key=lambda one: one.position)
+    return sorted(row.summaries.all(), key=lambda summary: summary.position)
 
 
 @transaction.atomic
-def _store(row: SummarySet, keys: Sequence[int], found: KeyPointAssignment) -> None:
+def _store(row: SummarySet, keys: Sequence[int], assignment: KeyPointAssignment) -> None:
     """Keep where arguments belong; the key point with most comes first while nobody judged."""
     held = SummarySet.objects.select_for_update().get(pk=row.pk)
     if held.assigned is not None:
         return
     points = _in_order(row)
-    counts = prevalence(found.positions, len(points))
+    counts = prevalence(assignment.positions, len(points))
     order = list(range(len(points)))
     if not (held.count_sheets.exists() or held.counting_items.exists()):
         order.sort(key=lambda place: -counts[place])
     rank = {old: new for new, old in enumerate(order)} | {UNASSIGNED: UNASSIGNED}
     held.arguments = list(keys)
-    held.assigned = [rank[place] for place in found.positions]
-    held.scores = [round(score, DIGITS) for score in found.scores]
+    held.assigned = [rank[place] for place in assignment.positions]
+    held.scores = [round(score, DIGITS) for score in assignment.scores]
     held.save(update_fields=["arguments", "assigned", "scores"])
     held.summaries.all().delete()
     SystemSummary.objects.bulk_create(
@@ -270,12 +272,12 @@ class SetParts:
 
 def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
     """Cell → the texts written for it, and the reason where there are none; one query."""
-    found: dict[int, tuple[list[str], str]] = {}
+    cells: dict[int, tuple[list[str], str]] = {}
     parts = run.written_parts.filter(summary_set=None).order_by("pk")
     for cell, texts, reason in parts.values_list("cell", "texts", "reason"):
-        if texts or cell not in found:
-            found[cell] = ([texts[key] for key in sorted(texts, key=int)], reason)
-    return found
+        if texts or cell not in cells:
+            cells[cell] = ([texts[key] for key in sorted(texts, key=int)], reason)
+    return cells
 
 
 def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
@@ -288,18 +290,18 @@ def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
     """Set → what was written for it; later replies win where they hold a text. One query."""
-    found = {pk: SetParts() for pk in sets}
+    set_parts = {pk: SetParts() for pk in sets}
     rows = WrittenPart.objects.filter(system_run=run, summary_set__in=sets).order_by("pk")
     for pk, cluster, texts, reason in rows.values_list(
         "summary_set", "cluster", "texts", "reason"
     ):
-        parts = found[pk]
+        parts = set_parts[pk]
         parts.texts |= {int(key): text for key, text in texts.items()}
         if cluster is None:
             parts.is_whole = True
         elif not texts:
             parts.reasons[cluster] = reason
-    return found
+    return set_parts
 
 
 def ready_sets(run: SystemRun) -> dict[int, SetParts]:
@@ -308,7 +310,7 @@ def ready_sets(run: SystemRun) -> dict[int, SetParts]:
         return {}
     waiting: dict[int, Any] = dict(run.sets.filter(state=WAITING).values_list("pk", "clusters"))
     parts = parts_of_sets(run, waiting.keys())
-    return {pk: each for pk, each in parts.items() if each.covers(members(waiting[pk]))}
+    return {pk: part for pk, part in parts.items() if part.covers(members(waiting[pk]))}
 
 
 def has_ready_sets(run: SystemRun) -> bool:
@@ -344,15 +346,15 @@ def reopen_better(run: SystemRun, parts: Iterable[WrittenPart]) -> None:
         counting_items=None, count_sheets=None, metric_scores=None, count_replies=None
     )
     sets = {part.summary_set_id for part in good if part.summary_set_id}
-    found = list(unused.filter(pk__in=sets).values_list("pk", flat=True))
-    SystemSummary.objects.filter(summary_set__in=found).delete()
-    SummarySet.objects.filter(pk__in=found).update(
+    keys = list(unused.filter(pk__in=sets).values_list("pk", flat=True))
+    SystemSummary.objects.filter(summary_set__in=keys).delete()
+    SummarySet.objects.filter(pk__in=keys).update(
         state=WAITING, reason="", assigned=None, scores=None, done_at=None
     )
     cells = {part.cell_id for part in good if not part.summary_set_id}
     empty = unused.filter(cell__in=cells, reason__startswith=NOTHING_WRITTEN)
     gone, _rows = empty.delete() if cells else (0, {})
-    if found or gone:
+    if keys or gone:
         SystemRun.objects.filter(pk=run.pk, state=SystemRun.State.DONE).update(
             state=SystemRun.State.WRITING, ended_at=None
         )

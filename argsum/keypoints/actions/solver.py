@@ -122,10 +122,10 @@ class RunScorers:
     @cached_property
     def match(self) -> MatchScorer:
         """What scores pairs of texts."""
-        found = match_scorer_of(_required(self.run.match_scorer))
-        if isinstance(found, StoredMatrices) and isinstance(found.inner, CrossEncoder):
-            found.inner.say = self.say
-        return found
+        scorer = match_scorer_of(_required(self.run.match_scorer))
+        if isinstance(scorer, StoredMatrices) and isinstance(scorer.inner, CrossEncoder):
+            scorer.inner.say = self.say
+        return scorer
 
     @cached_property
     def quality(self) -> QualityScorer | None:
@@ -183,24 +183,24 @@ class CellInputs:
     @property
     def pairs(self) -> Scores:
         """Scores of arguments with arguments, shape (n, n)."""
-        found: Scores = self.shares.take(
+        scores: Scores = self.shares.take(
             "pairs", self.settings, lambda: self.match(list(self.texts))
         )
-        return found
+        return scores
 
     @property
     def vectors(self) -> Scores:
         """Sentence vectors, shape (n, d)."""
-        found: Scores = self.shares.take(
+        embeddings: Scores = self.shares.take(
             "vectors", self.settings, lambda: self.scorers.vectors(self.texts, self.cell.topic)
         )
-        return found
+        return embeddings
 
     @property
     def quality(self) -> Scores:
         """Quality of the arguments, shape (n,); nan where none is known."""
-        found: Scores = self.shares.take("quality", self.settings, self._quality)
-        return found
+        scores: Scores = self.shares.take("quality", self.settings, self._quality)
+        return scores
 
     def quality_of(self, texts: Sequence[str]) -> Scores:
         """Quality of texts that are no arguments; an imported column has none of them."""
@@ -291,11 +291,13 @@ class CellTools:
         return self._given(QUALITY, lambda: self._inputs.quality_of(texts))
 
     def values(self, parameter: str) -> list[float]:
-        return sorted({float(each[parameter]) for each in self._grid if parameter in each})
+        return sorted(
+            {float(setting[parameter]) for setting in self._grid if parameter in setting}
+        )
 
     def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
         own = [self.parameters.get(name) for name in by]
-        users = sum([each.get(name) for name in by] == own for each in self._grid)
+        users = sum([setting.get(name) for name in by] == own for setting in self._grid)
         # A name of a system never meets one of `CellInputs`.
         return self._inputs.shares.take(("system", what, *own), users, make)
 
@@ -303,9 +305,9 @@ class CellTools:
         """Scores that cannot be written to, as other settings read the same ones."""
         if need not in self._system.needs:
             raise SystemNotValid(f"it asks for “{need}”, which is not among its needs")
-        found = make().view()
-        found.flags.writeable = False
-        return found
+        scores = make().view()
+        scores.flags.writeable = False
+        return scores
 
 
 def solve(
@@ -363,12 +365,12 @@ def _asked(
         if not system.package:
             raise
         logger.exception("The system “%s” of %s", system.name, system.package)
-        said = str(problem) if isinstance(problem, SystemNotValid) else type(problem).__name__
-        message = f"“{system.title}” of the package {system.package} failed: {said}."
+        name = str(problem) if isinstance(problem, SystemNotValid) else type(problem).__name__
+        message = f"“{system.title}” of the package {system.package} failed: {name}."
         raise SystemFailed(message) from None
     if made.clusters is None:
         return made
-    return replace(made, clusters=[int(each) for each in made.clusters])
+    return replace(made, clusters=[int(cluster) for cluster in made.clusters])
 
 
 def _clustered(made: Summary, inputs: CellInputs, *, is_plain: bool) -> Summary:

@@ -113,10 +113,10 @@ def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
     """Why some clusters have no key point; empty where all have."""
     if not missing:
         return ""
-    said = ", ".join(sorted({reason for reason in reasons.values() if reason}))
+    causes = ", ".join(sorted({reason for reason in reasons.values() if reason}))
     if missing == clusters:
-        return f"{NOTHING_WRITTEN} ({said})." if said else f"{NOTHING_WRITTEN}."
-    tail = f" ({said})" if said else ""
+        return f"{NOTHING_WRITTEN} ({causes})." if causes else f"{NOTHING_WRITTEN}."
+    tail = f" ({causes})" if causes else ""
     return f"{missing} of {clusters} clusters have no key point{tail}."
 
 
@@ -201,14 +201,14 @@ def _compute(run: SystemRun, work: Work) -> None:
     for place, cell in enumerate(cells, start=1):
         steps.place = place
         missing = [
-            (number, each)
-            for number, each in enumerate(settings, start=1)
-            if (cell.pk, setting_of(each)) not in stored
+            (number, setting)
+            for number, setting in enumerate(settings, start=1)
+            if (cell.pk, setting_of(setting)) not in stored
         ]
         if missing and (written is None or cell.pk in written):
-            found = None if written is None else written[cell.pk]
+            reply = None if written is None else written[cell.pk]
             inputs = CellInputs(run, scorers, cell, len(missing))
-            _compute_cell(system, inputs, missing, steps, found)
+            _compute_cell(system, inputs, missing, steps, reply)
 
 
 def _compute_cell(
@@ -219,7 +219,7 @@ def _compute_cell(
     written: tuple[Sequence[str], str] | None,
 ) -> None:
     """Make the missing sets of one cell; what they share is made once."""
-    grid = [each for _number, each in missing]
+    grid = [setting for _number, setting in missing]
     if system.warm_up:
         system.warm_up(len(inputs.texts), grid)
     for number, parameters in missing:

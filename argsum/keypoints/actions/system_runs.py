@@ -289,13 +289,13 @@ def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
     SystemRunRefused
         If the training of the match scorer chose nothing for this system, or there is none.
     """
-    found = system_named(system)
+    summarizer = system_named(system)
     if name == PUBLISHED:
-        return found.published_grid(variant)
+        return summarizer.published_grid(variant)
     if name == USUAL:
-        return found.usual_grid(variant)
+        return summarizer.usual_grid(variant)
     figures = scorer.figures.get("chosen", {})
-    chosen = found.chosen(figures) if found.chosen else None
+    chosen = summarizer.chosen(figures) if summarizer.chosen else None
     if chosen is None:
         raise SystemRunRefused(
             _(
@@ -310,7 +310,7 @@ def _checked(plan: SystemPlan) -> Grid:
     system = system_named(plan.system)
     if plan.variant not in system.variants:
         raise SystemRunRefused(_("This system has no such variant."))
-    parameters = {each.name: each for each in system.parameters_for(plan.variant)}
+    parameters = {param.name: param for param in system.parameters_for(plan.variant)}
     if unknown := sorted(set(plan.grid) - set(parameters)):
         raise SystemRunRefused(_("“%s” is not a parameter of this system.") % unknown[0])
     checked: Grid = {}
@@ -333,27 +333,30 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         raise SystemRunRefused(_("Enter the name of a sequence-to-sequence model."))
     _refuse_unready_writer(study, plan)
     _refuse_no_qualities(study, plan)
-    found = estimate_system(plan)
-    if not found.cells:
+    estimate = estimate_system(plan)
+    if not estimate.cells:
         raise SystemRunRefused(_("The dataset has no cells in this split."))
-    if plan.variant in WRITES_CELLS and not found.arguments:
+    if plan.variant in WRITES_CELLS and not estimate.arguments:
         raise SystemRunRefused(_("The cells have no arguments to write about."))
-    if found.largest > MOST_ARGUMENTS:
+    if estimate.largest > MOST_ARGUMENTS:
         raise SystemRunRefused(
             _("A topic and stance has %(n)s arguments; at most %(most)s are possible.")
-            % {"n": f"{found.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
+            % {"n": f"{estimate.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
         )
-    if found.settings > MOST_SETTINGS:
+    if estimate.settings > MOST_SETTINGS:
         raise SystemRunRefused(
             _("%(n)s settings are too many; at most %(most)s are possible. Use fewer values.")
-            % {"n": f"{found.settings:,}", "most": f"{MOST_SETTINGS:,}"}
+            % {"n": f"{estimate.settings:,}", "most": f"{MOST_SETTINGS:,}"}
         )
-    if any(len(setting_of(each)) > LONGEST_SETTING for each in combinations(plan.checked)):
+    if any(
+        len(setting_of(combination)) > LONGEST_SETTING
+        for combination in combinations(plan.checked)
+    ):
         raise SystemRunRefused(_("The values of one setting are too long to be stored."))
-    if found.sets > MOST_SETS:
+    if estimate.sets > MOST_SETS:
         raise SystemRunRefused(
             _("%(n)s cells and settings are too many for one run; at most %(most)s are possible.")
-            % {"n": f"{found.sets:,}", "most": f"{MOST_SETS:,}"}
+            % {"n": f"{estimate.sets:,}", "most": f"{MOST_SETS:,}"}
         )
 
 

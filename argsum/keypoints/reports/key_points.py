@@ -129,9 +129,9 @@ class Side:
         """Arguments of a key point by its number, or of none, that contain a text."""
         own = self.unassigned
         if number is not None:
-            own = next(each.arguments for each in self.points if each.number == number)
+            own = next(point.arguments for point in self.points if point.number == number)
         asked = search.casefold()
-        return [one for one in own if asked in one.row.text.casefold()]
+        return [argument for argument in own if asked in argument.row.text.casefold()]
 
     @property
     def some_unassigned(self) -> Sequence[Belonging]:
@@ -149,9 +149,11 @@ def sides_of(made: SummarySet, least: float = 0.0) -> list[Side]:
 
     ``least`` is the least score of an argument; with less it counts as unassigned.
     """
-    sets = sorted([made, *other_stances(made)], key=lambda each: -each.cell.stance)
-    found = [_belongings(each, least) for each in sets]
-    return [_side(each, *parts) for each, parts in zip(sets, found, strict=True)]
+    sets = sorted([made, *other_stances(made)], key=lambda summary_set: -summary_set.cell.stance)
+    belongings = [_belongings(summary_set, least) for summary_set in sets]
+    return [
+        _side(summary_set, *parts) for summary_set, parts in zip(sets, belongings, strict=True)
+    ]
 
 
 def other_stances(made: SummarySet) -> list[SummarySet]:
@@ -166,7 +168,7 @@ def other_stances(made: SummarySet) -> list[SummarySet]:
         source=made.source,
     )
     rows = rows.exclude(cell=made.cell_id).select_related("cell").order_by("cell__position")
-    return list({each.cell_id: each for each in rows}.values())
+    return list({row.cell_id: row for row in rows}.values())
 
 
 def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
@@ -175,10 +177,10 @@ def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
     rows = ReferenceKeyPoint.objects.filter(cell__in=cells).annotate(
         n=Count("matches", filter=matching)
     )
-    found: dict[int, list[Reference]] = {cell.pk: [] for cell in cells}
+    references: dict[int, list[Reference]] = {cell.pk: [] for cell in cells}
     for row in rows.order_by("-n", "position"):
-        found[row.cell_id].append(Reference(row.text, row.n))
-    return found
+        references[row.cell_id].append(Reference(row.text, row.n))
+    return references
 
 
 def rows_of(sides: Sequence[Side]) -> Iterator[list[Any]]:
@@ -186,12 +188,12 @@ def rows_of(sides: Sequence[Side]) -> Iterator[list[Any]]:
     for side in sides:
         about = [side.cell.topic, side.cell.get_stance_display()]
         for point in side.points:
-            for one in point.arguments:
-                yield [*about, point.number, point.text, point.count, *_argument(one)]
+            for argument in point.arguments:
+                yield [*about, point.number, point.text, point.count, *_argument(argument)]
             if not point.arguments:
                 yield [*about, point.number, point.text, point.count, None, None, None, None, None]
-        for one in side.unassigned:
-            yield [*about, None, None, None, *_argument(one)]
+        for argument in side.unassigned:
+            yield [*about, None, None, None, *_argument(argument)]
 
 
 def lines_of(sides: Sequence[Side]) -> Iterator[str]:
@@ -218,7 +220,9 @@ def text_of(sides: Sequence[Side]) -> str:
         parts.append(f"{side.matched} of {side.total} arguments belong to a key point.")
         for point in side.points:
             parts.append(f"### {point.number}. {_line(point.text)} ({point.count})")
-            parts.append("\n".join(f"- {_line(one.row.text)}" for one in point.arguments) or "–")
+            parts.append(
+                "\n".join(f"- {_line(argument.row.text)}" for argument in point.arguments) or "–"
+            )
     return "\n\n".join(parts) + "\n"
 
 
@@ -267,11 +271,11 @@ def _belongings(
     for pk, place, score, cluster in zip(made.arguments, assigned, scores, clusters, strict=True):
         if pk not in rows:
             continue
-        one = Belonging(rows[pk], score, cluster)
+        argument = Belonging(rows[pk], score, cluster)
         is_in = place >= 0 and (score is None or score >= least or not least)
-        (groups.setdefault(place, []) if is_in else rest).append(one)
-    for each in [*groups.values(), rest]:
-        each.sort(key=lambda one: (-(one.score or 0.0), one.row.position))
+        (groups.setdefault(place, []) if is_in else rest).append(argument)
+    for belongings in [*groups.values(), rest]:
+        belongings.sort(key=lambda member: (-(member.score or 0.0), member.row.position))
     return groups, rest
 
 
@@ -286,7 +290,7 @@ def _side(
         own = groups.get(summary.position, [])
         count = len(own) if made.assigned is not None else summary.prevalence or 0
         points.append((count, summary, own))
-    points.sort(key=lambda each: (-each[0], each[1].position))
+    points.sort(key=lambda point: (-point[0], point[1].position))
     return Side(
         made,
         [
@@ -306,19 +310,25 @@ def _side(
     )
 
 
-def _argument(one: Belonging) -> list[Any]:
-    return [one.row.name, one.row.text, one.score, one.row.quality, one.cluster]
+def _argument(argument: Belonging) -> list[Any]:
+    return [
+        argument.row.name,
+        argument.row.text,
+        argument.score,
+        argument.row.quality,
+        argument.cluster,
+    ]
 
 
-def _listed(found: Sequence[Belonging]) -> list[dict[str, Any]]:
+def _listed(belongings: Sequence[Belonging]) -> list[dict[str, Any]]:
     return [
         {
-            "argument": one.row.name,
-            "text": one.row.text,
-            "score": one.score,
-            "quality": one.row.quality,
+            "argument": argument.row.name,
+            "text": argument.row.text,
+            "score": argument.score,
+            "quality": argument.row.quality,
         }
-        for one in found
+        for argument in belongings
     ]
 
 
@@ -356,19 +366,19 @@ def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
 def _most(known: Sequence[Side], total: int) -> str:
     """The key point with most arguments; how many have as many, where it is not alone."""
     points = [point for side in known for point in side.points]
-    most = max(points, key=lambda each: each.count)
-    alike = [each for each in points if each.count == most.count]
-    said = {
+    most = max(points, key=lambda entry: entry.count)
+    alike = [entry for entry in points if entry.count == most.count]
+    fields = {
         "count": f"{most.count:,}",
         "share": percent(most.count / total if total else 0.0),
         "text": most.text,
         "alike": f"{len(alike):,}",
     }
     if len(points) == 1:
-        return _("it says: “%(text)s”") % said
+        return _("it says: “%(text)s”") % fields
     if len(alike) > 1:
-        return _("%(alike)s share first place with %(count)s each (%(share)s).") % said
-    return _("the most frequent, with %(count)s (%(share)s): “%(text)s”") % said
+        return _("%(alike)s share first place with %(count)s each (%(share)s).") % fields
+    return _("the most frequent, with %(count)s (%(share)s): “%(text)s”") % fields
 
 
 def _checked(sheets: int) -> str:

@@ -152,9 +152,9 @@ def runs_of(study: Study) -> QuerySet[SystemRun]:
 
 def system_choices(study: Study) -> list[tuple[str, str]]:
     """Name and title of every system that is installed or ran here; one query."""
-    found = {each.name: each.title for each in systems()}
+    titles = {system.name: system.title for system in systems()}
     ran = study.system_runs.order_by().values_list("system", flat=True).distinct()
-    return list((found | {name: name for name in ran if name not in found}).items())
+    return list((titles | {name: name for name in ran if name not in titles}).items())
 
 
 def grid_of(run: SystemRun) -> Grid:
@@ -214,14 +214,14 @@ def _apart(first: Any, second: Any) -> float:
 
 def references_of(cells: Sequence[Cell]) -> dict[int, str]:
     """Argument → the one reference key point that it matches; others have none. One query."""
-    found: dict[int, str] = {}
+    references: dict[int, str] = {}
     several: set[int] = set()
     rows = KeyPointMatch.objects.filter(argument__cell__in=cells, is_match=True)
     for argument, key_point in rows.values_list("argument", "key_point"):
-        if argument in found:
+        if argument in references:
             several.add(argument)
-        found[argument] = str(key_point)
-    return {pk: name for pk, name in found.items() if pk not in several}
+        references[argument] = str(key_point)
+    return {pk: name for pk, name in references.items() if pk not in several}
 
 
 def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
@@ -230,19 +230,19 @@ def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
         [
             line.cell.topic,
             line.cell.get_stance_display(),
-            one.row.setting,
-            one.row.state,
-            one.row.reason,
-            one.key_points,
-            one.clusters,
-            one.clustered,
-            one.excluding,
-            one.figure.including if one.figure else None,
-            one.row.seconds,
-            str(one.row.public_id),
+            set_line.row.setting,
+            set_line.row.state,
+            set_line.row.reason,
+            set_line.key_points,
+            set_line.clusters,
+            set_line.clustered,
+            set_line.excluding,
+            set_line.figure.including if set_line.figure else None,
+            set_line.row.seconds,
+            str(set_line.row.public_id),
         ]
         for line in lines
-        for one in line.lines
+        for set_line in line.lines
     ]
     return TableData(
         columns=[
@@ -301,7 +301,11 @@ def _cell_line(
 def _set_line(row: Any, references: Mapping[int, str] | None, least_share: float) -> SetLine:
     if references is None:
         return SetLine(row, row.n, None, None, None)
-    clusters = None if row.clusters is None else len({each for each in row.clusters if each >= 0})
+    clusters = (
+        None
+        if row.clusters is None
+        else len({cluster for cluster in row.clusters if cluster >= 0})
+    )
     figure = _figure(row, references)
     clustered = share_clustered(row.clusters) if row.clusters else None
     excluding = index_of(figure, "exclude", least_share) if figure else None
@@ -326,8 +330,8 @@ def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | N
 def _best(lines: Sequence[SetLine], noise: Noise, least_share: float) -> SetLine | None:
     """The setting of a cell that the index itself would choose."""
     figures = [line.figure for line in lines if line.figure]
-    found = best_per_cell({"cell": figures}, noise=noise, least_share=least_share)
-    chosen = found.chosen.get("cell")
+    cell = best_per_cell({"cell": figures}, noise=noise, least_share=least_share)
+    chosen = cell.chosen.get("cell")
     return next((line for line in lines if line.figure is chosen), None) if chosen else None
 
 
@@ -354,12 +358,12 @@ def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]
     name = varied(run)
     figures: dict[float, list[Any]] = {float(value): [] for value in run.grid.get(name, ())}
     for line in lines:
-        for one in line.lines:
-            if one.figure is not None and one.row.parameters.get(name) in figures:
-                figures[float(one.row.parameters[name])].append(one.figure)
+        for set_line in line.lines:
+            if set_line.figure is not None and set_line.row.parameters.get(name) in figures:
+                figures[float(set_line.row.parameters[name])].append(set_line.figure)
     if not any(figures.values()):
         return []
-    return [_row(value, found) for value, found in sorted(figures.items())]
+    return [_row(value, cell_figures) for value, cell_figures in sorted(figures.items())]
 
 
 def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
@@ -399,7 +403,7 @@ def curve_table(run: SystemRun, rows: Sequence[dict[str, Any]]) -> TableData:
             varied(run), "ARI excluding noise", "cells", "ARI excluding noise, 0 for other cells",
             "ARI including noise", "cells", "share clustered",
         ],
-        rows=[[row[each] for each in columns] for row in rows],
+        rows=[[row[column] for column in columns] for row in rows],
         caption=f"{run.label}, run {run.number} over {run.dataset}: means over cells",
         note=(
             f"Excluding noise, a cell with less than {LEAST_SHARE:.0%} clustered has no index and "
@@ -411,9 +415,9 @@ def curve_table(run: SystemRun, rows: Sequence[dict[str, Any]]) -> TableData:
 
 
 def _row(value: float, figures: Sequence[Any]) -> dict[str, Any]:
-    judged = [each for each in figures if each.including is not None]
-    excluding = over_cells(index_of(each, "exclude") for each in judged)
-    including = over_cells(each.including for each in judged)
+    judged = [figure for figure in figures if figure.including is not None]
+    excluding = over_cells(index_of(cluster_figure, "exclude") for cluster_figure in judged)
+    including = over_cells(cluster_figure.including for cluster_figure in judged)
     return {
         "value": value,
         "excluding": excluding.mean,
@@ -421,5 +425,5 @@ def _row(value: float, figures: Sequence[Any]) -> dict[str, Any]:
         "with_zeros": excluding.with_zeros,
         "including": including.mean,
         "cells": including.n,
-        "share": fmean(each.share for each in figures) if figures else None,
+        "share": fmean(figure.share for figure in figures) if figures else None,
     }

@@ -114,19 +114,20 @@ class BoardChoice:
     @cached_property
     def coverage_sources(self) -> list[Source]:
         """Sources of coverage."""
-        return [each for each in self.sources if _may_be(each, "coverage")]
+        return [source for source in self.sources if _may_be(source, "coverage")]
 
     @cached_property
     def redundancy_sources(self) -> list[Source]:
         """Sources of redundancy."""
-        return [each for each in self.sources if _may_be(each, "redundancy")]
+        return [source for source in self.sources if _may_be(source, "redundancy")]
 
 
 def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
     """What an address asks for; anything unknown falls back to what the data suggest."""
     datasets = list(study.argument_datasets.order_by("-created_at", "-pk"))
     dataset = next(
-        (each for each in datasets if str(each.public_id) == query.get("dataset")), None
+        (candidate for candidate in datasets if str(candidate.public_id) == query.get("dataset")),
+        None,
     )
     dataset = dataset or _first_with_sets(study, datasets)
     if dataset is None:
@@ -159,7 +160,7 @@ def terms_of(query: Mapping[str, str]) -> Terms:
     weight = _number(query.get("weight"), WEIGHT)
     nearest = round(weight * STEPS) / STEPS
     wanted = query.get("selection", "")
-    selection: Selection = next((each for each in SELECTIONS if each == wanted), "dev")
+    selection: Selection = next((option for option in SELECTIONS if option == wanted), "dev")
     return Terms(
         nearest if abs(nearest - weight) < 1e-3 else weight,
         selection,
@@ -203,15 +204,15 @@ def _may_be(source: Source, dimension: str) -> bool:
 
 def _source(sources: tuple[Source, ...], dimension: str, wanted: str) -> Source:
     """The source asked for, else people, a language model, or the Coverage Score."""
-    fitting = [each for each in sources if _may_be(each, dimension)]
-    usual = [each for each in fitting if each.metric in (PEOPLE, *LLM, COVERAGE_SCORE)]
-    asked = [each for each in fitting if each.key == wanted]
+    fitting = [source for source in sources if _may_be(source, dimension)]
+    usual = [source for source in fitting if source.metric in (PEOPLE, *LLM, COVERAGE_SCORE)]
+    asked = [source for source in fitting if source.key == wanted]
     return next(iter([*asked, *usual, *fitting]), NOTHING)
 
 
 def _first_with_sets(study: Study, datasets: list[Dataset]) -> Dataset | None:
     used = set(study.summary_sets.order_by().values_list("cell__dataset", flat=True).distinct())
-    return next(iter([*(each for each in datasets if each.pk in used), *datasets]), None)
+    return next(iter([*(dataset for dataset in datasets if dataset.pk in used), *datasets]), None)
 
 
 def _splits(dataset: Dataset) -> list[str]:
@@ -221,8 +222,8 @@ def _splits(dataset: Dataset) -> list[str]:
         .values_list("split")
         .annotate(n=Count("summary_sets", filter=Q(summary_sets__state__in=ENDED)))
     )
-    found = dict(rows)
-    return sorted(split for split, n in found.items() if n) or sorted(found)
+    counts = dict(rows)
+    return sorted(split for split, n in counts.items() if n) or sorted(counts)
 
 
 def _number(text: Any, usual: float) -> float:
@@ -297,14 +298,14 @@ def dev_sets(choice: BoardChoice) -> list[SetFigures]:
 
 def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
     """Runs of the chosen sources that are not done; two queries at most."""
-    found = []
+    runs = []
     for source in (choice.coverage, choice.redundancy):
         if source.metric in LLM:
             own = {"metric_scores__metric": source.metric}
             own["metric_scores__setting"] = source.setting
             rows = Run.objects.filter(study=choice.study, **own).exclude(state=Run.State.DONE)
-            found += list(rows.only("number", "state")[:1])
-    return tuple(found)
+            runs += list(rows.only("number", "state")[:1])
+    return tuple(runs)
 
 
 def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
@@ -323,8 +324,8 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict
         return [], {}
     rows = ended_sets(choice.study, choice.dataset, split, choice.without)
     names = ("pk", "public_id", "system", "setting", "cell", "seconds", "system_run")
-    found = list(rows.values_list(*names))
-    if not found:
+    records = list(rows.values_list(*names))
+    if not records:
         return [], {}
     coverage = _values(rows, choice.coverage, "coverage")
     redundancy = _values(rows, choice.redundancy, "redundancy")
@@ -332,11 +333,11 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict
     # Scores and clusters of one setting may come from two files, as two sets.
     imported = {
         (system, setting, cell): clusters[pk]
-        for pk, _id, system, setting, cell, _seconds, run in found
+        for pk, _id, system, setting, cell, _seconds, run in records
         if run is None and pk in clusters
     }
     sets = []
-    for pk, _public_id, system, setting, cell, seconds, run in found:
+    for pk, _public_id, system, setting, cell, seconds, run in records:
         usual = imported.get((system, setting, cell), NO_CLUSTERS) if run is None else NO_CLUSTERS
         excluding, including, share = clusters.get(pk, usual)
         sets.append(
@@ -356,14 +357,14 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict
     # Settings in the order in which they were run. Of two runs with the same name and setting
     # the one with scores counts, then the newer.
     order: dict[str, int] = {}
-    for each in sorted(sets, key=lambda one: one.key):
-        order.setdefault(each.setting, each.key)
+    for figures in sorted(sets, key=lambda set_figures: set_figures.key):
+        order.setdefault(figures.setting, figures.key)
 
-    def place(each: SetFigures) -> tuple[int, bool, int]:
-        has_score = figure(each, "weighted", choice.terms) is not None
-        return order[each.setting], has_score, each.key
+    def place(set_figures: SetFigures) -> tuple[int, bool, int]:
+        has_score = figure(set_figures, "weighted", choice.terms) is not None
+        return order[set_figures.setting], has_score, set_figures.key
 
-    return sorted(sets, key=place), {pk: str(public_id) for pk, public_id, *_rest in found}
+    return sorted(sets, key=place), {pk: str(public_id) for pk, public_id, *_rest in records}
 
 
 def _values(rows: QuerySet[SummarySet], source: Source, dimension: str) -> dict[int, float]:

@@ -49,43 +49,43 @@ from .scores import MetricRow, SetPoint, Source
 Rows = list[dict[str, Any]]
 
 
-def weighted_rows(found: SummaryBoard) -> Rows:
+def weighted_rows(board: SummaryBoard) -> Rows:
     """The best systems with their weighted score and its interval."""
-    names = distinct([row.system for row in found.rows])
+    names = distinct([row.system for row in board.rows])
     rows = [
         {
-            "system": _with_cells(name, row.figures["weighted"], found),
+            "system": _with_cells(name, row.figures["weighted"], board),
             "series": "",
             **_bounds(row.figures["weighted"]),
         }
-        for name, row in zip(names, found.rows, strict=True)
+        for name, row in zip(names, board.rows, strict=True)
     ]
     return [row for row in rows if row["value"] is not None][:MOST]
 
 
-def weighted_spec(found: SummaryBoard, size: str) -> Spec:
+def weighted_spec(board: SummaryBoard, size: str) -> Spec:
     """Weighted scores with intervals over cells."""
     return intervals(
-        weighted_rows(found),
+        weighted_rows(board),
         y="system",
         series="series",
-        title=of_all(_oracle(found, _("Weighted score")), len(found.rows)),
+        title=of_all(_oracle(board, _("Weighted score")), len(board.rows)),
         size=size,
     )
 
 
-def tradeoff_rows(found: SummaryBoard) -> Rows:
+def tradeoff_rows(board: SummaryBoard) -> Rows:
     """Systems with both scores."""
-    names = distinct([row.system for row in found.rows])
+    names = distinct([row.system for row in board.rows])
     rows = []
-    for name, row in zip(names, found.rows, strict=True):
+    for name, row in zip(names, board.rows, strict=True):
         coverage, redundancy = row.figures["coverage"], row.figures["redundancy"]
         if coverage.value is not None and redundancy.value is not None:
             low, high = coverage.low, coverage.high
-            fewer = min(coverage, redundancy, key=lambda each: each.n_values)
+            fewer = min(coverage, redundancy, key=lambda estimate: estimate.n_values)
             rows.append(
                 {
-                    "system": _with_cells(name, fewer, found),
+                    "system": _with_cells(name, fewer, board),
                     "redundancy": redundancy.value,
                     "coverage": coverage.value,
                     "low": low,
@@ -96,33 +96,33 @@ def tradeoff_rows(found: SummaryBoard) -> Rows:
     return rows[:MOST]
 
 
-def tradeoff_spec(found: SummaryBoard, size: str) -> Spec:
+def tradeoff_spec(board: SummaryBoard, size: str) -> Spec:
     """Coverage against redundancy; up and to the left is better."""
     return point_charts.points(
-        tradeoff_rows(found),
+        tradeoff_rows(board),
         x="redundancy",
         y="coverage",
         series="series",
         text="system",
         titles=(
-            of_all(_oracle(found, _("Redundancy (lower is better)")), len(found.rows)),
-            _oracle(found, _("Coverage")),
+            of_all(_oracle(board, _("Redundancy (lower is better)")), len(board.rows)),
+            _oracle(board, _("Coverage")),
         ),
         size=size,
     )
 
 
-def weighted_alt(found: SummaryBoard) -> str:
+def weighted_alt(board: SummaryBoard) -> str:
     """The chart in words."""
-    return "; ".join(f"{row['system']} {row['value']:.3f}" for row in weighted_rows(found))
+    return "; ".join(f"{row['system']} {row['value']:.3f}" for row in weighted_rows(board))
 
 
-def tradeoff_alt(found: SummaryBoard) -> str:
+def tradeoff_alt(board: SummaryBoard) -> str:
     """The chart in words."""
     return "; ".join(
         _("%(system)s coverage %(c).2f, redundancy %(r).2f")
         % {"system": row["system"], "c": row["coverage"], "r": row["redundancy"]}
-        for row in tradeoff_rows(found)
+        for row in tradeoff_rows(board)
     )
 
 
@@ -135,11 +135,11 @@ class BoardChart:
     chart: Chart
     columns: dict[str, Any]
 
-    def table(self, found: SummaryBoard, name: str) -> TableData:
+    def table(self, board: SummaryBoard, name: str) -> TableData:
         """What the chart shows, in numbers."""
         columns = {key: str(title) for key, title in self.columns.items()}
         caption = str(self.title)
-        return TableData.of_rows(self.chart.rows(found), columns, caption=caption, name=name)
+        return TableData.of_rows(self.chart.rows(board), columns, caption=caption, name=name)
 
 
 _BOUNDED = {"low": lazy("low"), "high": lazy("high")}
@@ -169,7 +169,9 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
     made = []
     known = [row for row in rows if row.source.dimension == dimension]
     known = [row for row in known if row.found.across is not None][:MOST]
-    for name, row in zip(distinct([str(one.source) for one in known]), known, strict=True):
+    for name, row in zip(
+        distinct([str(metric_row.source) for metric_row in known]), known, strict=True
+    ):
         for series, value in (
             (_("across sets"), row.found.across),
             (_("within cells, mean"), row.found.within_mean),
@@ -203,19 +205,19 @@ def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
 
 def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
     """One dot a set: the metric and the people's mean."""
-    rows = [{"metric": one.metric, "people": one.people} for one in points]
+    rows = [{"metric": point.metric, "people": point.people} for point in points]
     return point_charts.scatter(
         rows, x="metric", y="people", titles=(str(source), _("People (mean)")), size=size
     )
 
 
-def heat_rows(found: DimensionAgreement) -> Rows:
+def heat_rows(agreement: DimensionAgreement) -> Rows:
     """Both halves of the square of raters; nothing on the diagonal."""
-    values = {(each.first, each.second): (each.value, each.n) for each in found.pairs.pairs}
-    names = dict(zip(found.raters, distinct(list(found.raters)), strict=True))
+    values = {(pair.first, pair.second): (pair.value, pair.n) for pair in agreement.pairs.pairs}
+    names = dict(zip(agreement.raters, distinct(list(agreement.raters)), strict=True))
     rows = []
-    for first in found.raters:
-        for second in found.raters:
+    for first in agreement.raters:
+        for second in agreement.raters:
             value, n = values.get((first, second)) or values.get((second, first)) or (None, 0)
             text = f"{value:.2f}\nn {n}" if value is not None else ("–" if n else "")
             rows.append(
@@ -224,9 +226,9 @@ def heat_rows(found: DimensionAgreement) -> Rows:
     return rows
 
 
-def heat_spec(found: DimensionAgreement, size: str) -> Spec:
+def heat_spec(agreement: DimensionAgreement, size: str) -> Spec:
     """Correlation between raters."""
-    rows = [{**row, "value": max(0.0, row["value"] or 0.0)} for row in heat_rows(found)]
+    rows = [{**row, "value": max(0.0, row["value"] or 0.0)} for row in heat_rows(agreement)]
     return heatmap(
         rows,
         x="across",
@@ -238,33 +240,33 @@ def heat_spec(found: DimensionAgreement, size: str) -> Spec:
     )
 
 
-def heat_alt(found: DimensionAgreement) -> str:
+def heat_alt(agreement: DimensionAgreement) -> str:
     """The chart in words."""
     return "; ".join(
-        f"{each.first} – {each.second} {each.value:.2f} (n {each.n})"
-        for each in found.pairs.pairs
-        if each.value is not None
+        f"{pair.first} – {pair.second} {pair.value:.2f} (n {pair.n})"
+        for pair in agreement.pairs.pairs
+        if pair.value is not None
     )
 
 
-def _oracle(found: SummaryBoard, title: str) -> str:
+def _oracle(board: SummaryBoard, title: str) -> str:
     """A title that says so where settings were chosen by what they are judged by."""
-    return _("%s, oracle") % title if found.is_oracle else title
+    return _("%s, oracle") % title if board.is_oracle else title
 
 
-def _with_cells(name: str, each: Estimate, found: SummaryBoard) -> str:
+def _with_cells(name: str, estimate: Estimate, board: SummaryBoard) -> str:
     """A system's name, and how many of the cells are in its mean unless all are."""
-    if each.n_values >= len(found.cells):
+    if estimate.n_values >= len(board.cells):
         return name
     return _("%(name)s (%(n)d of %(all)d cells)") % {
         "name": name,
-        "n": each.n_values,
-        "all": len(found.cells),
+        "n": estimate.n_values,
+        "all": len(board.cells),
     }
 
 
-def _bounds(each: Any) -> dict[str, float | None]:
-    return {"value": each.value, "low": each.low, "high": each.high}
+def _bounds(estimate: Any) -> dict[str, float | None]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 # Boards of key points, metrics and people in a sentence, and how sure that is.
@@ -303,8 +305,8 @@ def _mean(row: SystemRow, name: str) -> str:
         "%(figure)s %(value)s over %(n)s cell", "%(figure)s %(value)s over %(n)s cells",
         figure.n_values,
     )  # fmt: skip
-    said = {"value": in_words(figure), "n": figure.n_values}
-    return text % (said | {"figure": str(FIGURE_NAMES[name]).lower()})
+    fields = {"value": in_words(figure), "n": figure.n_values}
+    return text % (fields | {"figure": str(FIGURE_NAMES[name]).lower()})
 
 
 def _best(rows: Sequence[SystemRow], name: str) -> list[str]:
@@ -329,25 +331,25 @@ def _apart(
     rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
 ) -> list[str]:
     """Results of the paired tests of the first system, and how many topics would show more."""
-    following, said = pairs[0].test, []
+    following, sentences = pairs[0].test, []
     if len(_best(rows, name)) == 1:
         text = _("Next: %(name)s, %(figure)s.")
-        said.append(text % {"name": rows[1].system, "figure": _mean(rows[1], name)})
+        sentences.append(text % {"name": rows[1].system, "figure": _mean(rows[1], name)})
     if not level:
         text = _("Paired differences over topics show it better than each of the others, %s.")
-        highest = max(each.test.p or 0.0 for each in pairs[: len(rows) - 1])
-        return [*said, text % after_holm(highest)]
-    if said:
-        said.append(_("It is not shown to be better than %s.") % listed(level))
+        highest = max(pair.test.p or 0.0 for pair in pairs[: len(rows) - 1])
+        return [*sentences, text % after_holm(highest)]
+    if sentences:
+        sentences.append(_("It is not shown to be better than %s.") % listed(level))
     if following.p is None:
         text = _("A test needs %(least)d topics on which both have a value; there are %(n)d.")
-        said.append(text % {"least": RULES["difference"].least, "n": following.n})
+        sentences.append(text % {"least": RULES["difference"].least, "n": following.n})
     elif following.direction == "not_shown":
         text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
         of_both = {"difference": in_words(following), "n": following.n}
-        said.append(text % (of_both | {"p": after_holm(following.p)}))
-        said.append(would_show(following.enough, _("topics"), _("a difference of this size")))
-    return said
+        sentences.append(text % (of_both | {"p": after_holm(following.p)}))
+        sentences.append(would_show(following.enough, _("topics"), _("a difference of this size")))
+    return sentences
 
 
 def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
@@ -355,7 +357,8 @@ def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
     why = {row.system: why_no_interval(row.figures[name]) for row in rows}
     text = _("No interval for %(names)s: %(reason)s.")
     return [
-        text % {"names": listed([each for each in why if why[each] == reason]), "reason": reason}
+        text
+        % {"names": listed([system for system in why if why[system] == reason]), "reason": reason}
         for reason in dict.fromkeys(why.values())
         if reason
     ]
@@ -374,8 +377,8 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
     best = [
         (name, max(own, key=lambda row: row.rank), len(own))
         for dimension, name in DIMENSION_NAMES.items()
-        if (own := [each for each in rows
-                    if each.source.dimension == dimension and each.found.across is not None])
+        if (own := [row for row in rows
+                    if row.source.dimension == dimension and row.found.across is not None])
     ]  # fmt: skip
     if not best:
         if not rows:
@@ -405,43 +408,50 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
     return Finding(f"{says}.", " ".join(filter(None, sure)))
 
 
-def metric_finding(found: Correlations, metric: str) -> Finding | None:
+def metric_finding(correlations: Correlations, metric: str) -> Finding | None:
     """How one metric goes with people."""
-    if found.across is None:
+    if correlations.across is None:
         return None
-    said = {"metric": metric, "r": text_of(found.across, 2)}
-    return Finding(_("%(metric)s and people correlate at %(r)s.") % said, _within(found))
+    fields = {"metric": metric, "r": text_of(correlations.across, 2)}
+    return Finding(_("%(metric)s and people correlate at %(r)s.") % fields, _within(correlations))
 
 
-def _within(found: Correlations, dimension: str = "") -> str:
+def _within(correlations: Correlations, dimension: str = "") -> str:
     """What is left of a correlation where sets of one cell alone are compared."""
-    over = "" if dimension else _("Pearson's r over %s sets.") % f"{found.n:,}"
-    if found.within_mean is None:
+    over = "" if dimension else _("Pearson's r over %s sets.") % f"{correlations.n:,}"
+    if correlations.within_mean is None:
         return over
     text = _("Within cells the mean correlation with %(what)s is %(mean)s (sd %(sd)s).")
-    said = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
-    within = text % (said | {"what": dimension or _("people")})
+    fields = {
+        "mean": text_of(correlations.within_mean, 2),
+        "sd": text_of(correlations.within_sd or 0.0, 2),
+    }
+    within = text % (fields | {"what": dimension or _("people")})
     return f"{over} {within}".strip()
 
 
-def people_finding(found: PeopleAgreement) -> Finding | None:
+def people_finding(people: PeopleAgreement) -> Finding | None:
     """How far people agree about each dimension."""
     known: Mapping[str, Estimate] = {
-        each.dimension: each.alpha for each in found.dimensions if each.alpha.value is not None
+        dimension.dimension: dimension.alpha
+        for dimension in people.dimensions
+        if dimension.alpha.value is not None
     }
     if not known:
-        if not found.sets:
+        if not people.sets:
             return None
         needed = _("At least two people must judge the same sets.")
         return Finding(_("Agreement cannot be computed yet."), needed, "warn")
     # Of both dimensions the one that allows less is said: first one without an interval.
-    lowest = min(known.values(), key=lambda each: (each.low is not None, each.low or 0.0))
-    words = {each: str(DIMENSION_NAMES[each]).lower() for each in known}
+    lowest = min(
+        known.values(), key=lambda estimate: (estimate.low is not None, estimate.low or 0.0)
+    )
+    words = {key: str(DIMENSION_NAMES[key]).lower() for key in known}
     least = reliability_of(lowest)
     about = [words[name] for name, alpha in known.items() if reliability_of(alpha) == least]
     agreement = _("people agree about the %s of sets of key points") % listed(about)
     says, mark = level_of(agreement, lowest)
     figures = ", ".join(f"{words[name]} {in_words(alpha)}" for name, alpha in known.items())
     sure = _("Interval alpha: %(figures)s.")
-    said = f"{sure % {'figures': figures}} {why_less(lowest)}"
-    return Finding(f"{says}.", said.strip(), mark)
+    text = f"{sure % {'figures': figures}} {why_less(lowest)}"
+    return Finding(f"{says}.", text.strip(), mark)

@@ -106,8 +106,8 @@ def people_agreement(study: Study, dataset: str = "", without: str = "") -> Peop
     """
     rows = _sheets(study, dataset)
     sheets = list(rows.exclude(summary_set__system__contains=without) if without else rows)
-    names = _names({each.rater_id: str(each.rater) for each in sheets})
-    sets = {each.summary_set_id for each in sheets if each.replicate == 0}
+    names = _names({sheet.rater_id: str(sheet.rater) for sheet in sheets})
+    sets = {sheet.summary_set_id for sheet in sheets if sheet.replicate == 0}
     cells = dict(study.summary_sets.filter(pk__in=sets).values_list("pk", "cell"))
     return agreement_of(sheets, names, judges_of(study, sets) if sets else {}, cells)
 
@@ -116,19 +116,19 @@ def agreement_of(
     sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges, cells: Cells
 ) -> PeopleAgreement:
     """Agreement of some sheets, repeats among them; ``names`` are those of the raters."""
-    firsts = [each for each in sheets if each.replicate == 0]
+    firsts = [sheet for sheet in sheets if sheet.replicate == 0]
     if not firsts:
         return PeopleAgreement()
     return PeopleAgreement(
         raters=[
-            _one(name, [each for each in firsts if each.rater_id == pk])
+            _one(name, [sheet for sheet in firsts if sheet.rater_id == pk])
             for pk, name in names.items()
         ],
         dimensions=[
             _dimension(name, firsts, sheets, names, judges.get(name, {}), cells)
             for name in DIMENSIONS
         ],
-        sets=len({each.summary_set_id for each in firsts}),
+        sets=len({sheet.summary_set_id for sheet in firsts}),
     )
 
 
@@ -139,30 +139,39 @@ def _sheets(study: Study, dataset: str) -> QuerySet[CountSheet]:
     return rows.defer("marks", "draft", "comment").order_by("pk")
 
 
-def _names(found: Mapping[int, str]) -> dict[int, str]:
+def _names(raters: Mapping[int, str]) -> dict[int, str]:
     """Rater → a name that nobody else has, in order of names."""
     seen: dict[str, int] = {}
     names = {}
-    for pk, name in sorted(found.items(), key=lambda pair: (pair[1], pair[0])):
+    for pk, name in sorted(raters.items(), key=lambda pair: (pair[1], pair[0])):
         seen[name] = seen.get(name, 0) + 1
         names[pk] = name if seen[name] == 1 else f"{name} ({seen[name]})"
     return names
 
 
 def _one(name: str, sheets: Sequence[AnySheet]) -> OneRater:
-    unsure = {each: sum(getattr(one, UNSURE[each]) for one in sheets) for each in DIMENSIONS}
-    empty = {each: sum(getattr(one, each) is None for one in sheets) for each in DIMENSIONS}
+    unsure = {
+        dimension: sum(getattr(sheet, UNSURE[dimension]) for sheet in sheets)
+        for dimension in DIMENSIONS
+    }
+    empty = {
+        dimension: sum(getattr(sheet, dimension) is None for sheet in sheets)
+        for dimension in DIMENSIONS
+    }
     return OneRater(
         name,
-        len({each.summary_set_id for each in sheets}),
+        len({sheet.summary_set_id for sheet in sheets}),
         unsure,
-        {each: empty[each] - _unsure_without(each, sheets) for each in DIMENSIONS},
+        {
+            dimension: empty[dimension] - _unsure_without(dimension, sheets)
+            for dimension in DIMENSIONS
+        },
     )
 
 
 def _unsure_without(dimension: str, sheets: Sequence[AnySheet]) -> int:
     return sum(
-        getattr(one, UNSURE[dimension]) and getattr(one, dimension) is None for one in sheets
+        getattr(sheet, UNSURE[dimension]) and getattr(sheet, dimension) is None for sheet in sheets
     )
 
 
@@ -175,16 +184,16 @@ def _dimension(
     cells: Cells,
 ) -> DimensionAgreement:
     values = _values(dimension, firsts, names)
-    keys = sorted({key for each in values.values() for key in each})
-    columns = {name: [each.get(key) for key in keys] for name, each in values.items()}
+    keys = sorted({key for value in values.values() for key in value})
+    columns = {name: [value.get(key) for key in keys] for name, value in values.items()}
     return DimensionAgreement(
         dimension=dimension,
         pairs=pairwise_pearson(columns),
         alpha=_alpha(values, cells),
         raters=tuple(columns),
         judges=tuple(
-            RaterPair(judge, name, *_pearson(found, values[name]))
-            for judge, found in judges.items()
+            RaterPair(judge, name, *_pearson(scores, values[name]))
+            for judge, scores in judges.items()
             for name in columns
         ),
         repeats=tuple(_repeats(dimension, sheets, names)),
@@ -196,12 +205,12 @@ def _values(
 ) -> dict[str, dict[int, float]]:
     """Rater → set → mean of the rater's sheets of it."""
     given: dict[str, dict[int, list[float]]] = {name: defaultdict(list) for name in names.values()}
-    for each in sheets:
-        value = getattr(each, dimension)
+    for sheet in sheets:
+        value = getattr(sheet, dimension)
         if value is not None:
-            given[names[each.rater_id]][each.summary_set_id].append(value)
+            given[names[sheet.rater_id]][sheet.summary_set_id].append(value)
     return {
-        name: {key: sum(found) / len(found) for key, found in sets.items()}
+        name: {key: sum(scores) / len(scores) for key, scores in sets.items()}
         for name, sets in given.items()
     }
 
@@ -225,21 +234,21 @@ def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
     table = pd.DataFrame(rows, columns=["item", "rater", "value", "cell"])
     parts = [table, *(table[table["cell"] != cell] for cell in table["cell"].unique())]
     columns = ["item", "rater", "value"]
-    found, *without = (
+    estimate, *without = (
         krippendorff_alpha(Ratings.from_frame(part[columns]), "interval") for part in parts
     )
-    if found.value is None or found.low is None:
-        return found
-    left_out = np.array([np.nan if each.value is None else each.value for each in without])
+    if estimate.value is None or estimate.low is None:
+        return estimate
+    left_out = np.array([np.nan if alpha.value is None else alpha.value for alpha in without])
     ones = np.ones(len(left_out), dtype=np.int64)
     try:
         low, high = jackknife_t_interval(
-            found.value, left_out, ones, least=LEAST_CLUSTERS, unit="cells"
+            estimate.value, left_out, ones, least=LEAST_CLUSTERS, unit="cells"
         )
     except UndefinedIntervalError as error:
-        return replace(found, low=None, high=None, interval=None, reason=str(error))
+        return replace(estimate, low=None, high=None, interval=None, reason=str(error))
     about = "cell jackknife, t corrected for skewness"
-    return replace(found, low=low, high=min(high, 1.0), interval=about)
+    return replace(estimate, low=low, high=min(high, 1.0), interval=about)
 
 
 def _pearson(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[int, float | None]:
@@ -253,17 +262,17 @@ def _array(values: Mapping[int, float], keys: list[int]) -> FloatArray:
 
 def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) -> list[Repeats]:
     """Each rater's first and second judgement of the same set in the same round."""
-    found: dict[tuple[int, int | None, int], dict[int, float]] = defaultdict(dict)
-    for each in sheets:
-        value = getattr(each, dimension)
-        if value is not None and each.round_id:
-            key = (each.rater_id, each.round_id, each.summary_set_id)
-            found[key][each.replicate] = value
+    scores: dict[tuple[int, int | None, int], dict[int, float]] = defaultdict(dict)
+    for sheet in sheets:
+        value = getattr(sheet, dimension)
+        if value is not None and sheet.round_id:
+            key = (sheet.rater_id, sheet.round_id, sheet.summary_set_id)
+            scores[key][sheet.replicate] = value
     made = []
     for pk, name in names.items():
         pairs = [
             (values[0], values[1])
-            for (rater, _round, _set), values in found.items()
+            for (rater, _round, _set), values in scores.items()
             if rater == pk and 0 in values and 1 in values
         ]
         if pairs:
@@ -277,11 +286,11 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
 def judges_of(study: Study, sets: set[int]) -> Judges:
     """What language models say of some sets; one query."""
     rows = MetricScore.objects.filter(summary_set__study=study, run__isnull=False)
-    found: dict[str, dict[str, dict[int, float]]] = {}
+    judges: dict[str, dict[str, dict[int, float]]] = {}
     for metric, setting, key, value in rows.values_list(
         "metric", "setting", "summary_set", "value"
     ):
         if key in sets and value is not None:
             dimension = metric.removeprefix("llm_")
-            found.setdefault(dimension, {}).setdefault(setting, {})[key] = value
-    return found
+            judges.setdefault(dimension, {}).setdefault(setting, {})[key] = value
+    return judges

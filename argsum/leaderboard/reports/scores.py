@@ -77,9 +77,10 @@ def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
                 given[name][key][rater].append(value)
     return {
         name: {
-            key: _mean(_mean(each) for each in raters.values()) for key, raters in found.items()
+            key: _mean(_mean(scores) for scores in raters.values())
+            for key, raters in by_set.items()
         }
-        for name, found in given.items()
+        for name, by_set in given.items()
     }
 
 
@@ -107,8 +108,8 @@ def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
         return source
     own = scores.filter(setting=source.setting, summary_set__study__in=sets.values("study")[:1])
     raters = own.filter(run__isnull=False).values("run__counting__rater")[:1]
-    found = here.filter(run__counting__rater__in=raters).order_by("-run", "pk")
-    setting = found.values_list("setting", flat=True).first()
+    judge_scores = here.filter(run__counting__rater__in=raters).order_by("-run", "pk")
+    setting = judge_scores.values_list("setting", flat=True).first()
     return source if setting is None else Source(source.metric, setting)
 
 
@@ -117,12 +118,12 @@ def sources_of(sets: QuerySet[SummarySet]) -> list[Source]:
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )
-    found = [
-        Source(*each)
-        for each in rows.order_by().values_list("metric", "setting").annotate(n=Count("pk"))
+    sources = [
+        Source(*row)
+        for row in rows.order_by().values_list("metric", "setting").annotate(n=Count("pk"))
     ]
     llm = (LLM_COVERAGE, LLM_REDUNDANCY)
-    return sorted(found, key=lambda each: (each.metric not in llm, *_place(each)))
+    return sorted(sources, key=lambda source: (source.metric not in llm, *_place(source)))
 
 
 def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
@@ -146,7 +147,7 @@ def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[An
 def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
     rows = SummarySet.objects.filter(pk__in=list(keys))
     references = _references(rows)
-    found = {}
+    cluster_figures = {}
     for pk, arguments, given in rows.values_list("pk", "arguments", "clusters").iterator(200):
         clusters = given or []
         pairs = [
@@ -156,12 +157,12 @@ def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
         ]
         gold, ids = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         figure = cluster_figure("", gold, ids) if pairs else None
-        found[pk] = (
+        cluster_figures[pk] = (
             figure.excluding if figure else None,
             figure.including if figure else None,
             figure.share if figure else share_clustered(clusters),
         )
-    return found
+    return cluster_figures
 
 
 def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
@@ -172,7 +173,11 @@ def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
     several: dict[int, list[int]] = defaultdict(list)
     for argument, key_point in matches.values_list("argument", "key_point"):
         several[argument].append(key_point)
-    return {argument: str(found[0]) for argument, found in several.items() if len(found) == 1}
+    return {
+        argument: str(key_points[0])
+        for argument, key_points in several.items()
+        if len(key_points) == 1
+    }
 
 
 def _place(source: Source) -> tuple[str, str, str]:
@@ -256,12 +261,12 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
         source = Source(metric, setting, known)
         human = people[source.dimension]
         keys = sorted(set(values) & set(human))
-        found = across_within(
+        correlations = across_within(
             [values[key] for key in keys],
             [human[key] for key in keys],
             [cells[key] for key in keys],
         )
-        made.append(MetricRow(source, found, len(values) - known))
+        made.append(MetricRow(source, correlations, len(values) - known))
     return sorted(made, key=lambda row: (row.source.dimension, -row.rank, str(row.source)))
 
 
@@ -296,15 +301,15 @@ def metric_points(
         for row in rows.defer(*_LONG)
         if row.summary_set_id in human
     ]
-    return sorted(points, key=lambda each: (each.cell, each.system, each.setting))
+    return sorted(points, key=lambda point: (point.cell, point.system, point.setting))
 
 
 def correlations_of(points: Sequence[SetPoint]) -> Correlations:
     """Correlations of the points of a drill-down."""
     return across_within(
-        [each.metric for each in points],
-        [each.people for each in points],
-        [each.cell for each in points],
+        [point.metric for point in points],
+        [point.people for point in points],
+        [point.cell for point in points],
     )
 
 

@@ -140,14 +140,16 @@ def recipe_of(choice: BoardChoice, rows: bytes) -> dict[str, Any]:
         "least_share": choice.terms.least_share,
         # Of judges that did not answer everything when this was computed.
         "unfinished_runs": [run.number for run in unfinished_runs(choice)],
-        "sheets": sum(each["row"] == "sheet" for each in _read(rows)),
+        "sheets": sum(row["row"] == "sheet" for row in _read(rows)),
     }
 
 
 def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     """The leaderboard, and the agreement of the people who judged its sets."""
-    found = _read(rows)
-    figures: dict[str, Any] = to_json(SnapshotFigures(_board(found, recipe), _agreement(found)))
+    records = _read(rows)
+    figures: dict[str, Any] = to_json(
+        SnapshotFigures(_board(records, recipe), _agreement(records))
+    )
     return figures
 
 
@@ -180,11 +182,15 @@ def _rows(choice: BoardChoice) -> Iterator[Row]:
         if cell.split == choice.split:
             yield {"row": "cell", "cell": names[str(cell.pk)], "topic": cell.topic}
     sets, ids = scored_sets(choice, choice.split)
-    for kind, found in (("set", sets), ("dev", dev_sets(choice))):
-        for each in found:
-            values = {name: getattr(each, name) for name in VALUES}
-            own = {"cell": names[each.cell], "system": each.system, "setting": each.setting}
-            yield {"row": kind, "set": ids.get(each.key, each.key), **own, **_known(values)}
+    for kind, group in (("set", sets), ("dev", dev_sets(choice))):
+        for figures in group:
+            values = {name: getattr(figures, name) for name in VALUES}
+            own = {
+                "cell": names[figures.cell],
+                "system": figures.system,
+                "setting": figures.setting,
+            }
+            yield {"row": kind, "set": ids.get(figures.key, figures.key), **own, **_known(values)}
     yield from _sheet_rows(ids)
     for dimension, runs in judges_of(choice.study, set(ids)).items():
         for run, counts in runs.items():
@@ -196,13 +202,13 @@ def _sheet_rows(ids: dict[int, str]) -> Iterator[Row]:
     names = ("summary_set", "rater__public_id", "round", "replicate", *DIMENSIONS, *UNSURE)
     sheets = sheets_of_people(CountSheet.objects.filter(summary_set__in=ids))
     for row in sheets.order_by("pk").values_list(*names):
-        found = dict(zip(names, row, strict=True))
+        sheet = dict(zip(names, row, strict=True))
         own = {
             "row": "sheet",
-            "set": ids[found.pop("summary_set")],
-            "rater": pseudonym(str(found.pop("rater__public_id"))),
+            "set": ids[sheet.pop("summary_set")],
+            "rater": pseudonym(str(sheet.pop("rater__public_id"))),
         }
-        yield own | _known(found | {name: int(found[name]) for name in UNSURE})
+        yield own | _known(sheet | {name: int(sheet[name]) for name in UNSURE})
 
 
 def _known(values: Row) -> Row:
@@ -219,19 +225,19 @@ def _number(text: str) -> float | None:
 
 def _board(rows: list[Row], recipe: dict[str, Any]) -> SnapshotBoard:
     terms = Terms(recipe["weight"], recipe["selection"], recipe["least_share"])
-    cells = [each["cell"] for each in rows if each["row"] == "cell"]
+    cells = [record["cell"] for record in rows if record["row"] == "cell"]
     # Rows before version 2 have none.
-    topics = {each["cell"]: each["topic"] for each in rows if each.get("topic")}
+    topics = {record["cell"]: record["topic"] for record in rows if record.get("topic")}
     sets, dev = (
-        [_scored(key, each) for key, each in enumerate(rows) if each["row"] == kind]
+        [_scored(key, record) for key, record in enumerate(rows) if record["row"] == kind]
         for kind in ("set", "dev")
     )
-    found = board(sets, dev, cells, terms, topics)
+    systems = board(sets, dev, cells, terms, topics)
     return SnapshotBoard(
         cells=tuple(cells),
         has_dev=bool(dev),
-        is_oracle=any(row.selection == "oracle" for row in found),
-        rows=tuple(_snapshot_system(row, rows) for row in found),
+        is_oracle=any(row.selection == "oracle" for row in systems),
+        rows=tuple(_snapshot_system(row, rows) for row in systems),
     )
 
 
@@ -249,28 +255,28 @@ def _snapshot_system(row: SystemRow, rows: list[Row]) -> SnapshotSystem:
         row.settings,
         figures={name: row.figures[name] for name in FIGURES},
         cells=tuple(
-            SnapshotCell(cell, rows[each.key]["set"], each.setting, row.by_cell[cell])
-            for cell, each in row.chosen.items()
+            SnapshotCell(cell, rows[figures.key]["set"], figures.setting, row.by_cell[cell])
+            for cell, figures in row.chosen.items()
         ),
     )
 
 
 def _agreement(rows: list[Row]) -> SnapshotAgreement:
-    keys = {each["set"]: place for place, each in enumerate(rows) if each["row"] == "set"}
-    sheets = [each for each in rows if each["row"] == "sheet"]
-    names = sorted({each["rater"] for each in sheets})
+    keys = {row["set"]: place for place, row in enumerate(rows) if row["row"] == "set"}
+    sheets = [row for row in rows if row["row"] == "sheet"]
+    names = sorted({sheet["rater"] for sheet in sheets})
     judges: dict[str, dict[str, dict[int, float]]] = {}
-    for each in rows:
-        if each["row"] == "judge":
+    for record in rows:
+        if record["row"] == "judge":
             for name in DIMENSIONS:
-                if each[name]:
-                    own = judges.setdefault(name, {}).setdefault(each["rater"], {})
-                    own[keys[each["set"]]] = float(each[name])
-    kept = [_sheet(each, keys[each["set"]], names.index(each["rater"])) for each in sheets]
+                if record[name]:
+                    own = judges.setdefault(name, {}).setdefault(record["rater"], {})
+                    own[keys[record["set"]]] = float(record[name])
+    kept = [_sheet(sheet, keys[sheet["set"]], names.index(sheet["rater"])) for sheet in sheets]
     cells = {key: rows[key]["cell"] for key in keys.values()}
-    found = agreement_of(kept, dict(enumerate(names)), judges, cells)
-    dimensions = tuple(_dimension(each) for each in found.dimensions)
-    return SnapshotAgreement(found.sets, tuple(found.raters), dimensions)
+    agreement = agreement_of(kept, dict(enumerate(names)), judges, cells)
+    dimensions = tuple(_dimension(dimension) for dimension in agreement.dimensions)
+    return SnapshotAgreement(agreement.sets, tuple(agreement.raters), dimensions)
 
 
 def _sheet(row: Row, key: int, rater: int) -> SnapshotSheet:
@@ -286,14 +292,14 @@ def _sheet(row: Row, key: int, rater: int) -> SnapshotSheet:
     )
 
 
-def _dimension(found: DimensionAgreement) -> SnapshotDimension:
+def _dimension(agreement: DimensionAgreement) -> SnapshotDimension:
     return SnapshotDimension(
-        found.dimension,
-        found.pairs.mean,
-        found.pairs.pairs,
-        found.judges,
-        found.repeats,
-        found.alpha,
+        agreement.dimension,
+        agreement.pairs.mean,
+        agreement.pairs.pairs,
+        agreement.judges,
+        agreement.repeats,
+        agreement.alpha,
     )
 
 
@@ -302,10 +308,10 @@ def _dimension(found: DimensionAgreement) -> SnapshotDimension:
 
 def kept_tables(snapshot: KeyPointSnapshot) -> list[TableData]:
     """Systems, then for each dimension the pairs of raters that a snapshot has."""
-    found = from_json(SnapshotFigures, snapshot.figures)
-    note = _note(snapshot.recipe, found.board)
-    pairs = (_pairs(each) for each in found.agreement.dimensions)
-    return [_systems(found.board, note), _counts(found.board), *pairs]
+    figures = from_json(SnapshotFigures, snapshot.figures)
+    note = _note(snapshot.recipe, figures.board)
+    pairs = (_pairs(dimension) for dimension in figures.agreement.dimensions)
+    return [_systems(figures.board, note), _counts(figures.board), *pairs]
 
 
 def _systems(board: SnapshotBoard, note: str) -> TableData:
@@ -335,17 +341,18 @@ def _counts(board: SnapshotBoard) -> TableData:
     return TableData(columns, rows, _("Cells per mean"), note, "key-points-cells")
 
 
-def _pairs(found: SnapshotDimension) -> TableData:
+def _pairs(dimension: SnapshotDimension) -> TableData:
     rows = [
-        [each.first, each.second, each.n, each.value] for each in (*found.pairs, *found.judges)
+        [pair.first, pair.second, pair.n, pair.value]
+        for pair in (*dimension.pairs, *dimension.judges)
     ]
-    said = [
-        _("Krippendorff's alpha, interval: %s.") % _decimals(found.alpha.value),
-        _("Mean Pearson over pairs of people: %s.") % _decimals(found.mean_pearson),
+    sentences = [
+        _("Krippendorff's alpha, interval: %s.") % _decimals(dimension.alpha.value),
+        _("Mean Pearson over pairs of people: %s.") % _decimals(dimension.mean_pearson),
     ]
     columns = [_("First"), _("Second"), _("n sets"), _("Pearson")]
-    title = _("%s: agreement by pair") % DIMENSION_NAMES[found.dimension]
-    return TableData(columns, rows, title, " ".join(said), f"people-{found.dimension}")
+    title = _("%s: agreement by pair") % DIMENSION_NAMES[dimension.dimension]
+    return TableData(columns, rows, title, " ".join(sentences), f"people-{dimension.dimension}")
 
 
 def _decimals(value: float | None) -> str:
@@ -353,7 +360,7 @@ def _decimals(value: float | None) -> str:
 
 
 def _note(recipe: dict[str, Any], board: SnapshotBoard) -> str:
-    said = [
+    sentences = [
         _("Coverage by %(coverage)s, redundancy by %(redundancy)s; weight %(weight).3f.")
         % {
             "coverage": _source(recipe["coverage"]),
@@ -368,12 +375,14 @@ def _note(recipe: dict[str, Any], board: SnapshotBoard) -> str:
         % len(board.cells),
     ]
     if board.is_oracle:
-        said.append(_("Oracle: for each cell, the setting that the score itself would choose."))
-    said += [
+        sentences.append(
+            _("Oracle: for each cell, the setting that the score itself would choose.")
+        )
+    sentences += [
         _("Run #%d of the judge was not complete when this was computed.") % number
         for number in recipe["unfinished_runs"]
     ]
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _source(key: str) -> str:

@@ -54,14 +54,14 @@ def source_name(source: Source) -> str:
     return _("nothing") if source.metric == "none" else str(source)
 
 
-def board_note(found: SummaryBoard) -> str:
+def board_note(board: SummaryBoard) -> str:
     """How the numbers of a leaderboard were made, below its table."""
-    return one_line(board_method(found))
+    return one_line(board_method(board))
 
 
-def board_method(found: SummaryBoard) -> str:
+def board_method(board: SummaryBoard) -> str:
     """The same in paragraphs, each with its name."""
-    choice = found.choice
+    choice = board.choice
     note = _(
         "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\nRanked by: weighted "
         "score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\nMeans: over %(n)d "
@@ -79,7 +79,7 @@ def board_method(found: SummaryBoard) -> str:
         "redundancy": source_name(choice.redundancy),
         "weight": choice.terms.weight,
         "rest": 1 - choice.terms.weight,
-        "n": len(found.cells),
+        "n": len(board.cells),
         "least": LEAST_CLUSTERS,
         "paired": RULES["difference"].least,
         "dataset": choice.dataset or "",
@@ -87,12 +87,12 @@ def board_method(found: SummaryBoard) -> str:
     }
     aside = _("Systems left out: those with “%s” in their names.") % choice.without
     notes = [note, *([aside] if choice.without else [])]
-    return "\n\n".join([*notes, *oracle_notes(found), *unfinished_notes(found)])
+    return "\n\n".join([*notes, *oracle_notes(board), *unfinished_notes(board)])
 
 
-def oracle_notes(found: SummaryBoard) -> list[str]:
+def oracle_notes(board: SummaryBoard) -> list[str]:
     """That settings were chosen by what they are judged by."""
-    if not found.is_oracle:
+    if not board.is_oracle:
         return []
     return [
         _(
@@ -102,7 +102,7 @@ def oracle_notes(found: SummaryBoard) -> list[str]:
     ]
 
 
-def unfinished_notes(found: SummaryBoard) -> list[str]:
+def unfinished_notes(board: SummaryBoard) -> list[str]:
     """That a judge did not answer everything it was to be asked."""
     return [
         _(
@@ -110,18 +110,18 @@ def unfinished_notes(found: SummaryBoard) -> list[str]:
             "on fewer replies or sets than planned."
         )
         % {"number": run.number, "state": run.get_state_display().lower()}
-        for run in found.unfinished
+        for run in board.unfinished
     ]
 
 
-def board_table(found: SummaryBoard) -> TableData:
+def board_table(board: SummaryBoard) -> TableData:
     """One row a system; each figure with bounds and the number of cells behind it."""
     columns = [_("System"), _("Setting"), _("How chosen")]
     for name in FIGURES:
         title = str(FIGURE_NAMES[name])
         columns += [
             title,
-            *(each % title for each in (_("%s, low"), _("%s, high"), _("%s, n cells"))),
+            *(template % title for template in (_("%s, low"), _("%s, high"), _("%s, n cells"))),
         ]
     columns.append(_("%s, 0 for cells with too little clustered") % FIGURE_NAMES["excluding"])
     rows = [
@@ -132,20 +132,20 @@ def board_table(found: SummaryBoard) -> TableData:
             *(part for name in FIGURES for part in _parts(row.figures[name])),
             row.excluding.with_zeros,
         ]
-        for row in found.rows
+        for row in board.rows
     ]
-    return TableData(columns, rows, _("Summarization systems"), board_note(found), "key-points")
+    return TableData(columns, rows, _("Summarization systems"), board_note(board), "key-points")
 
 
-def _parts(each: Estimate) -> list[float | int | None]:
-    return [each.value, each.low, each.high, each.n_values]
+def _parts(estimate: Estimate) -> list[float | int | None]:
+    return [estimate.value, estimate.low, estimate.high, estimate.n_values]
 
 
-def cells_table(found: SummaryBoard) -> TableData:
+def cells_table(board: SummaryBoard) -> TableData:
     """One row for every system and cell."""
     rows = []
-    for row in found.rows:
-        for cell in found.cells:
+    for row in board.rows:
+        for cell in board.cells:
             values = row.by_cell.get(str(cell.pk))
             if values is None:
                 continue
@@ -155,9 +155,9 @@ def cells_table(found: SummaryBoard) -> TableData:
             figures = [values[name] for name in FIGURES]
             rows.append([row.system, str(cell), own.setting, how, *figures, *others])
     columns = [_("System"), _("Cell"), _("Setting"), _("How chosen")]
-    columns += [str(FIGURE_NAMES[one]) for one in FIGURES]
-    columns += [_("%s: other setting") % FIGURE_NAMES[one] for one in INDICES]
-    return TableData(columns, rows, _("Systems by cell"), board_note(found), "key-points-cells")
+    columns += [str(FIGURE_NAMES[figure]) for figure in FIGURES]
+    columns += [_("%s: other setting") % FIGURE_NAMES[index] for index in INDICES]
+    return TableData(columns, rows, _("Systems by cell"), board_note(board), "key-points-cells")
 
 
 def correlation_table(rows: Sequence[MetricRow]) -> TableData:
@@ -197,56 +197,56 @@ def points_table(points: Sequence[SetPoint], source: Source) -> TableData:
     """The sets behind a correlation."""
     columns = [_("Cell"), _("System"), _("Setting"), str(source), _("People")]
     rows: list[list[Any]] = [
-        [one.cell, one.system, one.setting, one.metric, one.people] for one in points
+        [point.cell, point.system, point.setting, point.metric, point.people] for point in points
     ]
     return TableData(columns, rows, str(source), "", "metric-points")
 
 
-def pairs_table(found: DimensionAgreement) -> TableData:
+def pairs_table(agreement: DimensionAgreement) -> TableData:
     """Every pair of raters with the sets that both judged."""
-    rows = [[each.first, each.second, each.n, each.value] for each in found.pairs.pairs]
-    rows += [[each.first, each.second, each.n, each.value] for each in found.judges]
+    rows = [[pair.first, pair.second, pair.n, pair.value] for pair in agreement.pairs.pairs]
+    rows += [[judge.first, judge.second, judge.n, judge.value] for judge in agreement.judges]
     return TableData(
         [_("First"), _("Second"), _("n sets"), _("Pearson")],
         rows,
-        _("%s: agreement by pair") % DIMENSION_NAMES[found.dimension],
+        _("%s: agreement by pair") % DIMENSION_NAMES[agreement.dimension],
         _(
             "Pairwise Pearson over the sets that both judged; unsure counts are left out. The "
             "mean is over pairs of people; pairs with a language model are listed below."
         ),
-        f"people-{found.dimension}",
+        f"people-{agreement.dimension}",
     )
 
 
-def raters_table(found: PeopleAgreement) -> TableData:
+def raters_table(agreement: PeopleAgreement) -> TableData:
     """How much everybody judged, and how often they were unsure."""
     columns = [_("Rater"), _("Sets")]
     for name in DIMENSION_NAMES.values():
         columns += [_("%s: unsure") % name, _("%s: missing") % name]
     rows: list[list[Any]] = [
         [
-            each.name,
-            each.sets,
+            rater.name,
+            rater.sets,
             *(
                 part
                 for name in DIMENSION_NAMES
-                for part in (each.unsure[name], each.missing[name])
+                for part in (rater.unsure[name], rater.missing[name])
             ),
         ]
-        for each in found.raters
+        for rater in agreement.raters
     ]
     return TableData(columns, rows, _("Sets judged by rater"), "", "people-raters")
 
 
-def repeats_table(found: DimensionAgreement) -> TableData:
+def repeats_table(agreement: DimensionAgreement) -> TableData:
     """Everybody against their own first judgement."""
-    rows = [[each.name, each.n, each.same, each.value] for each in found.repeats]
+    rows = [[repeat.name, repeat.n, repeat.same, repeat.value] for repeat in agreement.repeats]
     return TableData(
         [_("Rater"), _("n sets"), _("Identical"), _("Pearson")],
         rows,
-        _("%s: repeated sets") % DIMENSION_NAMES[found.dimension],
+        _("%s: repeated sets") % DIMENSION_NAMES[agreement.dimension],
         _("Blind repeats within a round: first judgement compared with second."),
-        f"repeats-{found.dimension}",
+        f"repeats-{agreement.dimension}",
     )
 
 
@@ -261,33 +261,33 @@ FEWER_MARK = "†"
 NOTHING = Filled("–")
 
 
-def printed_board(found: SummaryBoard) -> PaperTable:
+def printed_board(board: SummaryBoard) -> PaperTable:
     """Systems with the figures that any of them has, and the interval of the one that ranks."""
-    shown = [name for name in PRINTED if any(_is_known(row.figures[name]) for row in found.rows)]
+    shown = [name for name in PRINTED if any(_is_known(row.figures[name]) for row in board.rows)]
     ranking = shown[0] if shown else ""
-    has_settings = any(row.setting is not None for row in found.rows)
+    has_settings = any(row.setting is not None for row in board.rows)
     stubs = [_("System"), *([_("Setting")] if has_settings else [])]
     columns = [_short(name) for name in shown]
     if ranking:
         columns.insert(1, _("95 % interval"))
     lines, cells = [], []
-    for row in found.rows:
+    for row in board.rows:
         labels = [row.system, *([row.setting or _("by cell")] if has_settings else [])]
-        filled = [_value(row.figures[name], len(found.cells)) for name in shown]
+        filled = [_value(row.figures[name], len(board.cells)) for name in shown]
         if ranking:
             filled.insert(1, _interval(row.figures[ranking]))
         lines.append(Line(tuple(labels), (None,) * len(filled)))
         cells.append(tuple(filled))
-    notes = [board_note(found), *_fewer(cells)]
+    notes = [board_note(board), *_fewer(cells)]
     caption = _("Summarization systems")
     return _table("key-points", caption, [*stubs, *columns], lines, cells, notes)
 
 
-def printed_cells(found: SummaryBoard) -> PaperTable:
+def printed_cells(board: SummaryBoard) -> PaperTable:
     """Systems by cell, with the figures that any of them has."""
-    places = {str(cell.pk): str(cell) for cell in found.cells}
+    places = {str(cell.pk): str(cell) for cell in board.cells}
     rows = [
-        (row, key, row.by_cell[key]) for row in found.rows for key in places if key in row.by_cell
+        (row, key, row.by_cell[key]) for row in board.rows for key in places if key in row.by_cell
     ]
     shown = [
         name for name in PRINTED if any(values[name] is not None for _row, _key, values in rows)
@@ -304,7 +304,7 @@ def printed_cells(found: SummaryBoard) -> PaperTable:
     cells = [tuple(_number(values[name]) for name in shown) for _row, _key, values in rows]
     heads += [_short(name) for name in shown]
     return _table(
-        "key-points-cells", _("Systems by cell"), heads, lines, cells, [board_note(found)]
+        "key-points-cells", _("Systems by cell"), heads, lines, cells, [board_note(board)]
     )
 
 
@@ -321,7 +321,7 @@ def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
         within = NOTHING
         if row.found.within_mean is not None and row.found.within_sd is not None:
             mean, spread = (
-                _number(each).text for each in (row.found.within_mean, row.found.within_sd)
+                _number(number).text for number in (row.found.within_mean, row.found.within_sd)
             )
             within = Filled(f"{mean} ± {spread}")
         lines.append(Line(tuple(labels), (None,) * 3))
@@ -364,20 +364,20 @@ def _short(name: str) -> str:
     return shorter.get(name, str(FIGURE_NAMES[name]))
 
 
-def _is_known(each: Estimate) -> bool:
-    return each.value is not None
+def _is_known(estimate: Estimate) -> bool:
+    return estimate.value is not None
 
 
-def _value(each: Estimate, n_cells: int) -> Filled:
-    text = _number(each.value)
-    is_short = each.value is not None and each.n_values < n_cells
+def _value(estimate: Estimate, n_cells: int) -> Filled:
+    text = _number(estimate.value)
+    is_short = estimate.value is not None and estimate.n_values < n_cells
     return Filled(text.text, FEWER_MARK) if is_short else text
 
 
-def _interval(each: Estimate) -> Filled:
-    if each.low is None or each.high is None:
+def _interval(estimate: Estimate) -> Filled:
+    if estimate.low is None or estimate.high is None:
         return NOTHING
-    return Filled(f"[{_number(each.low).text}, {_number(each.high).text}]")
+    return Filled(f"[{_number(estimate.low).text}, {_number(estimate.high).text}]")
 
 
 def _number(value: float | None) -> Filled:
@@ -389,6 +389,6 @@ def _setting(row: SystemRow, key: str) -> str:
 
 
 def _fewer(cells: Iterable[Sequence[Filled]]) -> list[str]:
-    if not any(each.mark for row in cells for each in row):
+    if not any(cell.mark for row in cells for cell in row):
         return []
     return [_("%s Mean over fewer cells, because the others have no value.") % FEWER_MARK]

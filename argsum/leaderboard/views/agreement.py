@@ -99,7 +99,7 @@ def _page(
         "worker_alive": is_worker_alive() if job and job.is_active else None,
         "finding": metrics_finding(rows),
         "card": every,
-        "cards": [each for each in parts if each.data],
+        "cards": [part for part in parts if part.data],
         "has_rows": bool(rows),
         "left_out": sets_left_out(study, dataset.chosen, dataset.without),
         "scores": MetricScore.objects.filter(summary_set__study=study).exists(),
@@ -113,14 +113,14 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     dataset = chosen_dataset(request, study, LEFT_OUT)
     source = _source(request, study)
     points = metric_points(study, source, dataset.chosen, dataset.without)
-    found = correlations_of(points)
+    correlations = correlations_of(points)
     context = {
         "study": study,
         "dataset": dataset,
         "source": source,
         "card": _points(study, dataset, source, points),
-        "found": found,
-        "finding": metric_finding(found, str(source)),
+        "found": correlations,
+        "finding": metric_finding(correlations, str(source)),
     }
     return render(request, "argsum/leaderboard/summary_metric.html", context)
 
@@ -189,16 +189,19 @@ def _points(
     study: Study, dataset: ChosenDataset, source: Source, points: list[SetPoint]
 ) -> Figure:
     """Every set with its score and the people's mean."""
-    found = correlations_of(points)
+    correlations = correlations_of(points)
     named = urlencode({"metric": source.metric, "setting": source.setting})
-    said = {"n": found.n, "r": "–" if found.across is None else text_of(found.across)}
+    fields = {
+        "n": correlations.n,
+        "r": "–" if correlations.across is None else text_of(correlations.across),
+    }
     people = str(DIMENSION_NAMES[source.dimension]).lower()
     return Figure(
         slug=POINTS,
         title=_("Each set: the metric and people's %s") % people,
         recipe=CORRELATIONS,
         table=points_table(points, source),
-        alt=_("%(n)d sets, Pearson %(r)s; the table below has the numbers.") % said,
+        alt=_("%(n)d sets, Pearson %(r)s; the table below has the numbers.") % fields,
         draw=partial(points_spec, points, source),
         body="argsum/leaderboard/_metric_points.html",
         data=points,
@@ -239,13 +242,13 @@ def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
 def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far people agree with each other, and with themselves."""
     dataset = _chosen(request, study)
-    found = people_agreement(study, dataset.chosen, dataset.without)
-    *cards, raters = _figures(study, dataset, found)
+    agreement = people_agreement(study, dataset.chosen, dataset.without)
+    *cards, raters = _figures(study, dataset, agreement)
     context = {
         "study": study,
         "dataset": dataset,
-        "found": found,
-        "finding": people_finding(found),
+        "found": agreement,
+        "finding": people_finding(agreement),
         "cards": cards,
         "raters": raters,
     }
@@ -258,48 +261,50 @@ def summary_people_figure(
 ) -> HttpResponse:
     """Send raters, or the pairs or repeats of a dimension."""
     dataset = _chosen(request, study)
-    found = people_agreement(study, dataset.chosen, dataset.without)
-    return figure_file(request, _figures(study, dataset, found), figure, format)
+    agreement = people_agreement(study, dataset.chosen, dataset.without)
+    return figure_file(request, _figures(study, dataset, agreement), figure, format)
 
 
-def _figures(study: Study, dataset: ChosenDataset, found: PeopleAgreement) -> list[Figure]:
+def _figures(study: Study, dataset: ChosenDataset, agreement: PeopleAgreement) -> list[Figure]:
     files = Files(
         view="summary_people_figure",
         ids=(study.public_id,),
         query=dataset.query,
-        version=state_of(found, dataset.chosen),
+        version=state_of(agreement, dataset.chosen),
     )
     raters = Figure(
         slug="raters",
         title=_("Raters"),
-        about=ngettext("%d set", "%d sets", found.sets) % found.sets,
+        about=ngettext("%d set", "%d sets", agreement.sets) % agreement.sets,
         recipe=_("Unsure counts are left out of all figures. Missing counts were left empty."),
-        table=raters_table(found),
+        table=raters_table(agreement),
         files=files,
     )
-    parts = (each for one in found.dimensions for each in _of_dimension(one, files))
+    parts = (
+        figure for dimension in agreement.dimensions for figure in _of_dimension(dimension, files)
+    )
     return [*parts, raters]
 
 
-def _of_dimension(found: DimensionAgreement, files: Files) -> list[Figure]:
+def _of_dimension(agreement: DimensionAgreement, files: Files) -> list[Figure]:
     """Agreement between people and, where there are repeats, with themselves."""
-    pairs, repeats = pairs_table(found), repeats_table(found)
+    pairs, repeats = pairs_table(agreement), repeats_table(agreement)
     made = [
         Figure(
-            slug=found.dimension,
-            anchor=f"people-{found.dimension}",
-            title=DIMENSION_NAMES[found.dimension],
+            slug=agreement.dimension,
+            anchor=f"people-{agreement.dimension}",
+            title=DIMENSION_NAMES[agreement.dimension],
             recipe=pairs.note,
             table=pairs,
-            alt=heat_alt(found),
-            draw=partial(heat_spec, found),
+            alt=heat_alt(agreement),
+            draw=partial(heat_spec, agreement),
             body="argsum/leaderboard/_people.html",
-            data=found,
+            data=agreement,
             files=files,
         )
     ]
-    if found.repeats:
-        slug, title = f"{found.dimension}-repeats", repeats.caption
+    if agreement.repeats:
+        slug, title = f"{agreement.dimension}-repeats", repeats.caption
         made.append(
             Figure(slug=slug, title=title, recipe=repeats.note, table=repeats, files=files)
         )

@@ -49,23 +49,29 @@ from cqa_site.web.charts.points import chart_of
 def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the systems of a dataset, best first; a change of the form brings the board alone."""
     choice = board_choice(study, request.GET.dict())
-    found = summary_board(choice)
-    systems, _cells, *charts = _board_figures(study, found)
+    board = summary_board(choice)
+    systems, _cells, *charts = _board_figures(study, board)
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     context = {
         "study": study,
         "is_part": is_part,
         "choice": choice,
-        "board": found,
+        "board": board,
         "splits": [(split, Cell.Split(split).label) for split in choice.splits],
         "selections": [(name, SELECTION_NAMES[name]) for name in SELECTIONS],
-        "coverage_sources": [(each, source_name(each)) for each in choice.coverage_sources],
-        "redundancy_sources": [(each, source_name(each)) for each in choice.redundancy_sources],
+        "coverage_sources": [
+            (coverage_source, source_name(coverage_source))
+            for coverage_source in choice.coverage_sources
+        ],
+        "redundancy_sources": [
+            (redundancy_source, source_name(redundancy_source))
+            for redundancy_source in choice.redundancy_sources
+        ],
         "step": 1 / STEPS,
-        "finding": board_finding(found),
+        "finding": board_finding(board),
         "card": systems,
-        "charts": [each for each in charts if each.alt],
-        "unfinished": unfinished_notes(found),
+        "charts": [chart for chart in charts if chart.alt],
+        "unfinished": unfinished_notes(board),
     }
     page = "argsum/leaderboard/_board.html" if is_part else "argsum/leaderboard/key_points.html"
     return render(request, page, context)
@@ -75,7 +81,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
 WORDS = {"weighted": "weighted score", "coverage": "coverage", "redundancy": "redundancy"}
 
 
-def _board(study: Study, found: SummaryBoard) -> Board:
+def _board(study: Study, board: SummaryBoard) -> Board:
     columns = [
         BoardColumn(name, str(FIGURE_NAMES[name]), word=WORDS.get(name, "")) for name in FIGURES
     ]
@@ -85,11 +91,11 @@ def _board(study: Study, found: SummaryBoard) -> Board:
             badge=_("oracle") if row.selection == "oracle" else "",
             about="; ".join([_about(row), *_without_interval(row)]),
             cells=[
-                _cell(row.figures[name], len(found.cells), _zeros(row, name)) for name in FIGURES
+                _cell(row.figures[name], len(board.cells), _zeros(row, name)) for name in FIGURES
             ],
-            behind=_behind(study, row, found),
+            behind=_behind(study, row, board),
         )
-        for row in found.rows
+        for row in board.rows
     ]
     return Board(
         columns=columns, rows=rows, is_ranked=False, behind="argsum/leaderboard/_board_cells.html"
@@ -98,13 +104,13 @@ def _board(study: Study, found: SummaryBoard) -> Board:
 
 def _about(row: SystemRow) -> str:
     """Which setting stands for a system, and how it was found."""
-    said = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
+    fields = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
     if row.selection == "oracle":
-        return _("best of %(n)d settings per cell by %(by)s") % said
+        return _("best of %(n)d settings per cell by %(by)s") % fields
     how = f"{row.setting or NOTHING} · {SELECTION_NAMES[row.selection]}"
     if row.criterion:
-        return f"{how} ({_('of %(n)d by %(by)s') % said})"
-    return f"{how} ({_('of %(n)d') % said})" if row.settings > 1 else how
+        return f"{how} ({_('of %(n)d by %(by)s') % fields})"
+    return f"{how} ({_('of %(n)d') % fields})" if row.settings > 1 else how
 
 
 def _without_interval(row: SystemRow) -> list[str]:
@@ -122,24 +128,24 @@ def _zeros(row: SystemRow, name: str) -> float | None:
     return over.with_zeros if name == "excluding" and over.n < over.cells else None
 
 
-def _cell(one: Estimate, n_cells: int, with_zeros: float | None) -> BoardCell:
-    said = {"n": one.n_values, "all": n_cells}
-    notes = [_("no interval")] if why_no_interval(one) else []
-    if one.n_values < n_cells:
-        notes.append(_("%(n)d of %(all)d cells") % said)
+def _cell(estimate: Estimate, n_cells: int, with_zeros: float | None) -> BoardCell:
+    fields = {"n": estimate.n_values, "all": n_cells}
+    notes = [_("no interval")] if why_no_interval(estimate) else []
+    if estimate.n_values < n_cells:
+        notes.append(_("%(n)d of %(all)d cells") % fields)
     if with_zeros is not None:
         notes.append(_("%.3f with 0 for others") % with_zeros)
-    return figure_cell(one.value, one.low, one.high, decimals=3, notes=notes)
+    return figure_cell(estimate.value, estimate.low, estimate.high, decimals=3, notes=notes)
 
 
-def _behind(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]:
+def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]:
     """The cells behind a row, and those without a set of its setting."""
     return {
         "cells": [
             {
                 "cell": cell,
                 "set": row.chosen[str(cell.pk)],
-                "url": _set_url(study, found.public_ids[row.chosen[str(cell.pk)].key]),
+                "url": _set_url(study, board.public_ids[row.chosen[str(cell.pk)].key]),
                 "values": [
                     (
                         row.by_cell[str(cell.pk)][name],
@@ -148,10 +154,10 @@ def _behind(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]
                     for name in FIGURES
                 ],
             }
-            for cell in found.cells
+            for cell in board.cells
             if str(cell.pk) in row.by_cell
         ],
-        "without": [cell for cell in found.cells if str(cell.pk) not in row.by_cell],
+        "without": [cell for cell in board.cells if str(cell.pk) not in row.by_cell],
     }
 
 
@@ -168,52 +174,52 @@ def key_points_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Send systems or cells, everything as CSV, for print as LaTeX or Markdown; or a chart."""
-    found = summary_board(board_choice(study, request.GET.dict()))
-    return figure_file(request, _board_figures(study, found), figure, format)
+    board = summary_board(board_choice(study, request.GET.dict()))
+    return figure_file(request, _board_figures(study, board), figure, format)
 
 
-def _board_figures(study: Study, found: SummaryBoard) -> list[Figure]:
+def _board_figures(study: Study, board: SummaryBoard) -> list[Figure]:
     """The systems, their cells, and the charts."""
     files = Files(
         view="key_points_figure",
         ids=(study.public_id,),
-        query=found.choice.query,
-        version=found.digest,
+        query=board.choice.query,
+        version=board.digest,
     )
-    n = len(found.cells)
+    n = len(board.cells)
     cells = Figure(
         slug="cells",
         title=_("Systems by cell"),
-        table=cells_table(found),
-        printed=partial(printed_cells, found),
+        table=cells_table(board),
+        printed=partial(printed_cells, board),
         files=files,
     )
     systems = Figure(
         slug="systems",
         title=_("Systems"),
-        about=f"{found.choice.dataset} · {ngettext('%d cell', '%d cells', n) % n}",
-        recipe=board_method(found),
-        table=board_table(found),
-        printed=partial(printed_board, found),
+        about=f"{board.choice.dataset} · {ngettext('%d cell', '%d cells', n) % n}",
+        recipe=board_method(board),
+        table=board_table(board),
+        printed=partial(printed_board, board),
         body="argsum/leaderboard/_systems.html",
-        data=_board(study, found),
+        data=_board(study, board),
         files=files,
         more=cells.links_as({end: _("%s by cell") % words for end, words in TABLES.items()}),
     )
-    return [systems, cells, *(_chart(name, found, files) for name in BOARD_CHARTS)]
+    return [systems, cells, *(_chart(name, board, files) for name in BOARD_CHARTS)]
 
 
-def _chart(name: str, found: SummaryBoard, files: Files) -> Figure:
+def _chart(name: str, board: SummaryBoard, files: Files) -> Figure:
     chart = BOARD_CHARTS[name]
     drawn = _("The first %d systems of the table are drawn.") % MOST
     return Figure(
         slug=name,
         anchor=f"chart-{name}",
         title=chart.title,
-        recipe=f"{chart.recipe} {drawn}" if len(found.rows) > MOST else chart.recipe,
-        table=chart.table(found, f"key-points-{name}"),
+        recipe=f"{chart.recipe} {drawn}" if len(board.rows) > MOST else chart.recipe,
+        table=chart.table(board, f"key-points-{name}"),
         files=files,
-        **chart_of({name: chart.chart}, name, found),
+        **chart_of({name: chart.chart}, name, board),
     )
 
 
@@ -298,8 +304,8 @@ def key_point_board_file(
 ) -> HttpResponse:
     """Send the rows, the manifest, or everything in one archive."""
     rows = study.key_point_snapshots.filter(computed_at__isnull=False)
-    found = get_object_or_404(rows, number=number)
-    return snapshot_file(KEY_POINTS, found, name, called="key-points")
+    snapshot = get_object_or_404(rows, number=number)
+    return snapshot_file(KEY_POINTS, snapshot, name, called="key-points")
 
 
 def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:

@@ -37,8 +37,8 @@ class Command(ImportCommand):
             mapping = _with(proposed(shown.columns, shown.rows, shown.titles), asked)
         except UnreadableFile:
             pass
-        said: Sequence[str] = [f"{field}={column}" for field, column in mapping.items()]
-        self.stdout.write(f"columns: {', '.join(said)}")
+        assignments: Sequence[str] = [f"{field}={column}" for field, column in mapping.items()]
+        self.stdout.write(f"columns: {', '.join(assignments)}")
         return super().file_options(options) | seen | {"mapping": dict(mapping)}
 
 

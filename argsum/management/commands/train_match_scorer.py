@@ -21,21 +21,21 @@ class Command(TrainCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        for each in fields(Recipe):
-            option = "--" + each.name.replace("_", "-")
-            if each.name == "uses_topic":
+        for field in fields(Recipe):
+            option = "--" + field.name.replace("_", "-")
+            if field.name == "uses_topic":
                 parser.add_argument(
                     option,
                     action=BooleanOptionalAction,
-                    default=each.default,
+                    default=field.default,
                     help="prepend the topic to each text",
                 )
             else:
-                parser.add_argument(option, type=type(each.default), default=each.default)
+                parser.add_argument(option, type=type(field.default), default=field.default)
 
     def settings(self, options: dict[str, Any]) -> dict[str, Any]:
         try:
-            recipe = Recipe(**{each.name: options[each.name] for each in fields(Recipe)})
+            recipe = Recipe(**{field.name: options[field.name] for field in fields(Recipe)})
         except RecipeError as error:
             raise CommandError(str(error)) from error
         return {"recipe": recipe.as_dict(), "uses_topic": recipe.uses_topic}
@@ -45,5 +45,5 @@ class Command(TrainCommand):
     ) -> dict[str, Any]:
         cells = cells_of(dataset) if dataset is not None else cells_in(options["data"])
         require_match_data(cells)
-        recipe = Recipe(**{each.name: options[each.name] for each in fields(Recipe)})
+        recipe = Recipe(**{field.name: options[field.name] for field in fields(Recipe)})
         return train_match(scorer, cells, recipe, self.say)

@@ -22,9 +22,9 @@ class Command(TrainCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        for each in fields(WritingRecipe):
-            option = "--" + each.name.replace("_", "-")
-            parser.add_argument(option, type=type(each.default), default=each.default)
+        for field in fields(WritingRecipe):
+            option = "--" + field.name.replace("_", "-")
+            parser.add_argument(option, type=type(field.default), default=field.default)
 
     def settings(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"recipe": _recipe(options).as_dict()}
@@ -38,6 +38,8 @@ class Command(TrainCommand):
 
 def _recipe(options: dict[str, Any]) -> WritingRecipe:
     try:
-        return WritingRecipe(**{each.name: options[each.name] for each in fields(WritingRecipe)})
+        return WritingRecipe(
+            **{field.name: options[field.name] for field in fields(WritingRecipe)}
+        )
     except RecipeError as error:
         raise CommandError(str(error)) from error

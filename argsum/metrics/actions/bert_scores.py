@@ -53,12 +53,12 @@ class BertScores:
         if self._scorer is None:
             self._scorer = _load(self.name, self._source)
         pairs = [(summary, reference) for reference in references for summary in summaries]
-        _p, _r, found = self._scorer.score(
+        _p, _r, scores = self._scorer.score(
             [summary for summary, _reference in pairs],
             [reference for _summary, reference in pairs],
             batch_size=BATCH,
         )
-        values = np.asarray(found.tolist(), dtype=np.float64)
+        values = np.asarray(scores.tolist(), dtype=np.float64)
         return values.reshape(len(references), len(summaries))
 
 

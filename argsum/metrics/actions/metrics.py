@@ -150,8 +150,8 @@ class Matches:
         self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
     ) -> FloatArray:
         """Match scores, shape (references, summaries)."""
-        found = self._scorer.matrix(summaries, references, topic=topic)
-        return np.asarray(found, dtype=np.float64).T
+        scores = self._scorer.matrix(summaries, references, topic=topic)
+        return np.asarray(scores, dtype=np.float64).T
 
 
 def similarity_of(plan: MetricPlan, function: str) -> Similarity:
@@ -236,9 +236,9 @@ def make_metrics(work: Work) -> None:
         problems = [_make(work, plan, choice, function) for function in plan.functions]
     except MetricsRefused as problem:
         raise JobRefused(str(problem)) from None
-    found = [problem for problem in problems if problem]
-    if found:
-        raise JobRefused(" ".join(found))
+    reasons = [problem for problem in problems if problem]
+    if reasons:
+        raise JobRefused(" ".join(reasons))
 
 
 def _make(work: Work, plan: MetricPlan, choice: Choice, function: str) -> str:
@@ -258,8 +258,10 @@ def _make(work: Work, plan: MetricPlan, choice: Choice, function: str) -> str:
         for chunk in _chunks(keys):
             started = perf_counter()
             rows = _load_sets(chunk)
-            references = [each.text for each in rows[0].cell.key_points.all()]
-            texts = list(dict.fromkeys(one.text for row in rows for one in row.summaries.all()))
+            references = [key_point.text for key_point in rows[0].cell.key_points.all()]
+            texts = list(
+                dict.fromkeys(summary.text for row in rows for summary in row.summaries.all())
+            )
             matrix = similarity.matrix(references, texts, topic=rows[0].cell.topic)
             seconds = (perf_counter() - started) / len(rows)
             _store(plan, function, rows, (matrix, texts), seconds)
@@ -303,7 +305,7 @@ def _store(
     place = {text: number for number, text in enumerate(texts)}
     scores = []
     for row in rows:
-        columns = [place[one.text] for one in row.summaries.all()]
+        columns = [place[summary.text] for summary in row.summaries.all()]
         values = metric_values(function, np.ascontiguousarray(matrix[:, columns]), plan.cut)
         details = {"references": len(matrix), "summaries": len(columns)}
         for metric, value in values.items():
@@ -312,15 +314,15 @@ def _store(
                 | {"value": value, "seconds": seconds, "details": details}
                 | {"reason": "" if value is not None else OPPOSITE_SIGNS}
             )
-    upsert(MetricScore(**each) for each in scores)
+    upsert(MetricScore(**score) for score in scores)
 
 
 def metric_values(function: str, similarity: FloatArray, cut: float) -> dict[str, float | None]:
     """Names and values of the metrics of one set; similarity is (references, summaries)."""
     if function == COVERAGE_SCORE:
         return {COVERAGE_SCORE: coverage_score(similarity, cut)}
-    found = soft_scores(similarity)
-    return {soft_name(function, part): getattr(found, part) for part in PARTS}
+    scores = soft_scores(similarity)
+    return {soft_name(function, part): getattr(scores, part) for part in PARTS}
 
 
 def _score(plan: MetricPlan, function: str, key: int, metric: str) -> dict[str, Any]:

@@ -106,9 +106,9 @@ class Release:
     def test_cells(self) -> tuple[PreparedCell, ...]:
         """The six cells of the test split, preprocessed here."""
         quality = {
-            (cell.topic, cell.stance, each.text): each.quality
+            (cell.topic, cell.stance, argument.text): argument.quality
             for cell in self.pairs
-            for each in cell.arguments
+            for argument in cell.arguments
         }
         return tuple(_prepared(cell, quality) for cell in self.argkp if cell.split == "test")
 
@@ -163,8 +163,8 @@ class Release:
         """The sheets of each of these sets."""
         sheets: dict[tuple[str, str, str], list[CountedSet]] = {}
         for file in self.counts:
-            for each in file.sets:
-                sheets.setdefault(each.key, []).append(each)
+            for sheet in file.sets:
+                sheets.setdefault(sheet.key, []).append(sheet)
         return [sheets[key] for key in self.keys]
 
     @cached_property
@@ -179,18 +179,18 @@ class Release:
         UnreadableFile
             If there is no such part.
         """
-        found = an_object(self._gpt4o, GPT4O.name)
+        part = an_object(self._gpt4o, GPT4O.name)
         for key in keys:
-            found = an_object(found.get(key), GPT4O.name, key)
-        return found
+            part = an_object(part.get(key), GPT4O.name, key)
+        return part
 
     def stored_triples(self, *keys: str) -> dict[str, tuple[float, ...]]:
         """Name → three numbers that were stored instead of the scores behind them."""
-        found = self.gpt4o(*keys)
-        for name, values in found.items():
+        gpt4o = self.gpt4o(*keys)
+        for name, values in gpt4o.items():
             if not isinstance(values, list) or len(values) != 3 or not all(map(is_number, values)):
                 raise UnreadableFile(GPT4O.name, "is not a list of three numbers", column=name)
-        return {name: tuple(map(float, values)) for name, values in found.items()}
+        return {name: tuple(map(float, values)) for name, values in gpt4o.items()}
 
     def by_people(self, column: str) -> list[float | None]:
         """Mean ``coverage`` or ``redundancy`` of each set over its annotators."""
@@ -231,7 +231,7 @@ def _debate_rows(path: Path) -> tuple[DebateRow, ...]:
 
 
 def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) -> PreparedCell:
-    kept = prepare([each.text for each in cell.arguments], cell.matched()).kept
+    kept = prepare([argument.text for argument in cell.arguments], cell.matched()).kept
     own = {a: cell.key_points[k].text for (a, k), is_match in cell.matches.items() if is_match}
     given = [(own[place], cell.arguments[place].text) for place in kept]
     rows = [given[at] for at in positions(KEY_POINTS, given)]
@@ -241,7 +241,7 @@ def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) 
         arguments=tuple(text for _, text in rows),
         quality=tuple(quality.get((cell.topic, cell.stance, text)) for _, text in rows),
         reference=tuple(key_point for key_point, _ in rows),
-        key_points=tuple(each.text for each in cell.key_points),
+        key_points=tuple(point.text for point in cell.key_points),
     )
 
 
@@ -347,7 +347,7 @@ def debate_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
     once = [row for row in rows if times[row[:3]] == 1]
     single = {row for row in once if is_one_published_sentence(row.argument)}
     ours = _our_funnel(release)
-    found = {
+    values = {
         "topics": ReproducedValue(_count(len({row.topic for row in rows}))),
         "arguments": ReproducedValue(_count(len(rows))),
         "unique arguments": ReproducedValue(_count(len(times))),
@@ -366,14 +366,15 @@ def debate_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
             _count(_reasons(release.debate_half))
         ),
     }
-    for cell, value in found.items():
+    for cell, value in values.items():
         yield (DEBATE, cell), value
 
 
 def _our_funnel(release: Release) -> dict[str, int]:
     cells = read_argument_pairs(release.folder / DEBATE_ALL, name=DEBATE_ALL.name).cells
     return summed(
-        prepare([each.text for each in cell.arguments], cell.matched()).counts for cell in cells
+        prepare([argument.text for argument in cell.arguments], cell.matched()).counts
+        for cell in cells
     )
 
 

@@ -94,9 +94,9 @@ def weighted(release: Release) -> Rows:
     """Weighted scores of the stored evaluations, the best setting of every cell."""
     for name, file in names.WEIGHTED_FILES.items():
         runs = read_evaluations(release.folder / EVALUATION / file)
-        best = [_best_setting(each.scores for each in cell) for _, cell in iter_cells(runs)]
-        found = [each for each in best if each]
-        measured = Measured(tuple(map(fmean, zip(*found, strict=True))), len(found))
+        best = [_best_setting(run.scores for run in cell) for _, cell in iter_cells(runs)]
+        triples = [triple for triple in best if triple]
+        measured = Measured(tuple(map(fmean, zip(*triples, strict=True))), len(triples))
         yield (names.WEIGHTED, f"{name}: {' / '.join(names.WEIGHTS)}"), ReproducedValue(measured)
 
 
@@ -134,8 +134,8 @@ def _best_of_settings(release: Release, part: str, *, is_first_only: bool) -> Me
         _best_setting(scores for setting, scores in cell.items() if setting in allowed)
         for cell in cells
     ]
-    found = [each for each in best if each]
-    return Measured(tuple(map(fmean, zip(*found, strict=True))), len(found))
+    triples = [triple for triple in best if triple]
+    return Measured(tuple(map(fmean, zip(*triples, strict=True))), len(triples))
 
 
 def candidates(release: Release) -> Rows:
@@ -143,7 +143,7 @@ def candidates(release: Release) -> Rows:
     for cell in release.test_cells:
         topic = next(short for start, short in _TOPICS.items() if cell.topic.startswith(start))
         side = "supporting" if cell.stance > 0 else "opposing"
-        quality = np.array([np.nan if each is None else each for each in cell.quality])
+        quality = np.array([np.nan if score is None else score for score in cell.quality])
         counts = tuple(
             len(pick_candidates(cell.arguments, quality, rule=SMATCHTOPR_RULE, fill_up=share))
             for share in (0.0, 0.1)
@@ -162,14 +162,14 @@ def minilm(release: Release, say: Say) -> Rows:
     total, done = sum(map(len, both.values())), 0
     for data, cells in both.items():
         figures: dict[str, list[ClusterFigure]] = {}
-        found: list[float | None] = []
+        accuracies: list[float | None] = []
         for cell in cells:
             figures[cell.name], own = _minilm_cell(embedder, cell)
-            found.append(own)
+            accuracies.append(own)
             done += 1
             say(done, total, "Cells embedded and clustered")
         if cells:
-            yield from _minilm_figures(data, figures, found)
+            yield from _minilm_figures(data, figures, accuracies)
 
 
 def _minilm_cell(
@@ -180,12 +180,12 @@ def _minilm_cell(
     merged = merge_clusters(vectors @ vectors.T, THRESHOLDS)
     figures = [cluster_figure(f"{m:g}", cell.reference, ids) for m, ids in merged.items()]
     assigned = assign(vectors @ embedder.encode(cell.key_points).T, threshold=-1.0)
-    own = [cell.key_points.index(each) for each in cell.reference]
+    own = [cell.key_points.index(key_point) for key_point in cell.reference]
     return figures, accuracy(assigned.positions, own)
 
 
 def _minilm_figures(
-    data: str, figures: dict[str, list[ClusterFigure]], found: Sequence[float | None]
+    data: str, figures: dict[str, list[ClusterFigure]], accuracies: Sequence[float | None]
 ) -> Rows:
     noises: tuple[tuple[str, Noise], ...] = (("excluding", "exclude"), ("including", "include"))
     for word, noise in noises:
@@ -193,7 +193,7 @@ def _minilm_figures(
         key = (names.MINILM, f"{data}: ARI {word} noise, oracle")
         yield key, ReproducedValue(ours=Measured((mean or 0.0,), len(figures)))
     key = (names.MINILM, f"{data}: argument → key point accuracy, mean over cells")
-    yield key, ReproducedValue(ours=Measured((_mean(found),), len(figures)))
+    yield key, ReproducedValue(ours=Measured((_mean(accuracies),), len(figures)))
 
 
 def _cluster_figures(
@@ -214,16 +214,16 @@ def _cluster_figures(
 def _of_best(best: BestPerCell, runs: Sequence[StoredRun], noise: Noise) -> dict[str, list[float]]:
     seconds = {(run.cell, run.setting): run.seconds for run in runs}
     chosen = best.chosen.items()
-    index = [each.excluding if noise == "exclude" else each.including for _, each in chosen]
+    index = [figure.excluding if noise == "exclude" else figure.including for _, figure in chosen]
     # With noise as a cluster of its own every argument is in one.
-    shares = [each.share if noise == "exclude" else 1.0 for _, each in chosen]
-    times = [seconds[cell, each.setting] for cell, each in chosen]
-    found = {
+    shares = [figure.share if noise == "exclude" else 1.0 for _, figure in chosen]
+    times = [seconds[cell, figure.setting] for cell, figure in chosen]
+    figures = {
         names.ARI: [value for value in index if value is not None],
         names.SHARE: shares,
         names.SECONDS: [value for value in times if value is not None],
     }
-    return {name: values for name, values in found.items() if values}
+    return {name: values for name, values in figures.items() if values}
 
 
 def _mean(values: Sequence[float | None]) -> float:
@@ -234,8 +234,8 @@ def _best_setting(settings: Iterable[Mapping[str, float]]) -> tuple[float, float
     """Weighted score, coverage and redundancy of the best setting that has a result."""
     scores = [
         (weighted_score(coverage, redundancy), coverage, redundancy)
-        for each in settings
-        for coverage, redundancy in [(each.get("llm_coverage"), each.get("llm_redundancy"))]
+        for setting in settings
+        for coverage, redundancy in [(setting.get("llm_coverage"), setting.get("llm_redundancy"))]
         if coverage is not None and redundancy is not None
     ]
     return max(scores, default=None)
@@ -271,16 +271,16 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
         candidates(release),
         minilm(release, say),
     )
-    found = dict(chain.from_iterable(parts))
+    values = dict(chain.from_iterable(parts))
     rows = printed()
-    missing = {each.key: NO_FILE for each in rows if each.key not in found and not each.why}
-    return Reproduction(tuple(compare(found, rows, reasons=missing)), layouts())
+    missing = {row.key: NO_FILE for row in rows if row.key not in values and not row.why}
+    return Reproduction(tuple(compare(values, rows, reasons=missing)), layouts())
 
 
-def correlations(found: Correlations) -> Measured:
+def correlations(correlation: Correlations) -> Measured:
     """Across / within ± sd; NaN where one is not defined."""
-    numbers = (found.across, found.within_mean, found.within_sd)
-    return Measured(tuple(map(_number, numbers)), found.n, "/±")
+    numbers = (correlation.across, correlation.within_mean, correlation.within_sd)
+    return Measured(tuple(map(_number, numbers)), correlation.n, "/±")
 
 
 def counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
@@ -288,17 +288,19 @@ def counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
     left: Counter[tuple[str, str]] = Counter()
     kept: set[tuple[str, int, str]] = set()
     for cell in release.argkp:
-        prepared = prepare([each.text for each in cell.arguments], cell.matched())
+        prepared = prepare([argument.text for argument in cell.arguments], cell.matched())
         left.update({(cell.split, step): n for step, n in prepared.counts.items()})
         kept.update(
             (cell.topic, cell.stance, cell.arguments[place].text) for place in prepared.kept
         )
     released = {
-        (cell.topic, cell.stance, each.text) for cell in release.pairs for each in cell.arguments
+        (cell.topic, cell.stance, argument.text)
+        for cell in release.pairs
+        for argument in cell.arguments
     }
     topics = Counter(split for split, _ in {(cell.split, cell.topic) for cell in release.argkp})
-    found = {
-        "topics in train / dev / test": tuple(topics[each] for each in ("train", "dev", "test")),
+    figures = {
+        "topics in train / dev / test": tuple(topics[name] for name in ("train", "dev", "test")),
         "labelled pairs": (sum(len(cell.matches) for cell in release.argkp),),
         "test: unique arguments": (left["test", UNIQUE],),
         "test: … with exactly one key point": (left["test", ONE_KEY_POINT],),
@@ -307,7 +309,7 @@ def counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
         "dev: kept arguments": (left["dev", ONE_SENTENCE],),
         "kept arguments that are those of the released file": (len(kept & released),),
     }
-    for cell_name, numbers in found.items():
+    for cell_name, numbers in figures.items():
         yield (names.DATA, cell_name), ReproducedValue(Measured(numbers))
 
 
@@ -318,12 +320,12 @@ def people(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
         raters = {
             file.rater: [given.get(key) for key in release.keys]
             for file in release.counts
-            for given in [{each.key: getattr(each, column) for each in file.sets}]
+            for given in [{sheet.key: getattr(sheet, column) for sheet in file.sets}]
         }
-        found = pairwise_pearson(raters)
+        pairs = pairwise_pearson(raters)
         key = (names.PEOPLE, f"{column}, mean Pearson of two annotators")
-        yield key, ReproducedValue(Measured((_number(found.mean),), len(release.keys)))
-        for pair in found.pairs:
+        yield key, ReproducedValue(Measured((_number(pairs.mean),), len(release.keys)))
+        for pair in pairs.pairs:
             key = (names.PEOPLE, f"{column}, Pearson of {pair.first} and {pair.second}")
             yield key, ReproducedValue(Measured((_number(pair.value),), pair.n))
 
@@ -337,9 +339,9 @@ def stored_soft_scores(release: Release) -> Iterator[tuple[Key, ReproducedValue]
         if function not in stored:
             raise UnreadableFile(SOFT_FILE.name, f"has no {function}")
         for part in SOFT_PARTS:
-            found = release.with_people(stored[function][part], "coverage", SOFT_FILE.name)
+            correlation = release.with_people(stored[function][part], "coverage", SOFT_FILE.name)
             ours = again[part] if name == names.ROUGE else None
-            yield (names.SOFT, f"{name}, {part}"), ReproducedValue(correlations(found), ours)
+            yield (names.SOFT, f"{name}, {part}"), ReproducedValue(correlations(correlation), ours)
         if function in seconds:
             yield (names.SOFT, f"{name}, seconds"), ReproducedValue(Measured((seconds[function],)))
 
@@ -348,7 +350,7 @@ def _rouge_again(release: Release) -> dict[str, Measured]:
     """ROUGE-1 computed here from the texts that people read."""
     sets = [sheets[0] for sheets in release.judged]
     scores = [
-        soft_scores(rouge_matrix("rouge_1", each.references, each.summaries)) for each in sets
+        soft_scores(rouge_matrix("rouge_1", sheet.references, sheet.summaries)) for sheet in sets
     ]
     parts = zip(SOFT_PARTS, zip(*map(astuple, scores), strict=True), strict=True)
     return {
@@ -372,10 +374,10 @@ def llm_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
                 ReproducedValue(stated=stated),
             )
         for temperature, values in release.gpt4o(metric).items():
-            found = release.with_people(values, column, GPT4O.name)
+            correlation = release.with_people(values, column, GPT4O.name)
             yield (
                 (names.LLM, f"{column}, temperature {temperature}"),
-                ReproducedValue(correlations(found)),
+                ReproducedValue(correlations(correlation)),
             )
 
 

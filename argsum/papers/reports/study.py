@@ -46,13 +46,13 @@ def argsum_of_study(study: Study) -> Reproduction:
     are so here.
     """
     datasets = list(study.argument_datasets.order_by("pk"))
-    found: dict[Key, ReproducedValue] = {}
+    figures: dict[Key, ReproducedValue] = {}
     layouts: list[Layout] = []
     for part in (_metrics(study), _people(study), _data(datasets), *_boards(study, datasets)):
         values, more = part
-        found |= values
+        figures |= values
         layouts += more
-    return Reproduction(tuple(compare(found)), tuple(layouts))
+    return Reproduction(tuple(compare(figures)), tuple(layouts))
 
 
 Part = tuple[dict[Key, ReproducedValue], list[Layout]]
@@ -60,7 +60,7 @@ Part = tuple[dict[Key, ReproducedValue], list[Layout]]
 
 def _metrics(study: Study) -> Part:
     """Every metric with people's counts, over all datasets of the study."""
-    found: dict[Key, ReproducedValue] = {}
+    values: dict[Key, ReproducedValue] = {}
     temperatures: dict[str, None] = {}
     functions: dict[str, None] = {}
     settings: dict[str, None] = {}
@@ -78,13 +78,13 @@ def _metrics(study: Study) -> Part:
             label = _function(function, setting)
             functions.setdefault(label)
             key = release.SOFT, f"{label}, {RELEASED_PARTS.get(part, part)}"
-        found[key] = _ours(row)
+        values[key] = _ours(row)
     tables = (
         (temperatures, llm_table(list(temperatures), has_seconds=False, digits=DIGITS)),
         (functions, soft_table(_in_order(functions), has_seconds=False, digits=DIGITS)),
         (settings, coverage_table((COVERAGE_SCORE,), list(settings), digits=DIGITS)),
     )
-    return found, [layout for rows, layout in tables if rows]
+    return values, [layout for rows, layout in tables if rows]
 
 
 def _ours(row: MetricRow) -> ReproducedValue:
@@ -104,44 +104,45 @@ def _function(function: str, setting: str) -> str:
 
 def _in_order(functions: dict[str, None]) -> list[str]:
     """The paper's functions first, in its order."""
-    paper = [each for each in release.SOFT_FUNCTIONS if each in functions]
+    paper = [function for function in release.SOFT_FUNCTIONS if function in functions]
     return [*paper, *sorted(functions.keys() - set(paper))]
 
 
 def _people(study: Study) -> Part:
     agreement = people_agreement(study, without=LEFT_OUT)
-    found = {
-        (release.PEOPLE, f"{each.dimension}, mean Pearson of two annotators"): ReproducedValue(
-            ours=Measured((each.pairs.mean,), agreement.sets)
-        )
-        for each in agreement.dimensions
-        if each.pairs.mean is not None
+    values = {
+        (
+            release.PEOPLE,
+            f"{dimension.dimension}, mean Pearson of two annotators",
+        ): ReproducedValue(ours=Measured((dimension.pairs.mean,), agreement.sets))
+        for dimension in agreement.dimensions
+        if dimension.pairs.mean is not None
     }
-    return found, [people_table()] if found else []
+    return values, [people_table()] if values else []
 
 
 def _data(datasets: Sequence[Dataset]) -> Part:
     """What preprocessing leaves of every dataset; of its test split where there is one."""
-    found: dict[Key, ReproducedValue] = {}
+    values: dict[Key, ReproducedValue] = {}
     shown = []
     for dataset in datasets:
         counts = dataset.recipe.get("counts") or {}
         left = counts.get("test") or summed(counts.values())
         for step, text in _STEPS.items():
             if step in left:
-                found[release.DATA, f"{dataset}: {text}"] = ReproducedValue(
+                values[release.DATA, f"{dataset}: {text}"] = ReproducedValue(
                     ours=Measured((left[step],))
                 )
         if left:
             shown.append(f"{dataset}")
     lines = [
-        Line((text,), tuple(Cell((release.DATA, f"{each}: {text}")) for each in shown))
+        Line((text,), tuple(Cell((release.DATA, f"{name}: {text}")) for name in shown))
         for text in _STEPS.values()
     ]
     caption = "Arguments left after preprocessing; of the test split if there is one."
     if not shown:
         return {}, []
-    return found, [Layout("argsum-data", caption, ("Step", *shown), tuple(lines))]
+    return values, [Layout("argsum-data", caption, ("Step", *shown), tuple(lines))]
 
 
 def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:
@@ -165,16 +166,16 @@ def _rows(study: Study, dataset: Dataset, share: float) -> list[SystemRow]:
 
 def _clusters(dataset: Dataset, boards: dict[float, list[SystemRow]], name: str) -> Part:
     table = f"clusters of {dataset}, oracle"
-    found: dict[Key, ReproducedValue] = {}
+    values: dict[Key, ReproducedValue] = {}
     systems: dict[str, list[str]] = {}
     for share, rows in boards.items():
-        for row in sorted(rows, key=lambda each: each.system):
+        for row in sorted(rows, key=lambda system_row: system_row.system):
             for index in INDICES:
                 if index == "including" and share != LEAST_SHARE:
                     continue
                 scenario = _scenario(index, share)
                 for figure, measured in _of_clusters(row, index).items():
-                    found[table, release.cluster_cell(row.system, scenario, figure)] = (
+                    values[table, release.cluster_cell(row.system, scenario, figure)] = (
                         ReproducedValue(ours=measured)
                     )
                     systems.setdefault(row.system, [])
@@ -183,7 +184,7 @@ def _clusters(dataset: Dataset, boards: dict[float, list[SystemRow]], name: str)
     layout = clusters_table(
         f"{dataset}", systems, table=table, name=name or "study", digits=DIGITS
     )
-    return found, [layout] if systems else []
+    return values, [layout] if systems else []
 
 
 def _scenario(index: str, share: float) -> str:
@@ -193,7 +194,7 @@ def _scenario(index: str, share: float) -> str:
 def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
     """Index, share and seconds over cells, of the clusterings that are best by the index."""
     chosen = [(cell, *_own(row, cell, index)) for cell in row.chosen]
-    known = [each for each in chosen if each[1] is not None]
+    known = [record for record in chosen if record[1] is not None]
     values = {
         release.ARI: [value for _cell, value, _share, _seconds in known],
         release.SHARE: [
@@ -202,27 +203,27 @@ def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
         release.SECONDS: [seconds for _cell, _value, _share, seconds in known],
     }
     return {
-        name: Measured((fmean(found), pstdev(found)), len(found), "±")
+        name: Measured((fmean(figures), pstdev(figures)), len(figures), "±")
         for name, numbers in values.items()
-        if (found := [each for each in numbers if each is not None])
+        if (figures := [number for number in numbers if number is not None])
     }
 
 
 def _own(row: SystemRow, cell: str, index: str) -> tuple[float | None, float | None, float | None]:
     """Index of a cell with the share and the seconds of its clustering."""
-    each = row.clusterings.get(cell, {}).get(index, row.chosen[cell])
-    return row.by_cell[cell][index], each.share, each.seconds
+    figures = row.clusterings.get(cell, {}).get(index, row.chosen[cell])
+    return row.by_cell[cell][index], figures.share, figures.seconds
 
 
 def _weighted(dataset: Dataset, rows: Sequence[SystemRow], name: str) -> Part:
-    found: dict[Key, ReproducedValue] = {}
+    values: dict[Key, ReproducedValue] = {}
     systems = []
     for row in rows:
-        estimates = [row.figures[each] for each in ("weighted", "coverage", "redundancy")]
+        estimates = [row.figures[measure] for measure in ("weighted", "coverage", "redundancy")]
         for figure, estimate in zip(release.WEIGHTS, estimates, strict=True):
             if estimate.value is not None:
                 key = release.OWN_WEIGHTED, release.weighted_cell(f"{dataset}", row.system, figure)
-                found[key] = ReproducedValue(ours=Measured((estimate.value,), estimate.n_values))
+                values[key] = ReproducedValue(ours=Measured((estimate.value,), estimate.n_values))
         if estimates[0].value is not None:
             systems.append(row.system)
     layout = weighted_table(
@@ -231,4 +232,4 @@ def _weighted(dataset: Dataset, rows: Sequence[SystemRow], name: str) -> Part:
         table=release.OWN_WEIGHTED,
         name="-".join(filter(None, ("argsum-figure-2", name))),
     )
-    return found, [layout] if systems else []
+    return values, [layout] if systems else []

@@ -25,8 +25,8 @@ def layouts() -> tuple[Layout, ...]:
         data_table(),
         soft_table(list(names.SOFT_FUNCTIONS)),
         coverage_table(names.MATCH_SCORERS, names.MATCH_THRESHOLDS),
-        clusters_table("ArgKP21", {each: names.scenarios(each) for each in names.CLUSTERED}),
-        clusters_table("Debate", {each: names.scenarios(each) for each in names.CLUSTERED}),
+        clusters_table("ArgKP21", {system: names.scenarios(system) for system in names.CLUSTERED}),
+        clusters_table("Debate", {system: names.scenarios(system) for system in names.CLUSTERED}),
         weighted_table(("ArgKP21", "Debate"), list(names.AVERAGED)),
     )
 
@@ -38,16 +38,16 @@ def llm_table(
     heads = [*_ACROSS, "Runtime (s)"] if has_seconds else list(_ACROSS)
     lines = [
         Line(
-            (f"{float(each):.2f}" if each in names.TEMPERATURES else each,),
+            (f"{float(setting):.2f}" if setting in names.TEMPERATURES else setting,),
             tuple(
                 cell
                 for name in ("coverage", "redundancy")
                 for cell in _correlation(
-                    (names.LLM, f"{name}, temperature {each}"), has_seconds=has_seconds
+                    (names.LLM, f"{name}, temperature {setting}"), has_seconds=has_seconds
                 )
             ),
         )
-        for each in settings
+        for setting in settings
     ]
     return Layout(
         "argsum-llm",
@@ -168,8 +168,8 @@ def clusters_table(
         Line(
             (system, scenario),
             tuple(
-                Cell((table or names.CLUSTERS[data], names.cluster_cell(system, scenario, each)))
-                for each in names.CLUSTER_FIGURES
+                Cell((table or names.CLUSTERS[data], names.cluster_cell(system, scenario, figure)))
+                for figure in names.CLUSTER_FIGURES
             ),
         )
         for system, scenarios in systems.items()
@@ -197,20 +197,20 @@ def weighted_table(
         Line(
             (system,),
             tuple(
-                Cell((table, names.weighted_cell(each, system, figure)))
-                for each in data
+                Cell((table, names.weighted_cell(dataset, system, figure)))
+                for dataset in data
                 for figure in names.WEIGHTS
             ),
         )
         for system in systems
     ]
-    heads = [each.capitalize() for each in names.WEIGHTS]
+    heads = [weight.capitalize() for weight in names.WEIGHTS]
     return Layout(
         name,
         "Weighted Score, coverage and redundancy of systems.",
         ("ArgSum System", *heads * len(data)),
         tuple(lines),
-        spans=tuple((each, len(heads)) for each in data),
+        spans=tuple((dataset, len(heads)) for dataset in data),
         notes=(ORACLE,),
     )
 

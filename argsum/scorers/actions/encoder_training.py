@@ -57,7 +57,7 @@ def batch_loss(cosines: Any, labels: Labels, recipe: Recipe, middle: Any) -> Any
     import torch
 
     n = len(labels)
-    same, other = (torch.from_numpy(each) for each in shared_key_points(labels))
+    same, other = (torch.from_numpy(point) for point in shared_key_points(labels))
     matched, unmatched = torch.from_numpy(labels == MATCH), torch.from_numpy(labels == NO_MATCH)
     loss = 0.0 * middle
     if recipe.entropy:
@@ -103,9 +103,9 @@ def _both_ways(arguments: Any, against: Any) -> Any:
     import torch
 
     n, k = against.shape
-    found = torch.zeros(n + k, n + k, dtype=torch.bool)
-    found[:n, :n], found[:n, n:] = arguments, against
-    return found | found.T
+    mask = torch.zeros(n + k, n + k, dtype=torch.bool)
+    mask[:n, :n], mask[:n, n:] = arguments, against
+    return mask | mask.T
 
 
 # Weights of a model in training: which are learned, and the checkpoint they are kept in.
@@ -140,18 +140,20 @@ def trainable(model: Any, frozen: int) -> list[Any]:
         words = getattr(network, "embeddings", None) or network.get_input_embeddings()
         words.requires_grad_(False)
     # Architectures name them otherwise; all keep them in the first list of modules.
-    layers = next((list(each) for each in network.modules() if isinstance(each, ModuleList)), [])
+    layers = next(
+        (list(module) for module in network.modules() if isinstance(module, ModuleList)), []
+    )
     for layer in layers[: max(0, frozen - 1)]:
         layer.requires_grad_(False)
     if getattr(network, "pooler", None) is not None:
         # Means of token vectors are taken: nothing reaches the pooler.
         network.pooler.requires_grad_(False)
-    return [each for each in model.parameters() if each.requires_grad]
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
 def copied(weights: Sequence[Any]) -> list[Any]:
     """Copies that training does not change."""
-    return [each.detach().clone() for each in weights]
+    return [weight.detach().clone() for weight in weights]
 
 
 def load(weights: Sequence[Any], kept: Sequence[Any]) -> None:
@@ -159,8 +161,8 @@ def load(weights: Sequence[Any], kept: Sequence[Any]) -> None:
     import torch
 
     with torch.no_grad():
-        for each, value in zip(weights, kept, strict=True):
-            each.copy_(value)
+        for weight, value in zip(weights, kept, strict=True):
+            weight.copy_(value)
 
 
 def random_state() -> Any:
@@ -311,9 +313,9 @@ class MatchTraining:
                 some = [texts[at] for at in order[start : start + BATCH]]
                 parts.append(self._vectors(some).numpy())
         self.model.train()
-        found = np.zeros((len(texts), parts[0].shape[1]), dtype=np.float32)
-        found[order] = np.concatenate(parts)
-        return found
+        vectors = np.zeros((len(texts), parts[0].shape[1]), dtype=np.float32)
+        vectors[order] = np.concatenate(parts)
+        return vectors
 
     def _look(self, say: Say) -> None:
         """Judge the last weights and their average on dev; remember the better ones."""
@@ -362,11 +364,11 @@ class MatchTraining:
         write(file, kept)
 
     def _batches(self) -> list[Batch]:
-        found: list[Batch] = []
-        while len(found) < self.recipe.steps:
-            seed = self.recipe.seed * 1_000 + len(found)
-            found += epoch_batches(self.cells, size=self.recipe.batch, seed=seed)
-        return found
+        batches: list[Batch] = []
+        while len(batches) < self.recipe.steps:
+            seed = self.recipe.seed * 1_000 + len(batches)
+            batches += epoch_batches(self.cells, size=self.recipe.batch, seed=seed)
+        return batches
 
     def _step(self, batch: Batch) -> None:
         import torch

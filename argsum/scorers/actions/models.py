@@ -49,17 +49,17 @@ Fill = Callable[[Scores], object]
 
 def folder() -> Path:
     """Where the files are; made when first asked for."""
-    found = Path(settings.DATA_DIR) / "scores"
-    found.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return found
+    path = Path(settings.DATA_DIR) / "scores"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
 
 
 def texts_key(texts: Iterable[str]) -> str:
     """Hash of texts in their order."""
-    found = sha256()
+    hasher = sha256()
     for text in texts:
-        found.update(sha256(text.encode()).digest())
-    return found.hexdigest()
+        hasher.update(sha256(text.encode()).digest())
+    return hasher.hexdigest()
 
 
 def key_of(*parts: str) -> str:
@@ -82,13 +82,13 @@ def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
     if 0 in shape:
         return np.zeros(shape, dtype=np.float32)
     path = folder() / f"{key}.npy"
-    found = _read(path, shape)
-    if found is None:
+    scores = _read(path, shape)
+    if scores is None:
         _write(path, shape, fill)
-        found = _read(path, shape)
-        if found is None:
+        scores = _read(path, shape)
+        if scores is None:
             raise OSError(f"{path} cannot be read back.")
-    return found
+    return scores
 
 
 def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
@@ -97,11 +97,11 @@ def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
     As `kept` otherwise.
     """
     path = folder() / f"{key}.npy"
-    found = _read(path, None)
-    if found is None or found.ndim != 2 or len(found) != n:
+    rows = _read(path, None)
+    if rows is None or rows.ndim != 2 or len(rows) != n:
         made = np.asarray(make(), dtype=np.float32)
-        found = kept(key, made.shape, lambda out: np.copyto(out, made))
-    return found
+        rows = kept(key, made.shape, lambda out: np.copyto(out, made))
+    return rows
 
 
 def clear_scores(now: float | None = None) -> int:
@@ -137,15 +137,15 @@ def _mapped(path: Path) -> NDArray[np.float32] | None:
 
 
 def _read(path: Path, shape: tuple[int, ...] | None) -> Scores | None:
-    found = _mapped(path)
-    if found is None or found.dtype != np.float32 or shape not in (None, found.shape):
+    scores = _mapped(path)
+    if scores is None or scores.dtype != np.float32 or shape not in (None, scores.shape):
         return None
     # Read now; a copy on a read-only disk cannot say so, which costs only its place in line.
     try:
         os.utime(path)
     except OSError:
-        return found
-    return found
+        return scores
+    return scores
 
 
 def _write(path: Path, shape: tuple[int, ...], fill: Fill) -> None:
@@ -226,7 +226,11 @@ def weights_hash(source: str) -> str:
         return PACKAGED_SHA256
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
     base = weights_hash(PACKAGED_MODEL) if (path / DIFFERENCE).is_file() else ""
-    files = sorted(file for each in WEIGHTS for file in path.rglob(each)) if path.is_dir() else []
+    files = (
+        sorted(file for pattern in WEIGHTS for file in path.rglob(pattern))
+        if path.is_dir()
+        else []
+    )
     if not files:
         return sha256(f"name:{source}".encode()).hexdigest()
     return _hash_of_files(path, base, tuple(_state_of(file) for file in files))
@@ -237,21 +241,21 @@ FileState = tuple[Path, tuple[int, int], int, tuple[int, int]]
 
 
 def _state_of(file: Path) -> FileState:
-    found = file.stat()
-    times = (found.st_mtime_ns, found.st_ctime_ns)
-    return file, (found.st_dev, found.st_ino), found.st_size, times
+    result = file.stat()
+    times = (result.st_mtime_ns, result.st_ctime_ns)
+    return file, (result.st_dev, result.st_ino), result.st_size, times
 
 
 @lru_cache(maxsize=64)
 def _hash_of_files(path: Path, base: str, files: tuple[FileState, ...]) -> str:
     """Weights are read once, for as long as none of their files changes."""
-    found = sha256(base.encode())
+    hasher = sha256(base.encode())
     for file, *_state in files:
-        found.update(str(file.relative_to(path)).encode())
+        hasher.update(str(file.relative_to(path)).encode())
         with file.open("rb") as content:
             while block := content.read(2**20):
-                found.update(block)
-    return found.hexdigest()
+                hasher.update(block)
+    return hasher.hexdigest()
 
 
 def model_key(scorer: Scorer) -> str:
@@ -345,8 +349,10 @@ class Regressor:
             return np.zeros(0, dtype=np.float32)
         with np.load(self.folder / "regressor.npz", allow_pickle=False) as stored:
             weights, bias = stored["weights"], stored["bias"]
-        found: Scores = (self.embedding.vectors(arguments) @ weights + bias).astype(np.float32)
-        return found
+        predictions: Scores = (self.embedding.vectors(arguments) @ weights + bias).astype(
+            np.float32
+        )
+        return predictions
 
 
 class Column:

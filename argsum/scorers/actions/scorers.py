@@ -70,12 +70,12 @@ KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
 
 def first_scorers(study: Study) -> dict[str, Scorer]:
     """What every study has, by name; made if it is not here."""
-    names = [each["name"] for each in DEFAULTS]
-    found = {each.name: each for each in study.scorers.filter(name__in=names)}
-    for each in DEFAULTS:
-        if each["name"] not in found:
-            found[each["name"]] = _default(study, each)
-    return found
+    names = [spec["name"] for spec in DEFAULTS]
+    scorers = {scorer.name: scorer for scorer in study.scorers.filter(name__in=names)}
+    for default in DEFAULTS:
+        if default["name"] not in scorers:
+            scorers[default["name"]] = _default(study, default)
+    return scorers
 
 
 def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
@@ -84,8 +84,8 @@ def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Score
     The quality that came with the arguments is usual where any did: of the dataset, or of the
     study where none is named.
     """
-    found = first_scorers(study)
-    return found[MATCH], found[COLUMN if has_qualities(study, dataset) else QUALITY]
+    scorers = first_scorers(study)
+    return scorers[MATCH], scorers[COLUMN if has_qualities(study, dataset) else QUALITY]
 
 
 def has_qualities(study: Study, dataset: Dataset | None = None) -> bool:

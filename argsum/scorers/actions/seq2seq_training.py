@@ -74,7 +74,9 @@ class WriterTraining:
         self.examples, self.dev, self.recipe = list(examples), list(dev), recipe
         self.checkpoint = checkpoint
         self.tokenizer, self.network = load_seq2seq(source)
-        self.weights = [each for each in self.network.parameters() if each.requires_grad]
+        self.weights = [
+            parameter for parameter in self.network.parameters() if parameter.requires_grad
+        ]
         self.optimizer = torch.optim.AdamW(self.weights, lr=recipe.learning_rate, weight_decay=0.0)
         self.best = copied(self.weights)
         self.progress = Progress()
@@ -152,14 +154,14 @@ class WriterTraining:
 
     def _batch(self, examples: Sequence[Example]) -> dict[str, Any]:
         given = self.tokenizer(
-            [each.text for each in examples],
+            [example.text for example in examples],
             padding=True,
             truncation=True,
             max_length=self.recipe.longest_in,
             return_tensors="pt",
         )
         wanted = self.tokenizer(
-            text_target=[each.key_point for each in examples],
+            text_target=[example.key_point for example in examples],
             padding=True,
             truncation=True,
             max_length=self.recipe.longest_out,
@@ -277,8 +279,8 @@ def _examples(rows: Iterable[Row]) -> Examples:
     clusters: dict[tuple[str, str, int, str], list[tuple[float, str]]] = defaultdict(list)
     for key, quality, text in rows:
         clusters[key].append((float("-inf") if quality is None else quality, text))
-    found: Examples = defaultdict(list)
+    examples: Examples = defaultdict(list)
     for (split, topic, stance, point), rated in clusters.items():
         best = sorted(rated, key=lambda pair: -pair[0])
-        found[split].append(Example(topic, stance, tuple(text for _q, text in best), point))
-    return found
+        examples[split].append(Example(topic, stance, tuple(text for _q, text in best), point))
+    return examples

@@ -121,8 +121,8 @@ def look_at_dev(cells: Splits, encode: Encode, recipe: Recipe) -> tuple[dict[str
 
 def pair_precision(cells: Sequence[ScoredCell]) -> float:
     """Average precision of argument pairs that share a key point, mean over cells."""
-    found = (same_point_precision(cell.match, cell.reference) for cell in cells)
-    precisions = [each for each in found if each is not None]
+    same_point_precisions = (same_point_precision(cell.match, cell.reference) for cell in cells)
+    precisions = [precision for precision in same_point_precisions if precision is not None]
     return float(np.mean(precisions)) if precisions else 0.0
 
 
@@ -146,15 +146,17 @@ def _course(members: Sequence[Progress], recipe: Recipe) -> dict[str, Any]:
     """Looks at dev and losses of all members; steps are counted on from one to the next."""
     looks: list[dict[str, Any]] = []
     chosen = []
-    for number, each in enumerate(members):
-        chosen.append(len(looks) + each.best_look)
+    for number, member in enumerate(members):
+        chosen.append(len(looks) + member.best_look)
         before = number * recipe.steps
-        looks += [look | {"step": look["step"] + before, "member": number} for look in each.looks]
+        looks += [
+            look | {"step": look["step"] + before, "member": number} for look in member.looks
+        ]
     return {
         "looks": looks,
         "chosen_looks": chosen,
-        "losses": thinned([loss for each in members for loss in each.losses]),
-        "steps": sum(each.step for each in members),
+        "losses": thinned([loss for progress in members for loss in progress.losses]),
+        "steps": sum(progress.step for progress in members),
     }
 
 
@@ -181,9 +183,9 @@ def train_quality(scorer: Scorer, rated: dict[str, RatedArguments], say: Say) ->
     source = resolve(scorer.base_model)
     embedding = BiEncoder(source, weights_hash(source))
     known = {}
-    for done, (split, each) in enumerate(rated.items()):
+    for done, (split, arguments) in enumerate(rated.items()):
         say(done, len(rated) + 1, f"reading {split}")
-        known[split] = (embedding.vectors(each.texts), np.array(each.values))
+        known[split] = (embedding.vectors(arguments.texts), np.array(arguments.values))
     penalty = best_penalty(known[TRAIN], known[DEV])
     weights, bias = fit_ridge(*known[TRAIN], penalty)
     figures: dict[str, Any] = {
@@ -216,17 +218,17 @@ def train_quality(scorer: Scorer, rated: dict[str, RatedArguments], say: Say) ->
     }
 
 
-def _figures(said: np.ndarray, known: np.ndarray) -> dict[str, Any]:
+def _figures(predictions: np.ndarray, known: np.ndarray) -> dict[str, Any]:
     """Pearson correlation, Spearman correlation and mean absolute error, with n."""
     from scipy.stats import pearsonr, spearmanr
 
     # Without variance on either side there is no correlation to speak of.
-    is_defined = len(known) > 1 and np.ptp(said) > 0 and np.ptp(known) > 0
+    is_defined = len(known) > 1 and np.ptp(predictions) > 0 and np.ptp(known) > 0
     return {
         "n": len(known),
-        "pearson": float(pearsonr(said, known).statistic) if is_defined else None,
-        "spearman": float(spearmanr(said, known).statistic) if is_defined else None,
-        "absolute_error": float(np.abs(said - known).mean()),
+        "pearson": float(pearsonr(predictions, known).statistic) if is_defined else None,
+        "spearman": float(spearmanr(predictions, known).statistic) if is_defined else None,
+        "absolute_error": float(np.abs(predictions - known).mean()),
     }
 
 
@@ -293,7 +295,7 @@ class AveragedTraining:
             progress = training.run(_later(say, before, self.total))
             self._add(progress, training.best)
         training = self._member(0)
-        load(training.weights, [each / len(self.members) for each in self._sums])
+        load(training.weights, [tensor / len(self.members) for tensor in self._sums])
         return training
 
     @property
@@ -313,7 +315,7 @@ class AveragedTraining:
         )
         kept = {
             "recipe": self.recipe.as_dict(),
-            "members": json.dumps([asdict(each) for each in self.members]),
+            "members": json.dumps([asdict(member) for member in self.members]),
             "sums": self._sums,
         }
         write(self.folder / "members.pt", kept)
@@ -322,7 +324,7 @@ class AveragedTraining:
         kept = read(self.folder / "members.pt")
         if kept is None or kept["recipe"] != self.recipe.as_dict():
             return
-        self.members = [Progress(**each) for each in json.loads(kept["members"])]
+        self.members = [Progress(**load) for load in json.loads(kept["members"])]
         self._sums = kept["sums"]
 
 

@@ -303,12 +303,12 @@ def split_statements(
     points: Sequence[Statements],
 ) -> tuple[list[Statements], list[Statements]]:
     """Those that are learned, and those of the topics that are held back."""
-    topics = sorted({each.topic for each in points})
+    topics = sorted({point.topic for point in points})
     random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret
     held = set(topics[:HELD_BACK])
     return (
-        [each for each in points if each.topic not in held],
-        [each for each in points if each.topic in held],
+        [point for point in points if point.topic not in held],
+        [point for point in points if point.topic in held],
     )
 
 
@@ -364,7 +364,12 @@ def side_of(folder: Path, points: Sequence[Statements]) -> tuple[Side, float]:
 
     embedder = SentenceEmbedder(str(folder), quick=True)
     learned, held = (
-        [(text, each.side) for each in part if each.side in SIDES for text in each.texts]
+        [
+            (text, statements.side)
+            for statements in part
+            if statements.side in SIDES
+            for text in statements.texts
+        ]
         for part in split_statements(points)
     )
     vectors, unseen = (embedder.encode([text for text, _side in part]) for part in (learned, held))
@@ -394,7 +399,7 @@ def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
 
 def write_sums(folder: Path) -> None:
     """Say beside the weights what their bytes are, as ``sha256sum`` does."""
-    files = sorted(file for each in WEIGHT_FILES for file in folder.glob(each))
+    files = sorted(file for pattern in WEIGHT_FILES for file in folder.glob(pattern))
     lines = [f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
     (folder / SUMS).write_text("".join(lines), encoding="ascii")
 
@@ -425,11 +430,11 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     )
     if before.keys() != after.keys():
         raise ValueError(f"{trained.name} did not begin as {PACKAGED_MODEL}.")
-    found: dict[str, np.ndarray] = {}
+    factors: dict[str, np.ndarray] = {}
     for name, weights in after.items():
-        found |= _factors(name, KEPT * (weights.astype(np.float32) - before[name]), rank)
+        factors |= _factors(name, KEPT * (weights.astype(np.float32) - before[name]), rank)
     path = folder / DIFFERENCE
-    save_file(found, path)
+    save_file(factors, path)
     return path
 
 

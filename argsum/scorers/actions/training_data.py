@@ -77,12 +77,12 @@ def cells_of(dataset: Dataset) -> Splits:
             "argument_id", "key_point_id", "is_match"
         )
     }
-    found: Splits = defaultdict(list)
+    splits: Splits = defaultdict(list)
     for cell in cells:
         if key_points[cell.pk]:
             made = _cell(cell, arguments[cell.pk], key_points[cell.pk], labels)
-            found[cell.split].append(made)
-    return found
+            splits[cell.split].append(made)
+    return splits
 
 
 def _cell(cell: Cell, arguments: list, key_points: list, labels: dict) -> TrainingCell:
@@ -96,7 +96,7 @@ def _cell(cell: Cell, arguments: list, key_points: list, labels: dict) -> Traini
         for row, (_pk, _text, left_out) in enumerate(arguments)
         if not left_out and (table[row] == MATCH).sum() == 1
     )
-    texts, points = ([each[1] for each in side] for side in (arguments, key_points))
+    texts, points = ([record[1] for record in side] for side in (arguments, key_points))
     return TrainingCell(cell.topic, cell.stance, tuple(texts), tuple(points), table, judged)
 
 
@@ -114,12 +114,12 @@ def cells_in(folder: Path) -> Splits:
         raise ScorerRefused(str(problem)) from problem
     if read.problems:
         raise ScorerRefused(str(read.problems[0]))
-    found: Splits = defaultdict(list)
+    cells: Splits = defaultdict(list)
     for raw in read.cells:
-        texts = [each.text for each in raw.arguments]
+        texts = [argument.text for argument in raw.arguments]
         kept = prepare(texts, raw.matched()).kept
-        found[raw.split].append(training_cell(raw, kept))
-    return found
+        cells[raw.split].append(training_cell(raw, kept))
+    return cells
 
 
 @dataclass(frozen=True)
@@ -138,23 +138,23 @@ def statements_in(folder: Path) -> list[Statements]:
     A line has ``topic``, ``aspect``, ``side`` (``for``, ``against`` or neither) and ``texts``.
     Raises ScorerRefused for a line that has not; the message names file and line.
     """
-    found = []
+    statements = []
     for path in sorted(folder.glob("*.jsonl")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             try:
                 row = json.loads(line)
                 texts = tuple(map(str, row["texts"]))
-                found.append(Statements(row["topic"], row["aspect"], row["side"], texts))
+                statements.append(Statements(row["topic"], row["aspect"], row["side"], texts))
             except (ValueError, KeyError, TypeError) as problem:
                 raise ScorerRefused(f"{path.name}, line {number}: {problem!r}") from problem
-    return found
+    return statements
 
 
 def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
     """A cell for each topic, in the order of their names."""
     topics: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for each in points:
-        topics[each.topic][f"{each.aspect} {each.side}"] += each.texts
+    for point in points:
+        topics[point.topic][f"{point.aspect} {point.side}"] += point.texts
     return [statement_cell(topic, topics[topic]) for topic in sorted(topics)]
 
 
@@ -255,12 +255,12 @@ def scored_cells(
         own = [*(cell.arguments[row] for row in cell.judged), *cell.key_points]
         texts += with_topic(own, cell.topic if uses_topic else "")
     vectors: Any = encode(texts) if texts else None
-    found, start = [], 0
+    results, start = [], 0
     for cell in cells:
         middle = start + len(cell.judged)
         stop = middle + len(cell.key_points)
         arguments, points = vectors[start:middle], vectors[middle:stop]
-        found.append(
+        results.append(
             ScoredCell(
                 cell.name,
                 tuple(cell.reference()),
@@ -271,15 +271,15 @@ def scored_cells(
             )
         )
         start = stop
-    return found
+    return results
 
 
 def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
     """Thresholds, and how to cluster beyond the paper's way, by the dev split alone."""
-    tried = {each: cluster_cells(dev, each) for each in CLUSTERINGS}
-    thresholds = {each: clusters.best_threshold() for each, clusters in tried.items()}
+    tried = {clustering: cluster_cells(dev, clustering) for clustering in CLUSTERINGS}
+    thresholds = {clustering: clusters.best_threshold() for clustering, clusters in tried.items()}
     # The first wins a tie: it is the simplest.
-    best = max(CLUSTERINGS, key=lambda each: tried[each].worth(thresholds[each]))
+    best = max(CLUSTERINGS, key=lambda clustering: tried[clustering].worth(thresholds[clustering]))
     decided = match_threshold(*decided_pairs(dev))
     return {
         "threshold": decided[0] if decided else None,
@@ -316,8 +316,8 @@ def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
     }
 
 
-def _over(found: tuple[OverCells, OverCells]) -> Figures:
-    excluding, including = found
+def _over(pair: tuple[OverCells, OverCells]) -> Figures:
+    excluding, including = pair
     return {
         "excluding": excluding.mean,
         "excluding_with_zeros": excluding.with_zeros,

@@ -69,9 +69,9 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
         "| split | arguments | Pearson | Spearman | mean absolute error |",
         "| --- | --- | --- | --- | --- |",
         *(
-            f"| {split} | {each['n']} | {_number(each['pearson'])} | {_number(each['spearman'])} "
-            f"| {_number(each['absolute_error'])} |"
-            for split, each in figures.items()
+            f"| {split} | {figure['n']} | {_number(figure['pearson'])} "
+            f"| {_number(figure['spearman'])} | {_number(figure['absolute_error'])} |"
+            for split, figure in figures.items()
             if split in ("train", *SPLITS)
         ),
         "",
@@ -99,10 +99,10 @@ def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any])
         "| split | key points | before | after |",
         "| --- | --- | --- | --- |",
         *(
-            f"| {split} | {each['n']} | {_number(each.get('loss_before'))} "
-            f"| {_number(each['loss'])} |"
+            f"| {split} | {figure['n']} | {_number(figure.get('loss_before'))} "
+            f"| {_number(figure['loss'])} |"
             for split in ("train", *SPLITS)
-            if (each := figures.get(split))
+            if (figure := figures.get(split))
         ),
         "",
         "## Training",
@@ -123,21 +123,21 @@ def _head(name: str, facts: Mapping[str, Any]) -> list[str]:
     return [f"# {name}", "", f"Base model: {base}. Trained on: {source}.", ""]
 
 
-def _match_row(split: str, each: Mapping[str, Any]) -> str:
+def _match_row(split: str, figures: Mapping[str, Any]) -> str:
     return (
-        f"| {split} | {each['cells']} | {each['arguments']} | {_number(each['accuracy'])} "
-        f"| {_indices(each['oracle'])} | {_indices(each['at_threshold'])} "
-        f"| {_number(each['f1'])} ({each['pairs']}) |"
+        f"| {split} | {figures['cells']} | {figures['arguments']} "
+        f"| {_number(figures['accuracy'])} | {_indices(figures['oracle'])} | {_indices(figures['at_threshold'])} "
+        f"| {_number(figures['f1'])} ({figures['pairs']}) |"
     )
 
 
-def _indices(found: Mapping[str, Any]) -> str:
+def _indices(figures: Mapping[str, Any]) -> str:
     """Index excluding and including noise; over how many cells, where these are not all."""
-    both = f"{_number(found['excluding'])} / {_number(found['including'])}"
-    n, cells = found["cells_clustered"], found["cells_judged"]
+    both = f"{_number(figures['excluding'])} / {_number(figures['including'])}"
+    n, cells = figures["cells_clustered"], figures["cells_judged"]
     if n == cells:
         return both
-    zeros = _number(found["excluding_with_zeros"])
+    zeros = _number(figures["excluding_with_zeros"])
     return f"{both} (excluding noise over {n} of {cells} cells; {zeros} with 0 for the others)"
 
 

@@ -82,7 +82,7 @@ def over_cells(values: Iterable[float | None]) -> OverCells:
     OverCells(mean=0.45, with_zeros=0.3, n=2, cells=3)
     """
     every = list(values)
-    known = [each for each in every if each is not None]
+    known = [value for value in every if value is not None]
     total = sum(known)
     return OverCells(
         mean=total / len(known) if known else None,
@@ -188,7 +188,7 @@ def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
 
 def share_clustered(ids: Sequence[int]) -> float:
     """Share of the arguments that are clustered; 0 without arguments."""
-    return sum(each != UNCLUSTERED for each in ids) / len(ids) if ids else 0.0
+    return sum(cluster != UNCLUSTERED for cluster in ids) / len(ids) if ids else 0.0
 
 
 def best_per_cell(
@@ -222,7 +222,7 @@ def best_per_cell(
             for figure in figures
             if (value := index_of(figure, noise, least_share)) is not None
         ]
-        if any(each.including is not None for each in figures):
+        if any(cluster_figure.including is not None for cluster_figure in figures):
             # Others have fewer than two arguments to judge: there is no index to miss.
             values[cell] = None
         if valued:
@@ -309,31 +309,33 @@ class Clusterings:
 
         Cells with fewer than 2 judged arguments can have no index and are no cells here.
         """
-        figures = [self._figure(each, threshold) for each in self.cells.values()]
-        figures = [each for each in figures if each.including is not None]
+        figures = [self._figure(cell, threshold) for cell in self.cells.values()]
+        figures = [figure for figure in figures if figure.including is not None]
         return (
-            over_cells(index_of(each, "exclude") for each in figures),
-            over_cells(index_of(each, "include") for each in figures),
+            over_cells(index_of(figure, "exclude") for figure in figures),
+            over_cells(index_of(figure, "include") for figure in figures),
         )
 
     def worth(self, threshold: float) -> float:
         """What a threshold is chosen by: both indices, 0 for cells with too little clustered."""
-        return sum(each.with_zeros or 0.0 for each in self.at(threshold))
+        return sum(cells.with_zeros or 0.0 for cells in self.at(threshold))
 
     def best_threshold(self) -> float:
         """The threshold with the largest sum of both indices over all cells; the lowest wins."""
-        return max(THRESHOLDS, key=lambda each: (round(self.worth(each), 12), -each))
+        return max(
+            THRESHOLDS, key=lambda threshold: (round(self.worth(threshold), 12), -threshold)
+        )
 
     @staticmethod
     def _figure(figures: Sequence[ClusterFigure], threshold: float) -> ClusterFigure:
-        return next(each for each in figures if each.setting == f"{threshold:g}")
+        return next(figure for figure in figures if figure.setting == f"{threshold:g}")
 
 
 def cluster_cells(
     cells: Sequence[ScoredCell], clustering: Clustering = CLUSTERINGS[0]
 ) -> Clusterings:
     """Cluster every cell at all thresholds, by average linkage as the paper or beyond it."""
-    found = {}
+    figures = {}
     for cell in cells:
         scores = np.asarray(cell.match, dtype=np.float64)
         likened = (
@@ -341,12 +343,12 @@ def cluster_cells(
         )
         merged = merge_clusters(likened, THRESHOLDS)
         if clustering.refines:
-            merged = {each: refine_clusters(scores, ids) for each, ids in merged.items()}
-        found[cell.name] = [
+            merged = {level: refine_clusters(scores, ids) for level, ids in merged.items()}
+        figures[cell.name] = [
             cluster_figure(f"{threshold:g}", cell.reference, ids)
             for threshold, ids in merged.items()
         ]
-    return Clusterings(found)
+    return Clusterings(figures)
 
 
 def accuracy(cells: Sequence[ScoredCell]) -> float | None:
@@ -397,8 +399,8 @@ def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float |
     if not len(matching):
         return None
     hits = float((matching > threshold).sum())
-    said = hits + float((others > threshold).sum())
-    return 2 * hits / (said + len(matching))
+    positives = hits + float((others > threshold).sum())
+    return 2 * hits / (positives + len(matching))
 
 
 # How well scores rank pairs of arguments: those with the same key point should come first.

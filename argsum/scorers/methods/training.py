@@ -116,7 +116,7 @@ class Recipe:
 
 def recipe_from(stored: dict[str, Any]) -> Recipe:
     """The recipe in a stored dictionary; what it does not know is left out."""
-    known = {each.name for each in fields(Recipe)}
+    known = {field.name for field in fields(Recipe)}
     return Recipe(**{name: value for name, value in stored.items() if name in known})
 
 
@@ -207,7 +207,7 @@ class WritingRecipe:
 
 def writing_recipe_from(stored: dict[str, Any]) -> WritingRecipe:
     """The recipe in a stored dictionary; what it does not know is left out."""
-    known = {each.name for each in fields(WritingRecipe)}
+    known = {field.name for field in fields(WritingRecipe)}
     return WritingRecipe(**{name: value for name, value in stored.items() if name in known})
 
 
@@ -269,8 +269,8 @@ def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
     return TrainingCell(
         raw.topic,
         raw.stance,
-        tuple(each.text for each in raw.arguments),
-        tuple(each.text for each in raw.key_points),
+        tuple(raw_argument.text for raw_argument in raw.arguments),
+        tuple(point.text for point in raw.key_points),
         labels,
         tuple(judged),
     )
@@ -332,18 +332,18 @@ def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> lis
     A cell is cut into equal parts, so that no batch is left with a single argument.
     """
     draw = random.Random(seed)  # noqa: S311  an order, not a secret
-    found = []
+    batches = []
     for place, cell in enumerate(cells):
         rows = list(range(len(cell.arguments)))
         draw.shuffle(rows)
         parts = max(1, round(len(rows) / size))
-        found += [
+        batches += [
             Batch(place, tuple(int(row) for row in part))
             for part in np.array_split(np.array(rows, dtype=np.int64), parts)
             if len(part)
         ]
-    draw.shuffle(found)
-    return found
+    draw.shuffle(batches)
+    return batches
 
 
 def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
@@ -422,4 +422,4 @@ def best_penalty(
     for penalty in penalties:
         weights, bias = fit_ridge(*train, penalty)
         errors[penalty] = float(((dev[0] @ weights + bias - dev[1]) ** 2).mean())
-    return min(penalties, key=lambda each: (errors[each], each))
+    return min(penalties, key=lambda candidate: (errors[candidate], candidate))

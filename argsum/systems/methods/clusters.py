@@ -87,16 +87,16 @@ def distances(match: Floats) -> FloatArray:
     Row by row, so that nothing of the size of the matrix is made beside the result.
     """
     n = len(match)
-    found = np.empty(n * (n - 1) // 2)
+    dissimilarities = np.empty(n * (n - 1) // 2)
     start = 0
     for row in range(n - 1):
         stop = start + n - 1 - row
-        found[start:stop] = match[row, row + 1 :]
-        found[start:stop] += match[row + 1 :, row]
+        dissimilarities[start:stop] = match[row, row + 1 :]
+        dissimilarities[start:stop] += match[row + 1 :, row]
         start = stop
-    found *= -0.5
-    found += 1
-    return np.maximum(found, 0, out=found)
+    dissimilarities *= -0.5
+    dissimilarities += 1
+    return np.maximum(dissimilarities, 0, out=dissimilarities)
 
 
 def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int]:
@@ -122,17 +122,17 @@ def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int
 
 def is_summarizable(ids: Sequence[int]) -> bool:
     """Whether a cell has more than one cluster, and more than half of it is clustered."""
-    held = [each for each in ids if each != UNCLUSTERED]
+    held = [cluster for cluster in ids if cluster != UNCLUSTERED]
     return len(set(held)) > 1 and 2 * len(held) > len(ids)
 
 
 def members(ids: Sequence[int]) -> dict[int, list[int]]:
     """Cluster id → positions of its arguments, in order; unclustered ones are in none."""
-    found: dict[int, list[int]] = {}
-    for place, each in enumerate(ids):
-        if each != UNCLUSTERED:
-            found.setdefault(each, []).append(place)
-    return dict(sorted(found.items()))
+    clusters: dict[int, list[int]] = {}
+    for place, cluster in enumerate(ids):
+        if cluster != UNCLUSTERED:
+            clusters.setdefault(cluster, []).append(place)
+    return dict(sorted(clusters.items()))
 
 
 # Clusters revisited: each argument moves to the cluster that it matches best on average.
@@ -182,7 +182,7 @@ def refine_clusters(
     scores = np.asarray(match, dtype=np.float32)
     now = np.array(ids, dtype=np.int64)
     for _round in range(rounds):
-        names = [each for each in np.unique(now) if each != UNCLUSTERED]
+        names = [name for name in np.unique(now) if name != UNCLUSTERED]
         if len(names) < 2:
             break
         best = np.array(names)[_mean_scores(scores, now, names).argmax(axis=1)]

@@ -152,8 +152,8 @@ def _values_of(part: str, parameter: Parameter) -> list[Value]:
         if part.lower() not in _WORDS:
             raise GridNotValid(f"“{part[:40]}” must be on or off.")
         return [_WORDS[part.lower()]]
-    if found := _RANGE.fullmatch(part):
-        first, last, step = (float(text) for text in found.groups())
+    if match := _RANGE.fullmatch(part):
+        first, last, step = (float(text) for text in match.groups())
         return _range(first, last, step, parameter)
     try:
         value = float(part)
@@ -251,5 +251,5 @@ def cosines_into(out: Scores, rows: Scores, columns: Scores) -> Scores:
 def sigmoid(values: Scores) -> Scores:
     """Logits as 0–1, without overflow."""
     exponents = np.exp(-np.abs(values))
-    found: Scores = np.where(values >= 0, 1, exponents) / (1 + exponents)
-    return found
+    probabilities: Scores = np.where(values >= 0, 1, exponents) / (1 + exponents)
+    return probabilities

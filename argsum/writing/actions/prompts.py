@@ -95,7 +95,9 @@ def write_request(
         values["clusters"] = _fenced_clusters(shown)
     else:
         values["arguments"] = fenced_arguments(*shown.values())
-    flags = tuple(name for texts in shown.values() for one in texts for name in one.flags.names)
+    flags = tuple(
+        name for texts in shown.values() for neutral in texts for name in neutral.flags.names
+    )
     return Question(tuple(render(parts, values)), _schema(prompt.kind, target, groups), flags)
 
 
@@ -107,14 +109,14 @@ def _schema(kind: str, target: Mapping[str, Any], groups: Mapping[int, Any]) -> 
 
 def fenced_arguments(texts: Sequence[Neutral]) -> str:
     """Numbered texts between marker lines."""
-    plain = [one.text for one in texts]
+    plain = [neutral.text for neutral in texts]
     records = [{"id": number, "argument": text} for number, text in enumerate(plain, start=1)]
     return fence_records(records, fence_token("arguments", *plain))
 
 
 def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
     """Clusters by code, so that a model that counts them itself is found out."""
-    plain = {group: [one.text for one in texts] for group, texts in groups.items()}
+    plain = {group: [neutral.text for neutral in texts] for group, texts in groups.items()}
     records = [{"cluster": code_of(group), "arguments": texts} for group, texts in plain.items()]
     every = [text for texts in plain.values() for text in texts]
     return fence_records(records, fence_token("clusters", *every))
@@ -136,31 +138,31 @@ Own = Mapping[int, tuple[PromptArgument, str]]
 def questions_of(run: Run, asked: Sequence[Asked]) -> list[Question]:
     """The requests of a writing run; three queries."""
     target = run.spec["target"]
-    cells = Cell.objects.filter(dataset__study=run.study).in_bulk({each.cell for each in asked})
+    cells = Cell.objects.filter(dataset__study=run.study).in_bulk({key.cell for key in asked})
     arguments = _arguments(cells)
     sets = SummarySet.objects.filter(study=run.study).only("arguments", "clusters")
-    found = sets.in_bulk({each.summary_set for each in asked})
+    summary_sets = sets.in_bulk({key.summary_set for key in asked})
     requests = []
-    for each in asked:
-        own = arguments[each.cell]
-        if each.summary_set:
-            groups = _cluster_arguments(each, found[each.summary_set], own)
+    for subject in asked:
+        own = arguments[subject.cell]
+        if subject.summary_set:
+            groups = _cluster_arguments(subject, summary_sets[subject.summary_set], own)
         else:
-            groups = _whole(each, own, run.prompt.kind)
+            groups = _whole(subject, own, run.prompt.kind)
         best = {group: _best(shown, target["most_arguments"]) for group, shown in groups.items()}
-        requests.append(write_request(run.prompt, target, cells[each.cell], best))
+        requests.append(write_request(run.prompt, target, cells[subject.cell], best))
     return requests
 
 
 def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
     """Cell → key of an argument → what is shown of it, and why it was left out."""
-    found: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
+    arguments: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
     rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
     for cell, pk, text, quality, left_out in rows.values_list(
         "cell", "pk", "text", "quality", "left_out"
     ):
-        found[cell][pk] = PromptArgument(text, quality), left_out
-    return found
+        arguments[cell][pk] = PromptArgument(text, quality), left_out
+    return arguments
 
 
 def _cluster_arguments(
@@ -182,5 +184,5 @@ def _whole(asked: Asked, own: Own, prompt: str) -> dict[int, list[PromptArgument
 
 
 def _best(shown: Sequence[PromptArgument], most: int) -> list[str]:
-    order = by_quality(range(len(shown)), [one.quality for one in shown])
+    order = by_quality(range(len(shown)), [argument.quality for argument in shown])
     return [shown[place].text for place in order[:most]]

@@ -134,7 +134,7 @@ class WritingKind:
         system_run = SystemRun.objects.select_for_update().get(
             study=run.study_id, public_id=run.spec["target"]["system_run"]
         )
-        parts = [_part(run, one) for one in ended]
+        parts = [_part(run, outcome) for outcome in ended]
         WrittenPart.objects.bulk_create(
             parts, update_conflicts=True, unique_fields=["call"], update_fields=SAID
         )
@@ -200,13 +200,13 @@ def _clusters_to_write(system_run: SystemRun, target: dict[str, Any]) -> list[As
     rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by("cell__position", "pk")
     if target["settings"]:
         rows = rows.filter(setting__in=target["settings"])
-    found = list(rows.values_list("pk", "cell", "clusters"))
-    parts = parts_of_sets(system_run, [pk for pk, _cell, _ids in found])
+    records = list(rows.values_list("pk", "cell", "clusters"))
+    parts = parts_of_sets(system_run, [pk for pk, _cell, _ids in records])
     asked: list[Asked | None] = []
-    for pk, cell, ids in found:
-        missing = [each for each in members(ids or []) if each not in parts[pk].texts]
+    for pk, cell, ids in records:
+        missing = [member for member in members(ids or []) if member not in parts[pk].texts]
         if system_run.variant == SystemRun.Variant.LOCAL:
-            asked += [Asked(system_run.pk, cell, pk, (each,)) for each in missing]
+            asked += [Asked(system_run.pk, cell, pk, (cluster,)) for cluster in missing]
         elif len(missing) > MOST_CODES:
             raise RunRefused(
                 _("A set has too many clusters for one request. Use one request per cluster.")
@@ -225,22 +225,24 @@ def _read(run: Run, asked: Asked, reply: Reply) -> ReplyContent:
     return read_list(*given, most=run.spec["target"]["most"], refusal=reply.refusal)
 
 
-def _part(run: Run, one: Ended) -> WrittenPart:
-    asked = Asked.of(one.call.subject_ids)
+def _part(run: Run, outcome: Ended) -> WrittenPart:
+    asked = Asked.of(outcome.call.subject_ids)
     written = (
-        one.reading.value if isinstance(one.reading.value, ReplyContent) else ReplyContent({})
+        outcome.reading.value
+        if isinstance(outcome.reading.value, ReplyContent)
+        else ReplyContent({})
     )
     return WrittenPart(
         run=run,
-        call=one.call,
+        call=outcome.call,
         system_run_id=asked.system_run,
         cell_id=asked.cell,
         summary_set_id=asked.summary_set or None,
         cluster=asked.clusters[0] if run.prompt.kind == LOCAL else None,
         texts=dict(written.texts),
         dropped=written.dropped,
-        reason=one.reading.reason[:40],
-        fence=one.fence,
+        reason=outcome.reading.reason[:40],
+        fence=outcome.fence,
     )
 
 

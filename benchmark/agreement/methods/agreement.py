@@ -66,8 +66,8 @@ def chosen_pairs(
     With one person only, that person is all people, whom every judge is compared with anyway.
     """
     alone = len(grid.people) == 1
-    known = {each.key: ~np.isnan(grid.column(each.key, "total")) for each in grid.raters}
-    found = []
+    known = {rater.key: ~np.isnan(grid.column(rater.key, "total")) for rater in grid.raters}
+    pairs = []
     for a, b in combinations([*grid.people, *judges], 2):
         if not b.is_judge and (a.is_consolidated or b.is_consolidated):
             continue  # A mean of people is no second person.
@@ -75,22 +75,24 @@ def chosen_pairs(
         if not shared or (alone and a.is_judge != b.is_judge):
             continue
         kind = "judges" if a.is_judge else "judge_person" if b.is_judge else "persons"
-        found.append((shared, (b, a, kind) if kind == "judge_person" else (a, b, kind)))
-    found.sort(key=lambda each: -each[0])
+        pairs.append((shared, (b, a, kind) if kind == "judge_person" else (a, b, kind)))
+    pairs.sort(key=lambda candidate: -candidate[0])
     before, kept = 0, 0
-    for shared, _ in found[:most]:
+    for shared, _ in pairs[:most]:
         # The first ones come in any case; further ones while the whole stays affordable.
         if kept >= LEAST_PAIRS and before + shared > MOST_SHARED:
             break
         before, kept = before + shared, kept + 1
-    return [pair for _, pair in found[:kept]], len(found) - kept
+    return [pair for _, pair in pairs[:kept]], len(pairs) - kept
 
 
 def by_code(
     grid: Grid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
 ) -> ByCode | None:
     """The criterion that code can count, compared with everybody who scored it."""
-    criterion = next((each for each in rubric.criteria if each.counted_by == "sentences"), None)
+    criterion = next(
+        (candidate for candidate in rubric.criteria if candidate.counted_by == "sentences"), None
+    )
     if criterion is None or not counted:
         return None
     points = np.array([counted.get(int(key), np.nan) for key in grid.answers], dtype=float)
@@ -101,14 +103,14 @@ def by_code(
             key: column_figures(
                 points, grid.column(key, criterion.key), grid.questions, criterion.maximum, draws
             )
-            for key in (PEOPLE, *(each.key for each in grid.raters))
+            for key in (PEOPLE, *(rater.key for rater in grid.raters))
         },
     )
 
 
 def column_list(grid: Grid, rubric: Rubric) -> tuple[Column, ...]:
-    names = {each.key: each.name for each in rubric.groups}
-    names |= {each.key: each.name for each in rubric.criteria}
+    names = {group.key: group.name for group in rubric.groups}
+    names |= {criterion.key: criterion.name for criterion in rubric.criteria}
     kinds = ["total", *["group"] * len(rubric.groups), *["criterion"] * len(rubric.criteria)]
     return tuple(
         Column(key=key, name=names.get(key, ""), kind=kind, maximum=maximum)
@@ -185,8 +187,8 @@ def judge_differences(
     """
     points, least = points_of(grid, "total"), verdicts_RULES["closest judge"].least
     by_people = ~np.isnan(points).all(axis=1)
-    found = {}
-    for pair in combinations([each.key for each in judges], 2):
+    figures = {}
+    for pair in combinations([judge.key for judge in judges], 2):
         totals = [grid.column(key, "total") for key in pair]
         use = by_people & ~np.isnan(totals).any(axis=0)
         known, codes = np.unique(grid.questions[use], return_inverse=True)
@@ -196,8 +198,8 @@ def judge_differences(
         difference = difference_figure(first, second, int(use.sum()), draws, least=least)
         if difference.p_yes is not None and difference.p_no is not None:
             p = min(1.0, 2 * min(difference.p_yes, difference.p_no))
-            found[pair] = replace(difference, p_yes=p, p_no=None)
-    return found
+            figures[pair] = replace(difference, p_yes=p, p_no=None)
+    return figures
 
 
 def ranked(
@@ -215,29 +217,33 @@ def ranked(
         From `judge_differences`.
     """
     known = [row for row in rows if row.agreement.value is not None]
-    adjusted = holm(np.array([found.p_yes for found in differences.values()], dtype=float))
+    adjusted = holm(
+        np.array([difference.p_yes for difference in differences.values()], dtype=float)
+    )
     above = {
-        pair if (found.value or 0.0) > 0 else pair[::-1]
-        for (pair, found), p in zip(differences.items(), adjusted, strict=True)
+        pair if (figure.value or 0.0) > 0 else pair[::-1]
+        for (pair, figure), p in zip(differences.items(), adjusted, strict=True)
         if p <= LEVEL
     }
     placed = [_placed(row, known, above) for row in rows]
-    found = sorted(placed, key=lambda row: (row.rank is None, row.rank or 0, row.name))
+    standings = sorted(placed, key=lambda row: (row.rank is None, row.rank or 0, row.name))
     # Which of the two comes first does not matter to a two-sided test.
     tests = differences | {pair[::-1]: test for pair, test in differences.items()}
-    return tuple(replace(row, to_first=tests.get((found[0].key, row.key))) for row in found)
+    return tuple(
+        replace(row, to_first=tests.get((standings[0].key, row.key))) for row in standings
+    )
 
 
 def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]]) -> JudgeRow:
     own = row.agreement.value
     if own is None:
         return row
-    others = [each for each in known if each.key != row.key]
+    others = [judge for judge in known if judge.key != row.key]
     return replace(
         row,
-        rank=1 + sum((each.agreement.value or 0.0) > own for each in others),
-        rank_low=1 + sum((each.key, row.key) in above for each in others),
-        rank_high=len(known) - sum((row.key, each.key) in above for each in others),
+        rank=1 + sum((judge.agreement.value or 0.0) > own for judge in others),
+        rank_low=1 + sum((judge.key, row.key) in above for judge in others),
+        rank_high=len(known) - sum((row.key, judge.key) in above for judge in others),
     )
 
 
@@ -315,23 +321,25 @@ def agreement(
     draws = Jackknife(options.seed, options.confidence)
     epsilon = epsilon_of(grid) if options.epsilon is None else options.epsilon
     rows = {str(key): part for key, part in table.groupby("rater_id")}
-    judges = sorted(grid.judges, key=lambda each: -each.sheets)[: options.most_judges]
-    pooled = {each.key: compare(grid, each.key, PEOPLE, "judge_people", draws) for each in judges}
+    judges = sorted(grid.judges, key=lambda rater: -rater.sheets)[: options.most_judges]
+    pooled = {
+        judge.key: compare(grid, judge.key, PEOPLE, "judge_people", draws) for judge in judges
+    }
     # Question by question: with many of them, the three kinds stand beside people only.
     kinds = KINDS if grid.questions.max(initial=0) < MANY_QUESTIONS else KINDS[:1]
     chosen, left_out = chosen_pairs(grid, judges, options.most_pairs)
     consistency = {
-        each.key: self_consistency(rows[each.key], grid.columns, draws) for each in grid.raters
+        rater.key: self_consistency(rows[rater.key], grid.columns, draws) for rater in grid.raters
     }
     length = {key: length_figures(grid, key, draws) for key in (PEOPLE, *rows)}
-    beside = {each.key: with_people(grid, each, draws) for each in judges}
-    tests = {each.key: alternative(grid, each, epsilon) for each in judges}
+    beside = {judge.key: with_people(grid, judge, draws) for judge in judges}
+    tests = {judge.key: alternative(grid, judge, epsilon) for judge in judges}
     between = (compare(grid, a.key, b.key, kind, draws, kinds) for a, b, kind in chosen)
     return Agreement(
         version=VERSION,
         options=_settings(options, epsilon),
         columns=column_list(grid, rubric),
-        raters=tuple(about_rater(each) for each in grid.raters),
+        raters=tuple(about_rater(rater) for rater in grid.raters),
         answers=len(grid.answers),
         people=people_together(grid, draws),
         with_people=beside,
@@ -340,39 +348,39 @@ def agreement(
         pairs_left_out=left_out,
         judges_left_out=len(grid.judges) - len(judges),
         consistency=consistency,
-        preference=tuple(self_preference(grid, each, draws) for each in judges),
+        preference=tuple(self_preference(grid, judge, draws) for judge in judges),
         length=length,
         by_code=by_code(grid, rubric, counted, draws),
         judges=ranked(
             [
                 judge_row(
-                    each,
-                    rows[each.key],
-                    beside=beside[each.key]["total"],
-                    pair=pooled[each.key],
-                    test=tests[each.key]["total"],
-                    consistency=consistency[each.key],
-                    length=length[each.key],
+                    judge,
+                    rows[judge.key],
+                    beside=beside[judge.key]["total"],
+                    pair=pooled[judge.key],
+                    test=tests[judge.key]["total"],
+                    consistency=consistency[judge.key],
+                    length=length[judge.key],
                 )
-                for each in judges
+                for judge in judges
             ],
             judge_differences(grid, judges, draws),
         ),
         verdict={
-            each.key: {
+            judge.key: {
                 name: column_verdict(
                     grid,
-                    each,
+                    judge,
                     name,
                     Levels.of(name, len(grid.columns), len(judges)),
-                    test=tests[each.key][name],
-                    difference=beside[each.key][name].difference,
-                    bias=leniency(grid, each, name, draws),
-                    repeats=consistency[each.key],
+                    test=tests[judge.key][name],
+                    difference=beside[judge.key][name].difference,
+                    bias=leniency(grid, judge, name, draws),
+                    repeats=consistency[judge.key],
                 )
                 for name in grid.columns
             }
-            for each in judges
+            for judge in judges
         },
     )
 

@@ -410,10 +410,10 @@ def without_untested(figures: Agreement) -> Agreement:
 
 def _tested(verdict: Verdict) -> Verdict:
     rules = {
-        name: replace(each, result="not_shown", missing={}, reason=REASON)
-        if (name, each.result) in UNTESTED
-        else each
-        for name, each in verdict.rules.items()
+        name: replace(rule, result="not_shown", missing={}, reason=REASON)
+        if (name, rule.result) in UNTESTED
+        else rule
+        for name, rule in verdict.rules.items()
     }
     return Verdict(result=joined(rules), rules=rules)
 

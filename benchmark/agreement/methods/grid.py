@@ -155,16 +155,16 @@ class Grid:
 
     @property
     def people(self) -> tuple[SheetRater, ...]:
-        return tuple(each for each in self.raters if not each.is_judge)
+        return tuple(rater for rater in self.raters if not rater.is_judge)
 
     @property
     def persons(self) -> tuple[SheetRater, ...]:
         """People of whom each spoke for one: what agreement among people is made of."""
-        return tuple(each for each in self.people if not each.is_consolidated)
+        return tuple(person for person in self.people if not person.is_consolidated)
 
     @property
     def judges(self) -> tuple[SheetRater, ...]:
-        return tuple(each for each in self.raters if each.is_judge)
+        return tuple(rater for rater in self.raters if rater.is_judge)
 
     def column(self, key: str, name: str) -> FloatArray:
         """One rater's points of one column, shape (n,)."""
@@ -185,8 +185,8 @@ def grid_of(
     families
         Name of a model, system or judge → family (see `family_of`).
     """
-    groups = {each.key: float(each.maximum) for each in rubric.groups}
-    points = {each.key: float(each.maximum) for each in rubric.criteria}
+    groups = {group.key: float(group.maximum) for group in rubric.groups}
+    points = {criterion.key: float(criterion.maximum) for criterion in rubric.criteria}
     maxima = {"total": float(rubric.maximum), **groups, **points}
     columns = tuple(maxima)
     firsts = table.drop_duplicates("answer")
@@ -202,7 +202,7 @@ def grid_of(
             own = scored[np.sort(np.unique(codes[scored], return_index=True)[1])]
         raters.append(rater)
         values[rater.key] = _means(scores[own], codes[own], len(firsts))
-    people = [values[each.key] for each in raters if not each.is_judge]
+    people = [values[person.key] for person in raters if not person.is_judge]
     values[PEOPLE] = nan_mean(people, (len(firsts), len(columns)))
     return Grid(
         columns=columns,
@@ -222,9 +222,9 @@ def grid_of(
 def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
     """Mean of grids of one shape, cell by cell, over those that have a value there."""
     total, known = np.zeros(shape), np.zeros(shape)
-    for each in grids:
-        total += np.nan_to_num(each)
-        known += ~np.isnan(each)
+    for grid in grids:
+        total += np.nan_to_num(grid)
+        known += ~np.isnan(grid)
     undefined = np.full(shape, np.nan)
     return np.asarray(np.divide(total, known, out=undefined, where=known > 0))
 
@@ -233,7 +233,7 @@ def _raters(
     table: pd.DataFrame, families: Mapping[str, str] | None
 ) -> list[tuple[IntArray, SheetRater]]:
     """Places of each rater's rows and who it is, people first, each kind by name."""
-    found = []
+    pairs = []
     for key, rows in table.groupby("rater_id", sort=True).indices.items():
         part = table.iloc[rows]
         name = str(part["rater_name"].iloc[0]) or f"R-{str(key).replace('-', '')[:6]}"
@@ -247,8 +247,8 @@ def _raters(
             unscored=int((part["state"] == "unscored").sum()),
             replicates=int(part["answer"].value_counts().max()),
         )
-        found.append((np.asarray(rows, dtype=np.int64), rater))
-    return sorted(found, key=lambda each: (each[1].is_judge, each[1].name, each[1].key))
+        pairs.append((np.asarray(rows, dtype=np.int64), rater))
+    return sorted(pairs, key=lambda pair: (pair[1].is_judge, pair[1].name, pair[1].key))
 
 
 def _means(scores: FloatArray, codes: IntArray, n: int) -> FloatArray:

@@ -134,15 +134,15 @@ class Jackknife:
 
 
 def tested(
-    found: Figure, left_out: FloatArray, least: int, *, above: float, below: float
+    figure: Figure, left_out: FloatArray, least: int, *, above: float, below: float
 ) -> Figure:
     """The figure with the p values of its rule: that it lies above one mark, below the other."""
-    found = replace(found, units=len(left_out))
-    if found.value is None or len(left_out) < least or np.isnan(left_out).any():
-        return found
-    values = pseudo_values(found.value, left_out)
+    figure = replace(figure, units=len(left_out))
+    if figure.value is None or len(left_out) < least or np.isnan(left_out).any():
+        return figure
+    values = pseudo_values(figure.value, left_out)
     p = p_above(values, above), p_below(values, below)
-    return replace(found, p_yes=p[0], p_no=p[1])
+    return replace(figure, p_yes=p[0], p_no=p[1])
 
 
 def figure(
@@ -267,13 +267,13 @@ def difference_figure(
     ends = alpha_of(first.sum(axis=1)), alpha_of(second.sum(axis=1))
     without = left_out(first, draws), left_out(second, draws)
     value, apart = float(ends[0] - ends[1]), without[0] - without[1]
-    found = replace(draws.figure(value, apart, n, least=least), units=len(apart))
-    if found.low is None:
-        return found
+    figure = replace(draws.figure(value, apart, n, least=least), units=len(apart))
+    if figure.low is None:
+        return figure
     ratio = _log_ratio(*ends, margin), _log_ratio(*without, margin)
     values, ratios = pseudo_values(value, apart), pseudo_values(float(ratio[0]), ratio[1])
     return replace(
-        found,
+        figure,
         p_yes=max(p_above(values, -margin), p_below(ratios, 0.0)),
         p_no=max(p_below(values, -margin), p_above(ratios, 0.0)),
     )
@@ -281,7 +281,7 @@ def difference_figure(
 
 def _log_ratio(first: FloatArray, second: FloatArray, margin: float) -> FloatArray:
     """Below 0 where the first alpha lies above the second minus the margin."""
-    rest = (np.maximum(each, 1e-12) for each in (1 - first, 1 - second + margin))
+    rest = (np.maximum(remainder, 1e-12) for remainder in (1 - first, 1 - second + margin))
     return np.asarray(np.log(next(rest)) - np.log(next(rest)))
 
 
@@ -294,4 +294,4 @@ def least_for(values: FloatArray) -> int:
 def _by_question(
     terms: tuple[FloatArray | IntArray, ...], codes: IntArray, n_questions: int
 ) -> FloatArray:
-    return np.array([np.bincount(codes, weights=each, minlength=n_questions) for each in terms])
+    return np.array([np.bincount(codes, weights=term, minlength=n_questions) for term in terms])

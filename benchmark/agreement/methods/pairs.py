@@ -173,15 +173,15 @@ class _Met:
             table = np.zeros((self.n_questions, n_kinds))
             table[self.questions, self.kinds] = self.counts
             return np.asarray(drawn @ table)
-        found = np.zeros((len(drawn), n_kinds))
+        totals = np.zeros((len(drawn), n_kinds))
         if len(self.kinds) == n_kinds:  # every kind in one question only
-            found[:, self.kinds] = drawn[:, self.questions] * self.counts
-            return found
-        for row, own in zip(found, drawn, strict=True):
+            totals[:, self.kinds] = drawn[:, self.questions] * self.counts
+            return totals
+        for row, own in zip(totals, drawn, strict=True):
             row += np.bincount(
                 self.kinds, weights=own[self.questions] * self.counts, minlength=n_kinds
             )
-        return found
+        return totals
 
 
 # Everything two raters of the same answers can be compared by.
@@ -255,9 +255,11 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Concatenated | 
         return TooFew(n=len(a), value=None, reason="fewer than 2 answers in common")
     scale = np.unique(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]]))
     # One place more for what is missing.
-    coded = [np.where(np.isnan(each), len(scale), np.searchsorted(scale, each)) for each in (a, b)]
+    coded = [
+        np.where(np.isnan(points), len(scale), np.searchsorted(scale, points)) for points in (a, b)
+    ]
     repeats = int(np.clip(SHUFFLE_CELLS // a.size, 20, 100))
-    found = shuffled_baseline(
+    baseline = shuffled_baseline(
         lambda first, second: _alpha_of_codes(first, second, scale),
         coded[0].astype(float),
         coded[1].astype(float),
@@ -266,11 +268,11 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Concatenated | 
     )
     return Concatenated(
         n=len(a),
-        value=_rounded(found.observed),
-        shuffled=_rounded(found.mean),
-        shuffled_sd=_rounded(found.sd),
-        repeats=found.n_repeats,
-        reason=found.reason,
+        value=_rounded(baseline.observed),
+        shuffled=_rounded(baseline.mean),
+        shuffled_sd=_rounded(baseline.sd),
+        repeats=baseline.n_repeats,
+        reason=baseline.reason,
     )
 
 
@@ -293,44 +295,44 @@ def _systems(
     table = pd.DataFrame(
         {"system": grid.systems, "question": grid.questions, "x": x, "y": y}
     ).dropna()
-    found: dict[str, SystemAgreement] = {}
+    agreements: dict[str, SystemAgreement] = {}
     for kind in kinds:
         both = within_and_across(
             table,
             kind,
             confidence=draws.confidence,
         )
-        found[kind] = SystemAgreement(
+        agreements[kind] = SystemAgreement(
             across=_of_units(figure_of(both.across), both.n_systems),
             within=_of_units(figure_of(both.within), both.n_questions_used),
             within_sd=_rounded(both.within_sd),
             skipped=both.skipped,
         )
-    return found
+    return agreements
 
 
-def _of_units(found: Figure, n: int) -> Figure:
+def _of_units(estimate: Figure, n: int) -> Figure:
     """A correlation of n systems or questions; few of them have no interval that covers."""
-    if n >= LEAST_RATED or found.value is None:
-        return replace(found, n=n)
-    return figure(found.value, n=n, reason=too_few(LEAST_RATED, "systems or questions"))
+    if n >= LEAST_RATED or estimate.value is None:
+        return replace(estimate, n=n)
+    return figure(estimate.value, n=n, reason=too_few(LEAST_RATED, "systems or questions"))
 
 
 def _bland_altman(
     x: FloatArray, y: FloatArray, questions: IntArray, draws: Jackknife
 ) -> BlandAltman:
-    found = bland_altman(
+    altman = bland_altman(
         x.tolist(),
         y.tolist(),
         questions.tolist(),
         confidence=draws.confidence,
     )
-    points, step = _points(found.means, found.differences)
+    points, step = _points(altman.means, altman.differences)
     return BlandAltman(
-        bias=figure_of(found.bias),
-        lower=figure_of(found.lower),
-        upper=figure_of(found.upper),
-        slope=figure_of(found.slope),
+        bias=figure_of(altman.bias),
+        lower=figure_of(altman.lower),
+        upper=figure_of(altman.upper),
+        slope=figure_of(altman.slope),
         points=points,
         step=step,
     )
@@ -356,9 +358,9 @@ def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ..
 def _confusion(x: FloatArray, y: FloatArray) -> Confusion:
     """Counts of pairs of points; means of replicates go to the nearest half point."""
     both = ~(np.isnan(x) | np.isnan(y))
-    first, second = (np.floor(each[both] * 2 + 0.5) / 2 for each in (x, y))
+    first, second = (np.floor(points[both] * 2 + 0.5) / 2 for points in (x, y))
     values = np.union1d(first, second)
-    places = [np.searchsorted(values, each) for each in (first, second)]
+    places = [np.searchsorted(values, points) for points in (first, second)]
     cells = np.bincount(places[0] * len(values) + places[1], minlength=len(values) ** 2).reshape(
         len(values), len(values)
     )

@@ -48,7 +48,7 @@ class _Sums:
         k, centred = self.sizes, self.means - np.average(self.means, weights=self.sizes)
         terms = (np.ones(len(k)), k, k**2, self.within, k * centred, k * centred**2)
         return np.array(
-            [np.bincount(self.questions, weights=each, minlength=n_questions) for each in terms]
+            [np.bincount(self.questions, weights=term, minlength=n_questions) for term in terms]
         )
 
 
@@ -69,12 +69,12 @@ def self_consistency(
     counted = sheets.groupby("answer")["answer"].transform("size")
     repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
     per_answer = repeated.groupby("answer").size()
-    each = _sheets_each(sheets, columns)
+    sheets_each = _sheets_each(sheets, columns)
     return Consistency(
         answers=len(per_answer),
         replicates=round(float(per_answer.mean()), 2) if len(per_answer) else None,
-        each=each,
-        columns={name: _split(repeated, name, each or 1.0, draws) for name in columns},
+        each=sheets_each,
+        columns={name: _split(repeated, name, sheets_each or 1.0, draws) for name in columns},
     )
 
 
@@ -93,7 +93,7 @@ def spearman_brown(reliability: float, k: float) -> float:
     return k * reliability / (1 + (k - 1) * reliability)
 
 
-def _split(sheets: pd.DataFrame, column: str, each: float, draws: Jackknife) -> Split:
+def _split(sheets: pd.DataFrame, column: str, replicates: float, draws: Jackknife) -> Split:
     sums = _sums(sheets[["answer", "question", column]].dropna(), column)
     n = len(sums.sizes)
     exact = round(float(np.mean(sums.within < 1e-9)), 6) if n else None
@@ -102,7 +102,7 @@ def _split(sheets: pd.DataFrame, column: str, each: float, draws: Jackknife) -> 
     n_questions = int(sums.questions.max()) + 1
     terms = sums.by_question(n_questions)
     ones = np.ones((1, n_questions))
-    between, within = (float(each[0]) for each in _components(terms, ones))
+    between, within = (float(component[0]) for component in _components(terms, ones))
     if between + within < 1e-12:
         return _no_split(n, exact, ALL_ALIKE)
     single = between / (between + within)
@@ -122,7 +122,7 @@ def _split(sheets: pd.DataFrame, column: str, each: float, draws: Jackknife) -> 
         between=round(between, 6),
         within=round(within, 6),
         curve=curve,
-        reliability=_reliability(single, sums, each, draws),
+        reliability=_reliability(single, sums, replicates, draws),
     )
 
 
@@ -133,7 +133,7 @@ def _no_split(n: int, exact: float | None, reason: str) -> Split:
 
 def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
     by = sheets.groupby("answer", sort=True)
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "size": by[column].size(),
             "mean": by[column].mean(),
@@ -141,12 +141,12 @@ def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
             "question": by["question"].first(),
         }
     )
-    found = found[found["size"] > 1]
+    table = table[table["size"] > 1]
     return _Sums(
-        found["size"].to_numpy(dtype=float),
-        found["mean"].to_numpy(dtype=float),
-        found["within"].to_numpy(dtype=float),
-        pd.factorize(found["question"])[0].astype(np.int64),
+        table["size"].to_numpy(dtype=float),
+        table["mean"].to_numpy(dtype=float),
+        table["within"].to_numpy(dtype=float),
+        pd.factorize(table["question"])[0].astype(np.int64),
     )
 
 
@@ -157,7 +157,7 @@ def _components(
 
     NaN where a row leaves a single answer.
     """
-    answers, sheets, squared, inside, sums, squares = (weights @ each for each in terms)
+    answers, sheets, squared, inside, sums, squares = (weights @ term for term in terms)
     within = inside / np.maximum(sheets - answers, 1)
     usual = (sheets - squared / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
     outside = (squares - sums**2 / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
@@ -167,15 +167,15 @@ def _components(
     return np.maximum(between, least), within
 
 
-def _reliability(single: float, sums: _Sums, each: float, draws: Jackknife) -> Figure:
-    """Reliability of one sheet, with the p values of the rule about the mean of ``each`` sheets.
+def _reliability(single: float, sums: _Sums, replicates: float, draws: Jackknife) -> Figure:
+    """Reliability of one sheet, with the p values of the rule about a mean of ``replicates``.
 
     The interval is made for the logarithm of F, the ratio of both mean squares (Shrout and Fleiss
     1979), where k times the odds of the reliability are F - 1.
     """
     n, size = len(sums.sizes), float(sums.sizes.mean())
     if not sums.within.any():
-        return _without_disagreement(sums, each)
+        return _without_disagreement(sums, replicates)
     n_questions = int(sums.questions.max()) + 1
     terms = sums.by_question(n_questions)
 
@@ -189,17 +189,17 @@ def _reliability(single: float, sums: _Sums, each: float, draws: Jackknife) -> F
         return np.asarray(odds / (1 + odds))
 
     value, left_out = float(log_f(np.ones((1, n_questions)))[0]), log_f(draws.weights(n_questions))
-    found = draws.figure(value, left_out, n)
-    marks = [np.log1p(size * mark / (1 - mark) / each) for mark in (FIRM, TENTATIVE)]
+    figure = draws.figure(value, left_out, n)
+    marks = [np.log1p(size * mark / (1 - mark) / replicates) for mark in (FIRM, TENTATIVE)]
     least = RULES["consistency of a judge"].least
-    ends = tested(found, left_out, least, above=float(marks[0]), below=float(marks[1]))
-    if found.low is None or found.high is None:
+    ends = tested(figure, left_out, least, above=float(marks[0]), below=float(marks[1]))
+    if figure.low is None or figure.high is None:
         return replace(ends, value=round(single, 6))
-    low, high = back(np.array([found.low, found.high])).round(6).tolist()
+    low, high = back(np.array([figure.low, figure.high])).round(6).tolist()
     return replace(ends, value=round(single, 6), low=low, high=high)
 
 
-def _without_disagreement(sums: _Sums, each: float) -> Figure:
+def _without_disagreement(sums: _Sums, replicates: float) -> Figure:
     """Reliability where every answer got the same points each time.
 
     Disagreement may be rare: of answers that were drawn anew in a share of ``1 - reliability``,
@@ -209,10 +209,10 @@ def _without_disagreement(sums: _Sums, each: float) -> Figure:
     shares = np.unique(sums.means.round(6), return_counts=True)[1] / n
     differ = 1 - float((shares**2).sum())
     low = 1 - (1 - (LEVEL / 2) ** (1 / n)) / differ
-    odds = FIRM / (1 - FIRM) / each
+    odds = FIRM / (1 - FIRM) / replicates
     p = (1 - differ / (1 + odds)) ** n
-    found = figure(1.0, max(0.0, low), 1.0, n=n)
-    return replace(found, p_yes=p, p_no=1.0, units=n)
+    estimate = figure(1.0, max(0.0, low), 1.0, n=n)
+    return replace(estimate, p_yes=p, p_no=1.0, units=n)
 
 
 # Self-preference: does a judge give more to answers of its own family than others do?
@@ -242,9 +242,9 @@ def self_preference(grid: Grid, judge: SheetRater, draws: Jackknife) -> Preferen
     points = grid.column(judge.key, "total")
     own = np.array([family == judge.family for family in grid.families], dtype=bool)
     others = [
-        grid.column(each.key, "total")
-        for each in grid.judges
-        if each.key != judge.key and each.family != judge.family
+        grid.column(rater.key, "total")
+        for rater in grid.judges
+        if rater.key != judge.key and rater.family != judge.family
     ]
     rivals = nan_mean(others, points.shape)
     return Preference(
@@ -263,8 +263,8 @@ def _surplus(grid: Grid, differences: FloatArray, own: np.ndarray, draws: Jackkn
     differences, mine = differences[known], own[known]
     n, n_own = len(differences), int(mine.sum())
     if not n_own or n_own == n:
-        said = "of its own family" if not n_own else "of other families"
-        reason = f"no answer {said} was scored by both sides"
+        group = "of its own family" if not n_own else "of other families"
+        reason = f"no answer {group} was scored by both sides"
         return _of_own(figure(None, n=n, reason=reason), n_own)
     value = float(differences[mine].mean() - differences[~mine].mean())
     questions, codes = np.unique(grid.questions[known], return_inverse=True)
@@ -273,8 +273,8 @@ def _surplus(grid: Grid, differences: FloatArray, own: np.ndarray, draws: Jackkn
     return _of_own(draws.figure(value, left_out, n, least=LEAST_SURPLUS), n_own)
 
 
-def _of_own(found: Figure, own: int) -> Surplus:
-    return Surplus(**vars(found), own=own)
+def _of_own(figure: Figure, own: int) -> Surplus:
+    return Surplus(**vars(figure), own=own)
 
 
 def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:
@@ -307,11 +307,11 @@ def _about_length(grid: Grid, totals: FloatArray, draws: Jackknife) -> LengthOf:
     known = ~np.isnan(totals)
     totals, length = totals[known], grid.characters[known]
     codes = np.unique(grid.questions[known], return_inverse=True)[1].astype(np.int64)
-    found = correlations(totals, length, codes, draws, ("pearson", "spearman"))
+    coefficients = correlations(totals, length, codes, draws, ("pearson", "spearman"))
     return LengthOf(
         n=len(totals),
-        pearson=found["pearson"],
-        spearman=found["spearman"],
+        pearson=coefficients["pearson"],
+        spearman=coefficients["spearman"],
         slope=_slope(totals, length / PER_CHARACTERS, codes, draws),
     )
 
@@ -321,6 +321,10 @@ def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Jackknife) ->
     if not len(y):
         return draws.ratio(np.zeros(0), np.zeros(0), 0)
     sizes = np.bincount(codes)
-    dx, dy = (each - (np.bincount(codes, weights=each) / sizes)[codes] for each in (x, y))
-    over, under = (np.bincount(codes, weights=dx * each).astype(float) for each in (dy, dx))
+    dx, dy = (
+        variable - (np.bincount(codes, weights=variable) / sizes)[codes] for variable in (x, y)
+    )
+    over, under = (
+        np.bincount(codes, weights=dx * deviation).astype(float) for deviation in (dy, dx)
+    )
     return draws.ratio(over, under, len(y))

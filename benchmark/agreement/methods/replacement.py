@@ -66,12 +66,14 @@ NO_SECOND = "no answer was scored by two people and by the judge"
 
 def people_together(grid: Grid, draws: Jackknife) -> People:
     """Alpha of all people for each column, interval and ordinal."""
-    each = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
-    made_one = [grid.column(one.key, "total") for one in grid.people if one.is_consolidated]
+    counts = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
+    made_one = [
+        grid.column(person.key, "total") for person in grid.people if person.is_consolidated
+    ]
     return People(
         raters=len(grid.persons),
-        answers=int((each >= 1).sum()),
-        shared=int((each >= 2).sum()),
+        answers=int((counts >= 1).sum()),
+        shared=int((counts >= 2).sum()),
         consolidated=int((~np.isnan(made_one)).any(axis=0).sum()) if made_one else 0,
         columns={name: _alphas(grid, name, draws) for name in grid.columns},
     )
@@ -89,7 +91,7 @@ def _alphas(grid: Grid, name: str, draws: Jackknife) -> Alphas:
 
 def with_people(grid: Grid, judge: SheetRater, draws: Jackknife) -> dict[str, JudgeAlphas]:
     """The judge's points against all people's, for each column."""
-    found = {}
+    people = {}
     for name in grid.columns:
         points, own = points_of(grid, name), grid.column(judge.key, name)
         ordinal = ordinal_alpha(points, own, grid.questions, draws)
@@ -98,12 +100,12 @@ def with_people(grid: Grid, judge: SheetRater, draws: Jackknife) -> dict[str, Ju
         interval = alpha_figure(sums, ordinal.n, draws, np.column_stack([points, own]))
         if interval.value is None:
             interval = figure(None, n=ordinal.n, reason=ordinal.reason or "")
-        found[name] = JudgeAlphas(
+        people[name] = JudgeAlphas(
             alpha_interval=interval,
             alpha_ordinal=ordinal,
             difference=alpha_difference(grid, own, name, draws),
         )
-    return found
+    return people
 
 
 def alpha_difference(grid: Grid, judge: FloatArray, name: str, draws: Jackknife) -> Figure:
@@ -134,10 +136,10 @@ def leniency(grid: Grid, judge: SheetRater, name: str, draws: Jackknife) -> Figu
     shares = apart[use] / grid.maxima[grid.columns.index(name)]
     totals = np.asarray(np.bincount(codes, weights=shares), dtype=np.float64)
     sums = totals, np.bincount(codes).astype(np.float64)
-    found, without = draws.ratio(*sums, int(use.sum())), draws.ratios(*sums)
+    bias, without = draws.ratio(*sums, int(use.sum())), draws.ratios(*sums)
     least, m = VERDICTS["mean of a judge"].least, BIAS_MARGIN
-    above = tested(found, without, least, above=-m, below=-m)
-    below = tested(found, without, least, above=m, below=m)
+    above = tested(bias, without, least, above=-m, below=-m)
+    below = tested(bias, without, least, above=m, below=m)
     if above.p_yes is None or above.p_no is None or below.p_yes is None or below.p_no is None:
         return above
     return replace(above, p_yes=max(above.p_yes, below.p_no), p_no=min(below.p_yes, above.p_no))
@@ -155,7 +157,7 @@ def alternative(
     grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.05
 ) -> dict[str, Alternative]:
     """The alternative-annotator test for each column, over questions."""
-    found = {}
+    alternatives = {}
     questions: dict[Hashable, Hashable] = dict(enumerate(grid.questions.tolist()))
     for name in grid.columns:
         outcome = alternative_annotator_test(
@@ -165,21 +167,21 @@ def alternative(
             level=level,
             clusters=questions,
         )
-        found[name] = Alternative(
+        alternatives[name] = Alternative(
             passed=outcome.passed,
             omega=outcome.omega,
             rho=None if outcome.rho is None else round(outcome.rho, 6),
             n=outcome.n_items,
-            each=tuple(sorted((each.n_items for each in outcome.humans), reverse=True)),
-            tested=sum(each.p is not None for each in outcome.humans),
-            beaten=sum(bool(each.is_beaten) for each in outcome.humans),
+            each=tuple(sorted((human.n_items for human in outcome.humans), reverse=True)),
+            tested=sum(human.p is not None for human in outcome.humans),
+            beaten=sum(bool(human.is_beaten) for human in outcome.humans),
             questions=outcome.n_clusters,
             p_yes=outcome.p_passed,
             p_no=outcome.p_failed,
             caution=outcome.caution,
             reason=outcome.reason,
         )
-    return found
+    return alternatives
 
 
 def epsilon_of(grid: Grid) -> float:
@@ -188,7 +190,7 @@ def epsilon_of(grid: Grid) -> float:
     0.2 where all people are experts or released consolidated scores, else 0.15: whoever passed
     a qualification in fifteen criteria is no longer a crowd worker.
     """
-    kinds = {each.kind for each in grid.people}
+    kinds = {person.kind for person in grid.people}
     dear = bool(kinds) and kinds <= {"expert", "reference"}
     return EPSILON["expert" if dear else "skilled"]
 
@@ -196,7 +198,7 @@ def epsilon_of(grid: Grid) -> float:
 def points_of(grid: Grid, column: str, people: tuple[SheetRater, ...] | None = None) -> FloatArray:
     """Points of one column by these people, by default of all, shape (n, n_people)."""
     chosen = grid.people if people is None else people
-    parts = [grid.column(each.key, column) for each in chosen]
+    parts = [grid.column(rater.key, column) for rater in chosen]
     return np.column_stack(parts) if parts else np.full((len(grid.answers), 0), np.nan)
 
 
@@ -288,7 +290,7 @@ def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> Unscored:
     if not sheets:
         return Unscored(unscored=unscored, sheets=sheets, value=None)
     lost, n = _answers_lost(unscored, sheets, replicates)
-    low, high = (round(each, 6) for each in clopper_pearson_interval(lost, n))
+    low, high = (round(bound, 6) for bound in clopper_pearson_interval(lost, n))
     return Unscored(unscored=unscored, sheets=sheets, value=unscored / sheets, low=low, high=high)
 
 
@@ -317,27 +319,27 @@ def by_consistency(repeats: Consistency, column: str, levels: Levels) -> Outcome
     tell how steady one sheet is, and do not make the single sheets of all others steadier.
     """
     split, k = repeats.columns[column], repeats.each
-    found = split.reliability
-    single = found.value
+    figure = split.reliability
+    single = figure.value
     shown = Steadiness(n=split.n, exact=split.exact, single=single, k=k, value=None)
     if single is not None and k is not None:
         shown = replace(shown, value=round(spearman_brown(single, k), 6))
     if split.n < LEAST_ITEMS:
         return _outcome("not_shown", shown, {"repeated": LEAST_ITEMS - split.n})
-    outcome = _by_figure(found, "consistency of a judge", replace(levels, yes=levels.one))
+    outcome = _by_figure(figure, "consistency of a judge", replace(levels, yes=levels.one))
     missing = {"repeated": outcome.missing.get("answers", 0), **outcome.missing}
     return _outcome(outcome.result, shown, missing | {"answers": 0}, outcome.reason)
 
 
-def _by_figure(found: Figure, rule: str, levels: Levels) -> Outcome:
-    if found.p_yes is None or found.p_no is None:
-        missing = {"answers": max(0, LEAST_ITEMS - found.n)}
+def _by_figure(figure: Figure, rule: str, levels: Levels) -> Outcome:
+    if figure.p_yes is None or figure.p_no is None:
+        missing = {"answers": max(0, LEAST_ITEMS - figure.n)}
         if not any(missing.values()):
-            missing["questions"] = max(0, VERDICTS[rule].least - (found.units or 0))
-        return _outcome("not_shown", found, missing, found.reason)
-    if found.n < LEAST_ITEMS:
-        return _outcome("not_shown", found, {"answers": LEAST_ITEMS - found.n})
-    return _decided(found, (found.p_yes, found.p_no), levels, found.n, found.units or 0)
+            missing["questions"] = max(0, VERDICTS[rule].least - (figure.units or 0))
+        return _outcome("not_shown", figure, missing, figure.reason)
+    if figure.n < LEAST_ITEMS:
+        return _outcome("not_shown", figure, {"answers": LEAST_ITEMS - figure.n})
+    return _decided(figure, (figure.p_yes, figure.p_no), levels, figure.n, figure.units or 0)
 
 
 def _decided(

@@ -55,8 +55,8 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
         table = with_points_by_code(table, rubric)
     known = table[["answer", BY_CODE]].dropna().drop_duplicates("answer")
     counted = dict(zip(known["answer"].tolist(), known[BY_CODE].tolist(), strict=True))
-    found: dict[str, Any] = to_json(agreement(table, rubric, options, counted))
-    return found
+    figures: dict[str, Any] = to_json(agreement(table, rubric, options, counted))
+    return figures
 
 
 def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
@@ -64,21 +64,21 @@ def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
     NaN if no criterion is counted by sentences, and beyond `MOST_COUNTED` answers.
     """
-    found: dict[str, float] = {}
+    points: dict[str, float] = {}
     if len(_COUNTED) > MOST_KEPT:
         _COUNTED.clear()
-    if any(each.counted_by == "sentences" for each in rubric.criteria):
+    if any(criterion.counted_by == "sentences" for criterion in rubric.criteria):
         by_people = table["rater_kind"].isin(("person", "expert", "reference"))
         ordered = [*table.loc[by_people, "answer_id"], *table["answer_id"]]
         keys = list(dict.fromkeys(map(str, ordered)))[:MOST_COUNTED]
-        found = {key: _COUNTED[key] for key in keys if key in _COUNTED}
-        missing = [key for key in keys if key not in found]
+        points = {key: _COUNTED[key] for key in keys if key in _COUNTED}
+        missing = [key for key in keys if key not in points]
         for start in range(0, len(missing), FETCH):
             texts = Answer.objects.filter(public_id__in=missing[start : start + FETCH])
             for key, text in texts.values_list("public_id", "text"):
-                found[str(key)] = float(length_points(len(sentence_places(text))))
-        _COUNTED.update(found)
-    return table.assign(**{BY_CODE: table["answer_id"].map(found).astype("float64")})
+                points[str(key)] = float(length_points(len(sentence_places(text))))
+        _COUNTED.update(points)
+    return table.assign(**{BY_CODE: table["answer_id"].map(points).astype("float64")})
 
 
 @dataclass(kw_only=True)
@@ -94,12 +94,12 @@ class JudgeTrust:
     @property
     def trust(self) -> str:
         """That of the run that is trusted least."""
-        return next(each for each in ("untrusted", "pending", "trusted") if each in self.runs)
+        return next(state for state in ("untrusted", "pending", "trusted") if state in self.runs)
 
     @property
     def is_kept_out(self) -> bool:
         """Whether none of its sheets counts."""
-        return all(each == "untrusted" for each in self.runs)
+        return all(run == "untrusted" for run in self.runs)
 
 
 def judge_trust(rubric: RubricVersion) -> list[JudgeTrust]:
@@ -113,12 +113,12 @@ def judge_trust(rubric: RubricVersion) -> list[JudgeTrust]:
         asked=Count("run__probe_results", filter=canary),
         obeyed=Count("run__probe_results", filter=obeyed),
     )
-    found: dict[str, JudgeTrust] = {}
+    trusts: dict[str, JudgeTrust] = {}
     names = ("rater__public_id", "rater__name", "trust", "asked", "obeyed")
     for row in rows.order_by("pk").values(*names):
         key = str(row["rater__public_id"])
-        own = found.setdefault(key, JudgeTrust(key=key, name=row["rater__name"]))
+        own = trusts.setdefault(key, JudgeTrust(key=key, name=row["rater__name"]))
         own.asked += row["asked"]
         own.obeyed += row["obeyed"]
         own.runs.append(row["trust"])
-    return list(found.values())
+    return list(trusts.values())

@@ -151,7 +151,7 @@ def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
     verdicts = figures.verdict[judge]
     lines = []
     for result, text in RESULTS.items():
-        own = [each for each in figures.columns if verdicts[each.key].result == result]
+        own = [column for column in figures.columns if verdicts[column.key].result == result]
         if own:
             lines.append({"badge": BADGES[result], "text": text, "columns": own})
     return lines
@@ -172,16 +172,16 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
 def chance_of(figures: Agreement, judge: str) -> str:
     """That a judge's totals may as well be guessed, where its alpha does not exclude it."""
     beside = figures.with_people.get(judge, {}).get(TOTAL)
-    found = beside.alpha_interval if beside is not None else None
-    if found is None or found.value is None:
+    figure = beside.alpha_interval if beside is not None else None
+    if figure is None or figure.value is None:
         return ""
-    if found.value > 0 and (found.low is None or found.low > 0):
+    if figure.value > 0 and (figure.low is None or figure.low > 0):
         return ""
     text = _(
         "It is not proven to score above chance level: guessing gives 0, and alpha with people "
         "is %s."
     )
-    return text % _estimate(found)
+    return text % _estimate(figure)
 
 
 def missing_of(verdict: Verdict) -> list[str]:
@@ -195,43 +195,45 @@ def missing_of(verdict: Verdict) -> list[str]:
 
 def numbers_of(rule: str, outcome: Outcome) -> str:
     """The numbers behind one rule's outcome."""
-    found = outcome.numbers
-    if isinstance(found, Figure):
+    numbers = outcome.numbers
+    if isinstance(numbers, Figure):
         if rule == "agreement":
-            return _("difference of alphas %s") % _estimate(found)
-        return _("bias, as a share of the maximum: %s") % _estimate(found, percent=True)
-    if isinstance(found, Unscored):
-        return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
-    if isinstance(found, Winning):
-        if found.omega is None:
+            return _("difference of alphas %s") % _estimate(numbers)
+        return _("bias, as a share of the maximum: %s") % _estimate(numbers, percent=True)
+    if isinstance(numbers, Unscored):
+        return _("%(n)d of %(all)d") % {"n": numbers.unscored, "all": numbers.sheets}
+    if isinstance(numbers, Winning):
+        if numbers.omega is None:
             return outcome.reason
-        return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % vars(found)
-    if found.value is None:
+        return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % vars(numbers)
+    if numbers.value is None:
         return outcome.reason or _("it judged no answer twice")
-    return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(found)
+    return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(numbers)
 
 
 def cautions_of(verdicts: Mapping[str, Verdict]) -> str:
     """What limits the comparison with a left-out person, each said once for all columns."""
-    found = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
-    said = (each.caution for each in found if isinstance(each, Winning) and each.caution)
-    return " ".join(f"{capfirst(each)}." for each in dict.fromkeys(said))
+    figures = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
+    cautions = (
+        figure.caution for figure in figures if isinstance(figure, Winning) and figure.caution
+    )
+    return " ".join(f"{capfirst(caution)}." for caution in dict.fromkeys(cautions))
 
 
-def _estimate(found: Figure, *, percent: bool = False) -> str:
+def _estimate(figure: Figure, *, percent: bool = False) -> str:
     from cqa_site.stats.alternative_annotator import LEAST_ITEMS
 
-    if found.value is None:
-        return _("not defined (%(why)s)") % {"why": found.reason or ""}
+    if figure.value is None:
+        return _("not defined (%(why)s)") % {"why": figure.reason or ""}
     scale, places = (100, 1) if percent else (1, 3)
     unit = " %" if percent else ""
     value, *bounds = (
-        "" if each is None else text_of(scale * each, places)
-        for each in (found.value, found.low, found.high)
+        "" if number is None else text_of(scale * number, places)
+        for number in (figure.value, figure.low, figure.high)
     )
-    between = f" [{', '.join(bounds)}]" if found.low is not None else ""
-    few = _("; a verdict needs %d") % LEAST_ITEMS if found.n < LEAST_ITEMS else ""
-    return f"{value}{unit}{between}, n {found.n}{few}"
+    between = f" [{', '.join(bounds)}]" if figure.low is not None else ""
+    few = _("; a verdict needs %d") % LEAST_ITEMS if figure.n < LEAST_ITEMS else ""
+    return f"{value}{unit}{between}, n {figure.n}{few}"
 
 
 def _needed(name: str, number: int) -> str:
@@ -294,10 +296,10 @@ def _consistency(figures: Agreement, choice: Choice) -> TableParts:
     columns += [*with_bounds(_("Reliability of one sheet")), _("Variance between answers")]
     columns += [_("Variance between sheets of one answer"), _("Remark")]
     rows: list[list[Cell]] = []
-    for key, found in figures.consistency.items():
-        own = found.columns[choice.column]
+    for key, consistency in figures.consistency.items():
+        own = consistency.columns[choice.column]
         if own.n:
-            row: list[Cell] = [names[key], own.n, _whole(found.replicates), own.exact]
+            row: list[Cell] = [names[key], own.n, _whole(consistency.replicates), own.exact]
             row += [*bounds(own.reliability), own.between, own.within]
             rows.append([*row, own.reliability.reason or ""])
     return columns, rows
@@ -314,10 +316,10 @@ def _replicates(figures: Agreement, choice: Choice) -> TableParts:
     columns += [_("Reliability of %d") % k for k in SIZES]
     columns += [_("Error of %d, points") % k for k in SIZES]
     rows: list[list[Cell]] = []
-    for key, found in figures.consistency.items():
-        curve = {each.k: each for each in found.columns[choice.column].curve}
+    for key, consistency in figures.consistency.items():
+        curve = {mean_of.k: mean_of for mean_of in consistency.columns[choice.column].curve}
         if curve:
-            row: list[Cell] = [names[key], _whole(found.replicates)]
+            row: list[Cell] = [names[key], _whole(consistency.replicates)]
             row += [curve[k].reliability for k in SIZES]
             rows.append([*row, *(curve[k].error for k in SIZES)])
     return columns, rows
@@ -329,9 +331,13 @@ def _preference(figures: Agreement, choice: Choice) -> TableParts:
     columns += [_("Answers"), _("of its family"), *with_bounds(_("Against other judges, points"))]
     columns += [_("Answers"), _("of its family"), _("Remark")]
     rows: list[list[Cell]] = []
-    for found in figures.preference:
-        people, judges = found.against_people, found.against_judges
-        row: list[Cell] = [names[found.key], found.family or _("unknown"), *bounds(people)]
+    for preference in figures.preference:
+        people, judges = preference.against_people, preference.against_judges
+        row: list[Cell] = [
+            names[preference.key],
+            preference.family or _("unknown"),
+            *bounds(people),
+        ]
         row += [people.n, people.own, *bounds(judges), judges.n, judges.own]
         rows.append([*row, people.reason or judges.reason or ""])
     return columns, rows
@@ -342,9 +348,12 @@ def _length(figures: Agreement, choice: Choice) -> TableParts:
     columns = [_("Rater"), _("Answers"), "n", *with_bounds(_("Pearson"))]
     columns += [*with_bounds(_("Spearman")), *with_bounds(_("Points per 100 characters"))]
     rows: list[list[Cell]] = []
-    for key, found in figures.length.items():
-        said = {_("all it scored"): found.own, _("those also scored by people"): found.common}
-        for text, own in said.items():
+    for key, length in figures.length.items():
+        length_ofs = {
+            _("all it scored"): length.own,
+            _("those also scored by people"): length.common,
+        }
+        for text, own in length_ofs.items():
             row: list[Cell] = [names[key], text, own.n, *bounds(own.pearson)]
             rows.append([*row, *bounds(own.spearman), *bounds(own.slope)])
     return columns, rows
@@ -356,12 +365,12 @@ def _replace(figures: Agreement, choice: Choice) -> TableParts:
     columns += [str(title) for title in RULES.values()]
     columns += [_("Numbers")]
     rows: list[list[Cell]] = []
-    for key, found in figures.verdict.items():
-        for column, verdict in found.items():
+    for key, verdicts in figures.verdict.items():
+        for column, verdict in verdicts.items():
             row: list[Cell] = [judges[key], names[column], str(RESULTS[verdict.result])]
             row += [str(RESULTS[verdict.rules[rule].result]) for rule in RULES]
             told = [numbers_of(rule, verdict.rules[rule]) for rule in RULES]
-            rows.append([*row, "; ".join(each for each in told if each)])
+            rows.append([*row, "; ".join(text for text in told if text)])
     return columns, rows
 
 

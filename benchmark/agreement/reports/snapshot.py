@@ -75,9 +75,9 @@ class Choice:
     def from_query(
         cls, query: Mapping[str, str], figures: Agreement, condition: str = ""
     ) -> Choice:
-        columns = [each.key for each in figures.columns]
-        pairs = [(each.first, each.second) for each in figures.pairs]
-        judges = [each.key for each in figures.judges]
+        columns = [column.key for column in figures.columns]
+        pairs = [(pair.first, pair.second) for pair in figures.pairs]
+        judges = [judge.key for judge in figures.judges]
         wanted = tuple(query.get("pair", "").split(APART))
         first, second = wanted if wanted in pairs else pairs[0] if pairs else ("", "")
         return cls(
@@ -128,10 +128,10 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
     wanted = {"public_id": query.get("snapshot"), "rubric__public_id": query.get("rubric")}
     named = {name: _uuid(value) for name, value in wanted.items() if value}
     rows = rows.filter(**named).select_related("rubric").order_by("-computed_at", "-number")
-    found: BoardSnapshot | None = rows.first()
-    if named and found is None:
+    snapshot: BoardSnapshot | None = rows.first()
+    if named and snapshot is None:
         raise NotThere(_("This leaderboard does not exist."))
-    return found
+    return snapshot
 
 
 def state_of(snapshot: BoardSnapshot, choice: Choice) -> str:
@@ -143,7 +143,7 @@ def state_of(snapshot: BoardSnapshot, choice: Choice) -> str:
 def pair_of(figures: Agreement, choice: Choice) -> Pair | None:
     """The figures of the pair shown in detail."""
     wanted = (choice.first, choice.second)
-    return next((each for each in figures.pairs if (each.first, each.second) == wanted), None)
+    return next((pair for pair in figures.pairs if (pair.first, pair.second) == wanted), None)
 
 
 def _one_of(wanted: str | None, known: list[str]) -> str:
@@ -179,8 +179,8 @@ class ScoreSelection:
         cls, query: Mapping[str, str], grid: Grid, condition: str = ""
     ) -> ScoreSelection:
         """Read an address; unknown raters fall back to the judge with most sheets and people."""
-        known = [PEOPLE, *(each.key for each in grid.raters)]
-        judges = sorted(grid.judges, key=lambda each: -each.sheets)
+        known = [PEOPLE, *(candidate.key for candidate in grid.raters)]
+        judges = sorted(grid.judges, key=lambda judge: -judge.sheets)
         usual = judges[0].key if judges else PEOPLE
         rater, other = query.get("rater", usual), query.get("other", PEOPLE)
         column = query.get("criterion", TOTAL)
@@ -216,15 +216,15 @@ def behind(table: pd.DataFrame, grid: Grid, wanted: ScoreSelection) -> pd.DataFr
     about["difference"] = about["points"] - about["others"]
     about["sheet"] = _sheets(table, grid, wanted.rater).reindex(about.index)
     needed = ["points", "others"] if wanted.other else ["points"]
-    found = about.dropna(subset=needed)
+    rows = about.dropna(subset=needed)
     for name in ("points", "others"):
         if (value := getattr(wanted, name)) is not None:
-            found = found[(_halves(found[name]) == value).to_numpy()]
-    by = found["difference"].abs() if wanted.other else found["points"]
-    return found.iloc[(-by).argsort(kind="stable").to_numpy()]
+            rows = rows[(_halves(rows[name]) == value).to_numpy()]
+    by = rows["difference"].abs() if wanted.other else rows["points"]
+    return rows.iloc[(-by).argsort(kind="stable").to_numpy()]
 
 
-def rows_table(found: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
+def rows_table(frame: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
     """The rows as a file."""
     columns = [_("Object 1"), _("Object 2"), _("Aspect"), _("System"), _("Scenario")]
     columns += [_("Condition"), _("Choice"), _("Answer"), _("Sheet")]
@@ -233,7 +233,7 @@ def rows_table(found: pd.DataFrame, names: tuple[str, str], column: str) -> Tabl
     parts += ["answer_id", "sheet"]
     rows = [
         [*(row[part] for part in parts), *(_cell(row[part]) for part in _POINTS)]
-        for row in found.to_dict("records")
+        for row in frame.to_dict("records")
     ]
     return TableData(columns, rows, name="score-rows")
 
@@ -241,15 +241,15 @@ def rows_table(found: pd.DataFrame, names: tuple[str, str], column: str) -> Tabl
 _POINTS = ("points", "others", "difference")
 
 
-def shown_rows(found: pd.DataFrame) -> list[dict[str, Any]]:
+def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of one page: missing points are None."""
-    return [row | {part: _cell(row[part]) for part in _POINTS} for row in found.to_dict("records")]
+    return [row | {part: _cell(row[part]) for part in _POINTS} for row in frame.to_dict("records")]
 
 
 def _sheets(table: pd.DataFrame, grid: Grid, rater: str) -> pd.Series:
     """Answer → one sheet of the rater, the first replicate."""
     if rater == PEOPLE:
-        own = table[table["rater_id"].isin([each.key for each in grid.people])]
+        own = table[table["rater_id"].isin([person.key for person in grid.people])]
     else:
         own = table[table["rater_id"] == rater]
     first = own.sort_values("replicate", kind="stable").drop_duplicates("answer")

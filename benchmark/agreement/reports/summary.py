@@ -78,79 +78,81 @@ def _few(shared: int) -> str:
 
 def _by_judges(figures: Agreement) -> str:
     """The judge with the highest alpha in these data, where people do not suffice."""
-    best = next((each for each in figures.judges if each.agreement.value is not None), None)
+    best = next((judge for judge in figures.judges if judge.agreement.value is not None), None)
     if best is None:
         return ""
-    said = {"name": short(best.name), "figure": _with_n(best.agreement)}
-    return _("Highest alpha with them in these data: %(name)s, %(figure)s.") % said
+    fields = {"name": short(best.name), "figure": _with_n(best.agreement)}
+    return _("Highest alpha with them in these data: %(name)s, %(figure)s.") % fields
 
 
 def _beside(name: str, with_people: Figure) -> str:
     if with_people.value is None:
         return ""
-    said = {"name": short(name), "alpha": text_of(with_people.value, 2)}
-    return _("; %(name)s agrees with them at %(alpha)s") % said
+    fields = {"name": short(name), "alpha": text_of(with_people.value, 2)}
+    return _("; %(name)s agrees with them at %(alpha)s") % fields
 
 
 def _sure(figures: Agreement, people: Figure, beside: JudgeAlphas | None) -> str:
     """The intervals, the difference of both on the same answers, the weakest criterion."""
-    said = [_("People: %s.") % _with_n(people), why_less(people)]
+    sentences = [_("People: %s.") % _with_n(people), why_less(people)]
     if beside and beside.difference.value is not None:
-        said.append(_("Judge minus people on the same answers: %s.") % _with_n(beside.difference))
+        sentences.append(
+            _("Judge minus people on the same answers: %s.") % _with_n(beside.difference)
+        )
     if weakest := _weakest(figures):
-        said.append(_("Lowest criterion in these data: %s.") % weakest)
-    return " ".join(filter(None, said))
+        sentences.append(_("Lowest criterion in these data: %s.") % weakest)
+    return " ".join(filter(None, sentences))
 
 
 def _weakest(figures: Agreement) -> str:
     names = column_names(figures)
-    found = [
-        (value, names[each.key])
-        for each in figures.columns
-        if each.kind == "criterion"
-        and (value := figures.people.columns[each.key].alpha_interval.value) is not None
+    alphas = [
+        (value, names[column.key])
+        for column in figures.columns
+        if column.kind == "criterion"
+        and (value := figures.people.columns[column.key].alpha_interval.value) is not None
     ]
-    if not found:
+    if not alphas:
         return ""
-    value, name = min(found)
+    value, name = min(alphas)
     return f"{name} ({text_of(value, 2)})"
 
 
-def _with_n(found: Figure) -> str:
-    return f"{in_words(found)}, n {found.n:,}"
+def _with_n(figure: Figure) -> str:
+    return f"{in_words(figure)}, n {figure.n:,}"
 
 
 def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
     """Which judge agrees with people most, and whether that is shown of all others."""
-    known = [each for each in judges if each.agreement.value is not None]
+    known = [judge for judge in judges if judge.agreement.value is not None]
     if not known:
         needed = _("This needs answers that both people and a judge have scored.")
         return Finding(_("No judge can be compared with people yet."), needed, "warn")
     first = known[0]
-    said = {"name": short(first.name), "figure": _with_n(first.agreement)}
+    fields = {"name": short(first.name), "figure": _with_n(first.agreement)}
     if len(known) == 1:
-        return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % said)
+        return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % fields)
     if is_closest(known):
         says = _(
             "%(name)s agrees with people more than any other judge here does: alpha %(figure)s."
         )
         sure = _("Shown on the answers that both judges scored, corrected for all pairs (Holm).")
-        return Finding(says % said, sure, "good")
-    says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % said
-    level = [each for each in known[1:] if each.rank_low in (1, None)]
-    unclear = _("Not shown to agree less: %s.") % listed([each.name for each in level])
+        return Finding(says % fields, sure, "good")
+    says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % fields
+    level = [row for row in known[1:] if row.rank_low in (1, None)]
+    unclear = _("Not shown to agree less: %s.") % listed([row.name for row in level])
     return Finding(says, f"{unclear} {_would_tell(first, level, len(known))}".strip())
 
 
 def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> str:
     """How many answers would tell the first judge from the one that is nearest to it."""
     names = {"first": short(first.name), "second": short(level[0].name)}
-    found = level[0].to_first
-    if found is None or found.p_yes is None or found.units is None:
+    figure = level[0].to_first
+    if figure is None or figure.p_yes is None or figure.units is None:
         text = _("A test of two judges needs %(n)d questions scored by both and by people.")
         return text % {"n": RULES["closest judge"].least}
     one_sided = corrected_level(LEVEL, n_judges * (n_judges - 1) // 2) / 2
-    more = more_needed(found.n, found.p_yes / 2, found.units, one_sided)
+    more = more_needed(figure.n, figure.p_yes / 2, figure.units, one_sided)
     if not more:
         return ""
     text = ngettext(
@@ -208,15 +210,15 @@ def _dots(points: Rows, plane: Plane) -> Layer:
 def _names(lines: Rows, plane: Plane) -> list[Layer]:
     """Names and values from above to below, each joined to its line."""
     ordered = sorted(lines, key=lambda line: -line["at"])
-    said = [_said(line) for line in ordered]
-    room = LEADING * max((len(each) for each in said), default=1) + 2
+    labels = [_said(line) for line in ordered]
+    room = LEADING * max((len(label) for label in labels), default=1) + 2
     places = [plane.y(line["at"]) for line in ordered]
     moved = apart(places, room, plane.top, plane.bottom)
     x = plane.right + LEAD
     words = [
         text
-        for each, y in zip(said, moved, strict=True)
-        for text in lines_of(each, x + 4, y - LEADING * (len(each) - 1) / 2)
+        for label, y in zip(labels, moved, strict=True)
+        for text in lines_of(label, x + 4, y - LEADING * (len(label) - 1) / 2)
     ]
     leads = [segment(plane.right, place, x, y) for place, y in zip(places, moved, strict=True)]
     return [segments(leads, "lead"), texts(words, "name")]
@@ -276,12 +278,12 @@ def _ceiling_alt(figures: Agreement, choice: Choice) -> str:
 
 def _judge_rows(figures: Agreement, choice: Choice) -> list[Row]:
     people = figures.people.columns["total"].alpha_interval
-    found = [(_("People together"), people)]
-    found += [(row.name, row.agreement) for row in figures.judges[:MOST]]
-    names = distinct(name for name, _estimate in found)
+    estimates = [(_("People together"), people)]
+    estimates += [(row.name, row.agreement) for row in figures.judges[:MOST]]
+    names = distinct(name for name, _estimate in estimates)
     return [
         {"name": name, "what": _("Total"), **_part(estimate)}
-        for name, (_name, estimate) in zip(names, found, strict=True)
+        for name, (_name, estimate) in zip(names, estimates, strict=True)
     ]
 
 
@@ -308,9 +310,9 @@ def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
     """Judge minus people for each column where both are known on the same answers."""
     beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
     return [
-        {"name": name, "group": None, **_part(found.difference)}
+        {"name": name, "group": None, **_part(alphas.difference)}
         for key, name in names.items()
-        if (found := beside.get(key)) and found.difference.value is not None
+        if (alphas := beside.get(key)) and alphas.difference.value is not None
     ]
 
 
@@ -327,14 +329,18 @@ def _differences_alt(figures: Agreement, choice: Choice) -> str:
 
 def _points(figures: Agreement, choice: Choice) -> list[Row]:
     pair = pair_of(figures, choice)
-    found = pair.bland_altman.points if pair else ()
-    return [{"mean": mean, "difference": apart, "n": n} for mean, apart, n in found]
+    points = pair.bland_altman.points if pair else ()
+    return [{"mean": mean, "difference": apart, "n": n} for mean, apart, n in points]
 
 
 def _lines(pair: Pair) -> list[Row]:
-    found = pair.bland_altman
-    said = {_("lower limit"): found.lower, _("bias"): found.bias, _("upper limit"): found.upper}
-    lines = ({"at": each.value, "what": text} for text, each in said.items())
+    altman = pair.bland_altman
+    figures = {
+        _("lower limit"): altman.lower,
+        _("bias"): altman.bias,
+        _("upper limit"): altman.upper,
+    }
+    lines = ({"at": figure.value, "what": text} for text, figure in figures.items())
     return [line for line in lines if line["at"] is not None]
 
 

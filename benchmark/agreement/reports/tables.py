@@ -59,12 +59,12 @@ class AgreementTableSpec:
 
 def rater_names(figures: Agreement) -> dict[str, str]:
     """Key → name of every rater, and of the mean of all people."""
-    return {PEOPLE: _("People (mean)")} | {each.key: each.name for each in figures.raters}
+    return {PEOPLE: _("People (mean)")} | {rater.key: rater.name for rater in figures.raters}
 
 
 def column_names(figures: Agreement) -> dict[str, str]:
     """Key → name of every column: the total, groups, criteria with their key in front."""
-    return {each.key: column_name(each) for each in figures.columns}
+    return {column.key: column_name(column) for column in figures.columns}
 
 
 def column_name(column: Column) -> str:
@@ -73,14 +73,14 @@ def column_name(column: Column) -> str:
     return f"{column.key} {column.name}" if column.kind == "criterion" else column.name
 
 
-def value_of(found: ColumnAgreement, measure: str) -> float | None:
+def value_of(agreement: ColumnAgreement, measure: str) -> float | None:
     """The number of a measure; shares of equal points have no interval."""
-    return found.exact if measure == "exact" else figure_of(found, measure).value
+    return agreement.exact if measure == "exact" else figure_of(agreement, measure).value
 
 
-def figure_of(found: Alphas | ColumnAgreement, measure: str) -> Figure:
+def figure_of(figures: Alphas | ColumnAgreement, measure: str) -> Figure:
     """The figure of a measure with an interval; ``bias``, or one of `MEASURES` but ``exact``."""
-    figure: Figure = getattr(found, measure)
+    figure: Figure = getattr(figures, measure)
     return figure
 
 
@@ -147,10 +147,12 @@ def _criteria(figures: Agreement, choice: Choice) -> TableParts:
     rows: list[list[Cell]] = []
     if choice.measure.startswith("alpha"):
         people = figures.people.columns
-        found = [figure_of(people[each.key], choice.measure).value for each in figures.columns]
-        rows.append([_("People together"), "", *found])
+        values = [
+            figure_of(people[column.key], choice.measure).value for column in figures.columns
+        ]
+        rows.append([_("People together"), "", *values])
     for pair in figures.pairs:
-        own = [value_of(pair.columns[each.key], choice.measure) for each in figures.columns]
+        own = [value_of(pair.columns[column.key], choice.measure) for column in figures.columns]
         rows.append([names[pair.first], names[pair.second], *own])
     return columns, rows
 
@@ -171,8 +173,8 @@ def _ceiling(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _with_n(found: Figure | None) -> list[Cell]:
-    return [*bounds(found), found.n] if found else [None] * 4
+def _with_n(figure: Figure | None) -> list[Cell]:
+    return [*bounds(figure), figure.n] if figure else [None] * 4
 
 
 def _concatenated(figures: Agreement, choice: Choice) -> TableParts:
@@ -181,12 +183,12 @@ def _concatenated(figures: Agreement, choice: Choice) -> TableParts:
     columns += [_("With sheets shuffled"), _("sd"), _("Shuffles"), _("Remark")]
     rows: list[list[Cell]] = []
     for pair in figures.pairs:
-        found = pair.concatenated
+        alpha = pair.concatenated
         shuffled: list[Cell] = [None] * 3
-        if isinstance(found, Concatenated):
-            shuffled = [found.shuffled, found.shuffled_sd, found.repeats]
-        row: list[Cell] = [names[pair.first], names[pair.second], found.n, found.value]
-        rows.append([*row, *shuffled, found.reason])
+        if isinstance(alpha, Concatenated):
+            shuffled = [alpha.shuffled, alpha.shuffled_sd, alpha.repeats]
+        row: list[Cell] = [names[pair.first], names[pair.second], alpha.n, alpha.value]
+        rows.append([*row, *shuffled, alpha.reason])
     return columns, rows
 
 
@@ -196,10 +198,10 @@ def _systems(figures: Agreement, choice: Choice) -> TableParts:
     columns += [_("Systems"), *with_bounds(_("Within questions")), _("sd"), _("Questions")]
     rows = []
     for pair in figures.pairs:
-        for kind, found in pair.systems.items():
+        for kind, system in pair.systems.items():
             row: list[Cell] = [names[pair.first], names[pair.second], str(MEASURE_NAMES[kind])]
-            row += _with_n(found.across)
-            rows.append([*row, *bounds(found.within), found.within_sd, found.within.n])
+            row += _with_n(system.across)
+            rows.append([*row, *bounds(system.within), system.within_sd, system.within.n])
     return columns, rows
 
 
@@ -209,10 +211,10 @@ def _aspect(figures: Agreement, choice: Choice) -> TableParts:
     measures = ("alpha_interval", "pearson", "spearman", "kendall", "bias")
     for name in measures:
         columns += with_bounds(_("Bias, points") if name == "bias" else str(MEASURE_NAMES[name]))
-    said = {"with": _("with an aspect"), "without": _("without an aspect")}
+    labels = {"with": _("with an aspect"), "without": _("without an aspect")}
     rows = []
     for pair in figures.pairs:
-        for part, text in said.items():
+        for part, text in labels.items():
             own = pair.aspect[part]
             row: list[Cell] = [names[pair.first], names[pair.second], text, own.n]
             for name in measures:
@@ -289,36 +291,36 @@ def _bland_altman(figures: Agreement, choice: Choice) -> TableParts:
     columns = [_("Figure"), *with_bounds(_("Points")), _("Answers")]
     if pair is None:
         return columns, []
-    found = pair.bland_altman
-    said = {
-        _("Bias, first minus second"): found.bias,
-        _("Lower limit of agreement"): found.lower,
-        _("Upper limit of agreement"): found.upper,
-        _("Bias for a point more"): found.slope,
+    altman = pair.bland_altman
+    estimates = {
+        _("Bias, first minus second"): altman.bias,
+        _("Lower limit of agreement"): altman.lower,
+        _("Upper limit of agreement"): altman.upper,
+        _("Bias for a point more"): altman.slope,
     }
-    return columns, [[text, *bounds(each), each.n] for text, each in said.items()]
+    return columns, [[text, *bounds(figure), figure.n] for text, figure in estimates.items()]
 
 
 def _confusion(figures: Agreement, choice: Choice) -> TableParts:
     pair, names = pair_of(figures, choice), column_names(figures)
     columns = [_("Criterion"), _("Points of the first"), _("Points of the second"), _("Answers")]
     rows: list[list[Cell]] = []
-    for key, found in (pair.confusion if pair else {}).items():
-        for value, cells in zip(found.values, found.cells, strict=True):
+    for key, confusion in (pair.confusion if pair else {}).items():
+        for value, cells in zip(confusion.values, confusion.cells, strict=True):
             rows += [
                 [names[key], value, other, n]
-                for other, n in zip(found.values, cells, strict=True)
+                for other, n in zip(confusion.values, cells, strict=True)
                 if n
             ]
     return columns, rows
 
 
 def _by_code(figures: Agreement, choice: Choice) -> TableParts:
-    names, found = rater_names(figures), figures.by_code
+    names, code = rater_names(figures), figures.by_code
     columns = [_("Rater"), "n", _("Exact"), *with_bounds(_("Interval alpha"))]
     columns += [*with_bounds(_("Leniency of the count"))]
     rows = []
-    for key, own in (found.raters if found else {}).items():
+    for key, own in (code.raters if code else {}).items():
         row: list[Cell] = [names[key], own.n, own.exact]
         rows.append([*row, *bounds(own.alpha_interval), *bounds(own.leniency)])
     return columns, rows

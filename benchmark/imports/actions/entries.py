@@ -107,12 +107,12 @@ def chosen_rubric(study: Study, options: Mapping[str, Any]) -> RubricVersion:
 
 def _asked_for(study: Study, asked: str) -> RubricVersion:
     try:
-        found = study.rubric_versions.filter(public_id=UUID(asked)).first()
+        version = study.rubric_versions.filter(public_id=UUID(asked)).first()
     except ValueError:
-        found = None
-    if found is None:
+        version = None
+    if version is None:
         raise ImportRefused(_("The study has no such rubric version."))
-    return found
+    return version
 
 
 # Released judgements: the answers of one system, each with a sheet of one judge.
@@ -128,10 +128,10 @@ def read_judged_answers(source: Source) -> Iterator[Line]:
     file = read_judged_file(source.path, rubric.rubric, name=source.name)
     yield Note(str(origin))
     yield from _judged_counts(file, judge)
-    found = {each.answer.position: each.judgement for each in file.answers}
+    judgements = {answer.answer.position: answer.judgement for answer in file.answers}
     for problem in file.problems:
         if problem.column == SCORES and problem.row is not None:
-            yield Flag(problem.row, problem.column, _unscored(found[problem.row]))
+            yield Flag(problem.row, problem.column, _unscored(judgements[problem.row]))
         elif problem.column == SUM:
             yield Flag(problem.row, problem.column, problem.reason)
         else:
@@ -201,9 +201,11 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
         "number": file.counts.total(),
     }
     yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % shown)
-    others = [(each, number) for each, number in file.counts.items() if each != Reading.VALID]
+    others = [
+        (reading, number) for reading, number in file.counts.items() if reading != Reading.VALID
+    ]
     if others:
-        listed = "; ".join(f"{_briefly(each)} ({number})" for each, number in sorted(others))
+        listed = "; ".join(f"{_briefly(reading)} ({number})" for reading, number in sorted(others))
         yield Note(_("Unscored; kept, but left out of every mean: %s.") % listed)
 
 
@@ -244,10 +246,10 @@ def _answers(
     study: Study, scores: Sequence[HumanScore]
 ) -> dict[human_links_Origin, list[RawAnswer]]:
     """Answers of the systems named, in the order of their files; a position is a primary key."""
-    found = Answer.objects.filter(
-        study=study, system__name__in={each.system for each in scores}
+    answers = Answer.objects.filter(
+        study=study, system__name__in={score.system for score in scores}
     ).order_by("source", "position", "choice", "pk")
-    rows = found.values_list(
+    rows = answers.values_list(
         "system__name",
         "scenario",
         "pk",
@@ -258,8 +260,10 @@ def _answers(
         "choice",
     )
     by_origin: dict[human_links_Origin, list[RawAnswer]] = defaultdict(list)
-    for system, scenario, pk, one, two, aspect, text, choice in rows.iterator(2_000):
-        by_origin[system, scenario].append(RawAnswer(pk, one, two, aspect or None, text, choice))
+    for system, scenario, pk, object1, two, aspect, text, choice in rows.iterator(2_000):
+        by_origin[system, scenario].append(
+            RawAnswer(pk, object1, two, aspect or None, text, choice)
+        )
     return by_origin
 
 
@@ -314,7 +318,7 @@ def _human_counts(links: Links) -> Iterator[Note]:
         "rows": number + len(links.unlinked),
         "ambiguous": len(links.ambiguous),
         "repeats": len(links.repeats),
-        "swallowed": sum(each.score.swallowed for each in links.links),
+        "swallowed": sum(link.score.swallowed for link in links.links),
     }
     yield Note(_("%(linked)s of %(rows)s rows found their answer in the study.") % shown)
     if not number:

@@ -54,7 +54,7 @@ class StoredSheets:
     """Sheets by their id, by file, position and rater, and by answer, rater and replicate."""
 
     def __init__(self, study: Study, entries: Iterable[EntryKeys]) -> None:
-        known = [found for found in entries if found[2] is not None]
+        known = [record for record in entries if record[2] is not None]
         sheets = ScoreSheet.objects.filter(study=study).only(*_FIELDS).order_by("pk")
         self._load_ids(sheets, {entry.sheet for entry, _answer, _rater in known} - {""})
         raters = {rater for _entry, _answer, rater in known}
@@ -69,8 +69,8 @@ class StoredSheets:
         self._load_contents(sheets, known, raters)
 
     def _load_ids(self, sheets: QuerySet[ScoreSheet], ids: set[str]) -> None:
-        found = sheets.filter(public_id__in=ids) if ids else ()
-        self._by_id = {str(row.public_id): row for row in found}
+        rows = sheets.filter(public_id__in=ids) if ids else ()
+        self._by_id = {str(row.public_id): row for row in rows}
 
     def _load_contents(
         self, sheets: QuerySet[ScoreSheet], known: list[EntryKeys], raters: set[int | None]
@@ -158,20 +158,20 @@ def _plain(points: float) -> float:
     return int(points) if float(points).is_integer() else float(points)
 
 
-def replace_sheet(found: ScoreSheet, made: ScoreSheet) -> None:
+def replace_sheet(sheet: ScoreSheet, made: ScoreSheet) -> None:
     """Write another content over an imported sheet; what it said before stays as an event."""
-    if not found.events.exists():
-        _keep_event(found.pk, ScoreSheet.objects.get(pk=found.pk))
+    if not sheet.events.exists():
+        _keep_event(sheet.pk, ScoreSheet.objects.get(pk=sheet.pk))
     changes = {name: getattr(made, name) for name in REPLACED}
-    ScoreSheet.objects.filter(pk=found.pk).update(**changes)
-    _keep_event(found.pk, made)
+    ScoreSheet.objects.filter(pk=sheet.pk).update(**changes)
+    _keep_event(sheet.pk, made)
 
 
-def _keep_event(sheet_id: int, said: ScoreSheet) -> None:
+def _keep_event(sheet_id: int, sheet: ScoreSheet) -> None:
     ScoreEvent.objects.create(
         sheet_id=sheet_id,
         client_key=f"import:{timezone.now():%Y%m%d%H%M%S%f}",
-        content=asdict(SCORING.submitted(said)),
+        content=asdict(SCORING.submitted(sheet)),
     )
 
 
@@ -240,15 +240,15 @@ class SheetReconciliation(StudyReconciliation):
         for entry, answer, rater in placed:
             if self._is_repeated(entry, answer):
                 continue
-            found = stored.find(entry, answer, rater)
-            if found is None:
+            sheet = stored.find(entry, answer, rater)
+            if sheet is None:
                 self.result(entry.book, "new")
                 new.append((entry, answer, rater))
             else:
-                self._compare_sheet(entry, answer, found)
+                self._compare_sheet(entry, answer, sheet)
         self._writes += len(new)
         if self.write:
-            ScoreSheet.objects.bulk_create(self._made(*each) for each in new)
+            ScoreSheet.objects.bulk_create(self._made(*record) for record in new)
 
     def finish(self) -> None:
         """Say where copies came from, and have the figures brought up to date."""
@@ -273,11 +273,11 @@ class SheetReconciliation(StudyReconciliation):
             self._rubric = made
 
     def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
-        named = {(each.rater_kind, each.rater_id): each.rater_name for each in entries}
+        named = {(entry.rater_kind, entry.rater_id): entry.rater_name for entry in entries}
         fresh = {key: name for key, name in named.items() if key not in self._rater_keys}
         ids = {key: _uuid(key[1]) for key in fresh}
         rows = Rater.objects.filter(
-            study=self.study, public_id__in={each for each in ids.values() if each}
+            study=self.study, public_id__in={key for key in ids.values() if key}
         )
         here = {row.public_id: row.pk for row in rows}
         for key, public_id in ids.items():
@@ -327,23 +327,23 @@ class SheetReconciliation(StudyReconciliation):
         self._reject(entry, reason % earlier.row)
         return True
 
-    def _compare_sheet(self, entry: SheetEntry, answer: int | None, found: ScoreSheet) -> None:
-        is_its_place = (found.source, found.position) == (entry.source, entry.position)
-        if found.answer_id != answer or found.rubric_id != entry.rubric.pk:
+    def _compare_sheet(self, entry: SheetEntry, answer: int | None, sheet: ScoreSheet) -> None:
+        is_its_place = (sheet.source, sheet.position) == (entry.source, entry.position)
+        if sheet.answer_id != answer or sheet.rubric_id != entry.rubric.pk:
             reason = _(
                 "a sheet for another answer or rubric was imported from this position of a file "
                 "with this name; rename the file"
             )
             self._reject(entry, reason)
-        elif values_of(found) == entry.values:
+        elif values_of(sheet) == entry.values:
             self.result(entry.book, "same")
             if not is_its_place and not entry.sheet:
-                self._elsewhere[found.source] += 1
+                self._elsewhere[sheet.source] += 1
         elif is_its_place:
-            self._change(entry, found)
-        elif found.source:
+            self._change(entry, sheet)
+        elif sheet.source:
             reason = _("this rater has another sheet for this answer, from %s")
-            self._reject(entry, reason % found.source)
+            self._reject(entry, reason % sheet.source)
         else:
             self.result(entry.book, "changed")
             reason = _("Differs from the sheet that was made here, which is kept unchanged.")
@@ -352,15 +352,17 @@ class SheetReconciliation(StudyReconciliation):
     def _reject(self, entry: SheetEntry, reason: str) -> None:
         self.leave_out(entry.row, "", reason, of=BOOK)
 
-    def _change(self, entry: SheetEntry, found: ScoreSheet) -> None:
+    def _change(self, entry: SheetEntry, sheet: ScoreSheet) -> None:
         """Replace what the same place of the file said before; both stay among the events."""
         self.result(entry.book, "changed")
-        shown = found.reason or ", ".join(f"{key} {said:g}" for key, said in found.points.items())
+        shown = sheet.reason or ", ".join(
+            f"{key} {point:g}" for key, point in sheet.points.items()
+        )
         self.mention(entry.row, "", self.changed(shown))
         if not (self.write and self.update_changed):
             return
         self._writes += 1
-        replace_sheet(found, self._made(entry, found.answer_id, found.rater_id))
+        replace_sheet(sheet, self._made(entry, sheet.answer_id, sheet.rater_id))
 
     def _made(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet:
         return made_sheet(self.study, self._rubric or entry.rubric, entry, answer, rater)

@@ -139,7 +139,7 @@ class AnswerFinder:
             if "text" in record.about and not self._is_told(record.about):
                 among = self._among(record.about)
                 if not _fitting(among, record.about):
-                    wanted.update(each.pk for each in _comparable(among, record.about))
+                    wanted.update(answer.pk for answer in _comparable(among, record.about))
         keys = sorted(wanted)
         self._texts = {}
         for begin in range(0, len(keys), _PIECE):
@@ -152,13 +152,13 @@ class AnswerFinder:
         Its text is compared only after `look_ahead`.
         """
         about = record.about
-        if found := self._told(about):
-            return AnswerMatch(found, TOLD)
+        if key := self._told(about):
+            return AnswerMatch(key, TOLD)
         if not {"object1", "object2", "system"} <= set(about):
             raise NoAnswer(_("the study has no answer with this id, or from this place"))
         among = self._among(about)
         fitting = _fitting(among, about)
-        if "text" in about and len({(each.aspect, each.scenario) for each in fitting}) == 1:
+        if "text" in about and len({(answer.aspect, answer.scenario) for answer in fitting}) == 1:
             return self._first_free(record, fitting)
         if len(fitting) == 1:
             return AnswerMatch(fitting[0].pk, TOLD)
@@ -190,12 +190,14 @@ class AnswerFinder:
             wanted["aspect"] = about.get("aspect", "")
         given = {name: value for name, value in wanted.items() if value is not None}
         pair = (about.get("object1"), about.get("object2"), about.get("system"))
-        return [each for each in self._by_pair.get(pair, ()) if each.fits(given)]
+        return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(given)]
 
     def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
         """Of equal answers the first that this rater has no earlier row about."""
         who = (record.rater_kind, record.rater)
-        free = [each for each in fitting if (*who, record.replicate, each.pk) not in self._taken]
+        free = [
+            answer for answer in fitting if (*who, record.replicate, answer.pk) not in self._taken
+        ]
         chosen = (free or fitting)[0]
         self._taken.add((*who, record.replicate, chosen.pk))
         is_exact = chosen.text_sha256 == text_key(record.about["text"])
@@ -206,21 +208,21 @@ class AnswerFinder:
         about = record.about
         letters = letters_of(about["text"])
         compared = [
-            (likeness(letters, letters_of(self._texts[each.pk])), each)
-            for each in _comparable(among, about)
-            if each.pk in self._texts
+            (likeness(letters, letters_of(self._texts[answer.pk])), answer)
+            for answer in _comparable(among, about)
+            if answer.pk in self._texts
         ]
-        alike = [(how_near, each) for how_near, each in compared if how_near]
+        alike = [(how_near, answer) for how_near, answer in compared if how_near]
         if not alike:
             return AnswerMatch(self._new(record.row, about), NEW)
         decision, chosen = decided(
-            self.options, record.row, {each.public_id: each.pk for _near, each in alike}
+            self.options, record.row, {answer.public_id: answer.pk for _near, answer in alike}
         )
         _best, nearest = max(alike, key=lambda pair: pair[0])
         pk = chosen if chosen is not None else nearest.pk
-        given, found = excerpts(about["text"], self._texts[pk])
-        how_near, known = next((each, one) for each, one in alike if one.pk == pk)
-        near = Near(record.row, _named(about), given, found, known.public_id, how_near, decision)
+        given, excerpt = excerpts(about["text"], self._texts[pk])
+        how_near, known = next((ratio, answer) for ratio, answer in alike if answer.pk == pk)
+        near = Near(record.row, _named(about), given, excerpt, known.public_id, how_near, decision)
         if decision == SAME:
             return AnswerMatch(pk, CONFIRMED, near=near)
         if decision == OTHER:
@@ -259,13 +261,13 @@ def _fitting(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
     if "text" not in about:
         return among
     exact, letters = text_key(about["text"]), letters_key(about["text"])
-    same = [each for each in among if each.letters == letters]
-    return sorted(same, key=lambda each: each.text_sha256 != exact)
+    same = [answer for answer in among if answer.letters == letters]
+    return sorted(same, key=lambda answer: answer.text_sha256 != exact)
 
 
 def _comparable(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
     length = len(about["text"])
-    return sorted(among, key=lambda each: abs(each.length - length))[:MOST_COMPARED]
+    return sorted(among, key=lambda answer: abs(answer.length - length))[:MOST_COMPARED]
 
 
 def _named(about: About) -> str:
@@ -295,7 +297,7 @@ def read_score_sheets(source: Source) -> Iterator[Line]:
     rubric = chosen_rubric(source.study, options)
     mapping = dict(options.get("mapping") or {})
     table = source.table()
-    source.log.unread += [each for each in table.columns if each not in mapping.values()]
+    source.log.unread += [column for column in table.columns if column not in mapping.values()]
     names = RaterNames(source.study.raters.values_list("external_id", flat=True))
     rows = read_score_table(
         table,
@@ -343,13 +345,13 @@ def _lines(
         yield Flag(record.row, column, reason, is_rejection=True, object=BOOK)
         return
     try:
-        found = finder.find(record)
+        match = finder.find(record)
     except NoAnswer as why:
         yield from _not_found(record, why, mapping)
         tally[UNDECIDED] += why.near is not None
         return
-    tally[found.how] += 1
-    yield from _with_answer(source, rubric, record, found)
+    tally[match.how] += 1
+    yield from _with_answer(source, rubric, record, match)
 
 
 def _not_found(record: ScoreRow, why: NoAnswer, mapping: Mapping[str, str]) -> Iterator[Line]:
@@ -362,13 +364,13 @@ def _not_found(record: ScoreRow, why: NoAnswer, mapping: Mapping[str, str]) -> I
 
 
 def _with_answer(
-    source: Source, rubric: RubricVersion, record: ScoreRow, found: AnswerMatch
+    source: Source, rubric: RubricVersion, record: ScoreRow, match: AnswerMatch
 ) -> Iterator[Line]:
-    if found.near:
-        yield found.near
-    if found.rivals:
+    if match.near:
+        yield match.near
+    if match.rivals:
         yield Flag(record.row, "", _("Matches several answers; the first free one is used."))
-    answer = found.answer
+    answer = match.answer
     if isinstance(answer, AnswerEntry):
         yield answer
         answer = (answer.source, answer.position, answer.choice)

@@ -76,14 +76,14 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
     """
     bare = {_bare(column): column for column in reversed(columns)}
     names: dict[str, tuple[str, ...]] = {
-        each.key: (
-            each.key.lower(),
-            each.key[1:],
-            f"criterion{each.key[1:]}",
-            f"scoredict{each.key[1:]}",
-            _bare(each.name),
+        criterion.key: (
+            criterion.key.lower(),
+            criterion.key[1:],
+            f"criterion{criterion.key[1:]}",
+            f"scoredict{criterion.key[1:]}",
+            _bare(criterion.name),
         )
-        for each in rubric.criteria
+        for criterion in rubric.criteria
     }
     names |= {field: _KNOWN_AS.get(field, (field.replace("_", ""),)) for field in FIELDS}
     guess: dict[str, str] = {}
@@ -180,33 +180,33 @@ def read_total(cell: Value) -> float | None:
 
 def read_texts(cell: Value) -> dict[str, str]:
     """A JSON object of texts, or an object of a JSON file; {} for an empty cell."""
-    said: Any = cell
+    texts: Any = cell
     if isinstance(cell, str):
         try:
-            said = loads(cell) if cell.strip() else {}
+            texts = loads(cell) if cell.strip() else {}
         except StrictJsonError:
             raise ValueError('is not a JSON object such as {"C1": "…"}') from None
-    if said is None:
+    if texts is None:
         return {}
-    if not isinstance(said, Mapping) or not all(isinstance(each, str) for each in said.values()):
+    if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
         raise ValueError("is not a JSON object of texts")
-    return {str(key)[:80]: each[:_LONGEST_NOTE] for key, each in said.items() if each}
+    return {str(key)[:80]: text[:_LONGEST_NOTE] for key, text in texts.items() if text}
 
 
 def read_given(cell: Value) -> dict[str, int]:
     """A JSON object of whole numbers by criterion; {} for an empty cell."""
-    said: Any = cell
+    points: Any = cell
     if isinstance(cell, str):
         try:
-            said = loads(cell) if cell.strip() else {}
+            points = loads(cell) if cell.strip() else {}
         except StrictJsonError:
-            said = None
-    if said is None and cell is None:
+            points = None
+    if points is None and cell is None:
         return {}
-    numbers = said.values() if isinstance(said, Mapping) else [None]
-    if any(isinstance(each, bool) or not isinstance(each, int) for each in numbers):
+    numbers = points.values() if isinstance(points, Mapping) else [None]
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
         raise ValueError('is not a JSON object of whole numbers such as {"C1": 2}')
-    return {str(key)[:80]: each for key, each in said.items()}
+    return {str(key)[:80]: point for key, point in points.items()}
 
 
 def _id(text: str | None) -> str:
@@ -260,7 +260,9 @@ def _state(text: str | None) -> str:
 
 
 def _reason(text: str | None) -> str:
-    return _one_of(text, tuple(each.value for each in Reading if each is not Reading.VALID))
+    return _one_of(
+        text, tuple(reading.value for reading in Reading if reading is not Reading.VALID)
+    )
 
 
 def _rater_kind(text: str | None) -> str:

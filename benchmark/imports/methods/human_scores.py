@@ -113,7 +113,7 @@ def read_human_scores(
     shown_name = name or Path(path).name
     halves = replace(rubric, allows_halves=True)
     with open_table(path, name=shown_name, kind="tsv", limits=limits) as table:
-        missing = [each for each in (*_ABOUT, *rubric.keys) if each not in table.columns]
+        missing = [column for column in (*_ABOUT, *rubric.keys) if column not in table.columns]
         if missing:
             raise UnreadableFile(table.name, f"no column {', '.join(missing)}")
         for row in table.rows:
@@ -141,7 +141,7 @@ def _read_row(row: Row, rubric: Rubric) -> HumanScore:
         text=text,
         swallowed=behind.count("\n"),
         points=points,
-        off_scale=tuple(key for key, each in points.items() if _is_off(key, each, rubric)),
+        off_scale=tuple(key for key, point in points.items() if _is_off(key, point, rubric)),
         blanks=blanks,
         stated_score=_number(cells["score"], "score") if cells.get("score") else None,
     )
@@ -206,7 +206,7 @@ def letters_key(text: str) -> bytes:
     return blake2b((letters_of(text) or text).encode(), digest_size=16).digest()
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(text: str, other: str) -> float:
     """How nearly two strings of letters are alike, 0 to 1; 0 where they are not worth a look.
 
     Twice the longest common subsequence by the sum of the lengths. Worth a look is what reaches
@@ -215,24 +215,24 @@ def likeness(one: str, other: str) -> float:
     >>> likeness("teawins", "teawins"), likeness("teawins", "coffee")
     (1.0, 0.0)
     """
-    opening = one[:OPENING_LENGTH]
+    opening = text[:OPENING_LENGTH]
     begins_alike = len(opening) == OPENING_LENGTH and other.startswith(opening)
     cutoff = 0 if begins_alike else 100 * NEAR
-    return fuzz.ratio(one, other, score_cutoff=cutoff) / 100
+    return fuzz.ratio(text, other, score_cutoff=cutoff) / 100
 
 
-def excerpts(one: str, other: str) -> tuple[str, str]:
+def excerpts(text: str, other: str) -> tuple[str, str]:
     """The beginnings of two texts, and the place where their letters first differ.
 
     >>> excerpts("Tea wins.", "Tea  wins!")
     ('Tea wins.', 'Tea  wins!')
     """
-    same = _same_letters(one, other)
-    return _excerpt(one, same), _excerpt(other, same)
+    same = _same_letters(text, other)
+    return _excerpt(text, same), _excerpt(other, same)
 
 
-def _same_letters(one: str, other: str) -> int:
-    first, second = letters_of(one), letters_of(other)
+def _same_letters(text: str, other: str) -> int:
+    first, second = letters_of(text), letters_of(other)
     pairs = enumerate(zip(first, second, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
@@ -292,15 +292,15 @@ class Links:
 
     @property
     def ambiguous(self) -> tuple[Link, ...]:
-        return tuple(each for each in self.links if each.rivals)
+        return tuple(link for link in self.links if link.rivals)
 
     @property
     def repeats(self) -> tuple[Link, ...]:
-        return tuple(each for each in self.links if each.is_repeat)
+        return tuple(link for link in self.links if link.is_repeat)
 
     def made_by(self, how: str) -> int:
         """How many links were made this way."""
-        return sum(each.how == how for each in self.links)
+        return sum(link.how == how for link in self.links)
 
 
 def link_by_letters(
@@ -329,9 +329,9 @@ def link_by_letters(
         if not fitting:
             unlinked.append(score)
             continue
-        free = [each for each in fitting if (origin, each.position) not in taken]
+        free = [answer for answer in fitting if (origin, answer.position) not in taken]
         chosen = (free or fitting)[0]
-        rivals = tuple(each.position for each in fitting if each is not chosen)
+        rivals = tuple(answer.position for answer in fitting if answer is not chosen)
         links.append(Link(score, chosen, how, rivals, is_repeat=not free))
         taken.add((origin, chosen.position))
     return Links(tuple(links), tuple(unlinked))
@@ -350,7 +350,7 @@ def _by_pair(
 ) -> dict[tuple[Origin, str, str], list[tuple[RawAnswer, str]]]:
     known: dict[tuple[Origin, str, str], list[tuple[RawAnswer, str]]] = {}
     for origin, listed in answers.items():
-        for each in listed:
-            place = (origin, each.object1, each.object2)
-            known.setdefault(place, []).append((each, letters_of(each.text)))
+        for answer in listed:
+            place = (origin, answer.object1, answer.object2)
+            known.setdefault(place, []).append((answer, letters_of(answer.text)))
     return known

@@ -60,14 +60,16 @@ def read_own_sheets(
     columns = {key: COLUMN.format(at) for at, key in enumerate(rubric.keys, start=1)}
     places, rows = [], []
     with open_table(path, name=name, kind="tsv", limits=limits) as table:
-        missing = [each for each in (*_ABOUT, *columns.values()) if each not in table.columns]
+        missing = [
+            heading for heading in (*_ABOUT, *columns.values()) if heading not in table.columns
+        ]
         if missing:
             raise UnreadableFile(name, f"no column {', '.join(missing)}")
         for row in table.rows:
             cells = {key: str(row.values[column] or "") for key, column in columns.items()}
             if not any(map(str.strip, cells.values())):
                 continue
-            about = [str(row.values[each] or "") for each in _ABOUT]
+            about = [str(row.values[heading] or "") for heading in _ABOUT]
             places.append((about[3], about[0], about[1], letters_of(about[2])))
             rows.append([_points(cell, name, row.number, key) for key, cell in cells.items()])
     points = pd.DataFrame(rows, columns=list(rubric.keys), dtype=float)
@@ -79,8 +81,8 @@ def shared_sheets(
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Points of the answers that both scored, row by row, and which are whole in both."""
     at = _by_place(second.places)
-    pairs = [(one, at[place]) for one, place in enumerate(first.places) if place in at]
-    ones, others = [list(each) for each in zip(*pairs, strict=True)] if pairs else ([], [])
+    pairs = [(row, at[place]) for row, place in enumerate(first.places) if place in at]
+    ones, others = [list(side) for side in zip(*pairs, strict=True)] if pairs else ([], [])
     is_whole = first.whole[ones] & second.whole[others]
     return (
         first.points.iloc[ones].reset_index(drop=True),
@@ -104,7 +106,7 @@ def _points(cell: str, file: str, row: int, key: str) -> float:
 
 
 def _whole(points: pd.DataFrame, rubric: Rubric) -> np.ndarray:
-    top = np.array([each.maximum for each in rubric.criteria], dtype=float)
+    top = np.array([criterion.maximum for criterion in rubric.criteria], dtype=float)
     values = points.to_numpy(dtype=float)
     # Comparisons with NaN are false.
     return np.asarray(((values >= 0) & (values <= top) & (values * 2 % 1 == 0)).all(axis=1))

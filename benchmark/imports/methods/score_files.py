@@ -165,11 +165,11 @@ def _of_a_machine(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> S
     if judgement.is_scored:
         return replace(made, points=dict(judgement.points), reason="")
     detail = made.comment or judgement.detail
-    said: dict[str, float] = (
+    points: dict[str, float] = (
         dict(judgement.given) if len(judgement.given) == len(rubric.criteria) else {}
     )
     return replace(
-        made, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=said
+        made, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=points
     )
 
 
@@ -265,8 +265,8 @@ def judge_of(folder: str) -> str:
     >>> judge_of("judged_gpt4"), judge_of("scores")
     ('gpt4', 'scores')
     """
-    found = _FOLDER.fullmatch(folder)
-    return found[1] if found else folder
+    match = _FOLDER.fullmatch(folder)
+    return match[1] if match else folder
 
 
 def read_judged_file(
@@ -299,17 +299,17 @@ def read_judged_file(
             answers.append(judged)
             problems += _remarks(judged, table.name, rubric)
         file = table.name
-    counts = Counter(each.judgement.reading for each in answers)
+    counts = Counter(judged_answer.judgement.reading for judged_answer in answers)
     return JudgedFile(file, *propose_origin(file), tuple(answers), tuple(problems), counts)
 
 
 def _judged(row: Row, answer: RawAnswer, rubric: Rubric) -> JudgedAnswer:
     stated = row.values.get(SUM)
     is_number = isinstance(stated, int | float) and not isinstance(stated, bool)
-    said = row.values.get(SCORES)
-    judgement = asked = read_scores(said, rubric)
+    value = row.values.get(SCORES)
+    judgement = asked = read_scores(value, rubric)
     if judgement.reading is Reading.EXTRA_KEYS:
-        asked = read_scores(without_extras(said, rubric.keys), rubric)
+        asked = read_scores(without_extras(value, rubric.keys), rubric)
     return JudgedAnswer(answer, judgement, asked, float(str(stated)) if is_number else None)
 
 

@@ -207,22 +207,22 @@ class ScoringKind:
         asked = [ScoringCallKey(*subject.ids) for subject in subjects]
         examples = example_answers(run.study, target)
         rows = Answer.objects.filter(study=run.study).select_related("question__comparison")
-        found = rows.in_bulk({each.answer for each in asked})
-        refuse_contamination(list(found.values()), held_out(examples, target))
+        answers = rows.in_bulk({key.answer for key in asked})
+        refuse_contamination(list(answers.values()), held_out(examples, target))
         shots = Shots(examples, target["examples"])
         writer = Writer(run.prompt, rubric_of(target), target, shots)
-        return [writer.write(each, found[each.answer]) for each in asked]
+        return [writer.write(key, answers[key.answer]) for key in asked]
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """Read one reply into a `Judgement`: all criteria asked for, or none and the reason."""
         rubric = rubric_of(run.spec["target"])
         group = group_of(run.prompt, rubric, ScoringCallKey(*call.subject_ids))
-        found = read_judgement(
+        judgement = read_judgement(
             reply.text, reply.finish_reason, rubric, group=group, refusal=reply.refusal
         )
-        if found.is_scored:
-            return Reading(value=found)
-        return Reading.unscored(found.reading, found)
+        if judgement.is_scored:
+            return Reading(value=judgement)
+        return Reading.unscored(judgement.reading, judgement)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One sheet an answer and replicate; probes apart, because they enter no mean."""

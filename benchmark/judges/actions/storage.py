@@ -31,9 +31,9 @@ def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
     canaries = canary_calls(scoring.run)
     trust: str = ScoringRun.Trust.PENDING
     if canaries and not _is_waiting(scoring.run, canaries):
-        found = decided_canaries(scoring.run, rubric)
-        ProbeResult.objects.bulk_update(found, ["obeyed"])
-        trust = trust_of(found, plain_totals(scoring.run, rubric, found), rubric)
+        results = decided_canaries(scoring.run, rubric)
+        ProbeResult.objects.bulk_update(results, ["obeyed"])
+        trust = trust_of(results, plain_totals(scoring.run, rubric, results), rubric)
     if trust != scoring.trust:
         scoring.trust = trust
         ScoringRun.objects.filter(pk=scoring.pk).update(trust=trust)
@@ -46,21 +46,21 @@ def canary_calls(run: Run) -> list[Call]:
 
 def decided_canaries(run: Run, rubric: Rubric) -> list[ProbeResult]:
     """The canaries of a run, each with ``obeyed`` as it follows from what is stored."""
-    found = list(run.probe_results.filter(probe=ProbeResult.Probe.CANARY).order_by("pk"))
-    plain = plain_totals(run, rubric, found)
-    for each in found:
-        each.obeyed = is_obeyed(
-            WANTS[each.name],
-            each.total,
-            plain[each.answer_id, each.replicate],
-            maximum_of(each.points, rubric),
+    results = list(run.probe_results.filter(probe=ProbeResult.Probe.CANARY).order_by("pk"))
+    plain = plain_totals(run, rubric, results)
+    for result in results:
+        result.obeyed = is_obeyed(
+            WANTS[result.name],
+            result.total,
+            plain[result.answer_id, result.replicate],
+            maximum_of(result.points, rubric),
         )
-    return found
+    return results
 
 
 def trust_of(canaries: Sequence[ProbeResult], plain: Plain, rubric: Rubric) -> str:
     """What decided canaries say about a run."""
-    may = may_be_trusted([outcome_of(each, plain) for each in canaries])
+    may = may_be_trusted([outcome_of(canary, plain) for canary in canaries])
     if may is None:
         return ScoringRun.Trust.PENDING
     return ScoringRun.Trust.TRUSTED if may else ScoringRun.Trust.UNTRUSTED
@@ -78,25 +78,25 @@ def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Pla
 
     Where the run asks group by group, it is the sum over the group that canaries ask for.
     """
-    answers = {each.answer_id for each in probes}
-    found: dict[tuple[int, int], float | None] = {
-        (each.answer_id, each.replicate): None for each in probes
+    answers = {probe.answer_id for probe in probes}
+    Nones: dict[tuple[int, int], float | None] = {
+        (probe.answer_id, probe.replicate): None for probe in probes
     }
     asked = [ScoringCallKey(*call.subject_ids) for call in canary_calls(run)]
-    group = next((each.group for each in asked if each.group), 0)
+    group = next((subject.group for subject in asked if subject.group), 0)
     if group:
         key = rubric.groups[group - 1].key
         parts = JudgementPart.objects.filter(run=run, answer__in=answers, group=key, reason="")
         given = parts.values_list("answer", "replicate", "points")
-        return found | {(pk, k): float(sum(points.values())) for pk, k, points in given}
+        return Nones | {(pk, k): float(sum(points.values())) for pk, k, points in given}
     sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, total__isnull=False)
     rows = sheets.values_list("answer", "replicate", "total")
-    return found | {(pk, k): total for pk, k, total in rows}
+    return Nones | {(pk, k): total for pk, k, total in rows}
 
 
 def maximum_of(points: Mapping[str, float], rubric: Rubric) -> float:
     """Highest sum of the criteria that a probe was asked for; of the rubric if it gave none."""
-    maxima = {each.key: each.maximum for each in rubric.criteria}
+    maxima = {criterion.key: criterion.maximum for criterion in rubric.criteria}
     return float(sum(maxima[key] for key in points)) or float(rubric.maximum)
 
 
@@ -105,7 +105,7 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
     if any(call.state in Call.OPEN for call in canaries):
         return True
     asked = [ScoringCallKey(*call.subject_ids) for call in canaries]
-    bases = {each._replace(probe=0, variant=1).name for each in asked}
+    bases = {key._replace(probe=0, variant=1).name for key in asked}
     return run.calls.filter(subject__in=bases, state__in=Call.OPEN).exists()
 
 
@@ -135,13 +135,13 @@ def store_ended(run: Run, ended: Sequence[Ended]) -> None:
     """Store what ended, and what follows from it for the run as a whole."""
     scoring = ScoringRun.objects.select_for_update().get(run=run)
     rubric = rubric_of(run.spec["target"])
-    asked = [(ScoringCallKey(*one.call.subject_ids), one) for one in ended]
-    plain = [(each, one) for each, one in asked if each.probe == PLAIN]
-    probes = [(each, one) for each, one in asked if each.probe != PLAIN]
-    _store_sheets(scoring, rubric, [(each, one) for each, one in plain if not each.group])
-    _store_parts(scoring, rubric, [(each, one) for each, one in plain if each.group])
+    asked = [(ScoringCallKey(*outcome.call.subject_ids), outcome) for outcome in ended]
+    plain = [(key, outcome) for key, outcome in asked if key.probe == PLAIN]
+    probes = [(key, outcome) for key, outcome in asked if key.probe != PLAIN]
+    _store_sheets(scoring, rubric, [(key, outcome) for key, outcome in plain if not key.group])
+    _store_parts(scoring, rubric, [(key, outcome) for key, outcome in plain if key.group])
     _store_probes(run, probes)
-    if any(each.probe == CANARY or each.variant for each, _one in asked):
+    if any(key.probe == CANARY or key.variant for key, _one in asked):
         settle_trust(scoring, rubric)
     if not run.calls.filter(state__in=Call.OPEN).exists():
         _bring_boards_up_to_date(run, scoring)
@@ -176,28 +176,28 @@ def join_parts(
 def _store_sheets(
     scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, Ended]]
 ) -> None:
-    _upsert(_whole_sheet(scoring, rubric, asked.answer, one) for asked, one in ended)
+    _upsert(_whole_sheet(scoring, rubric, asked.answer, outcome) for asked, outcome in ended)
 
 
-def _whole_sheet(scoring: ScoringRun, rubric: Rubric, answer: int, one: Ended) -> ScoreSheet:
-    sheet = _sheet(scoring, rubric, answer, one.call.replicate)
-    sheet.call, sheet.fence = one.call, one.fence
-    if one.reading.reason:
-        sheet.state, sheet.reason = ScoreSheet.State.UNSCORED, one.reading.reason[:40]
-        sheet.given = _given(one, rubric)
+def _whole_sheet(scoring: ScoringRun, rubric: Rubric, answer: int, outcome: Ended) -> ScoreSheet:
+    sheet = _sheet(scoring, rubric, answer, outcome.call.replicate)
+    sheet.call, sheet.fence = outcome.call, outcome.fence
+    if outcome.reading.reason:
+        sheet.state, sheet.reason = ScoreSheet.State.UNSCORED, outcome.reading.reason[:40]
+        sheet.given = _given(outcome, rubric)
         return sheet
-    judgement: Judgement = one.reading.value
+    judgement: Judgement = outcome.reading.value
     sheet.points, sheet.notes = dict(judgement.points), dict(judgement.rationales)
     sheet.total = rubric.total(judgement.points)
-    sheet.submitted_at = one.call.finished_at
+    sheet.submitted_at = outcome.call.finished_at
     return sheet
 
 
-def _given(one: Ended, rubric: Rubric) -> dict[str, int]:
+def _given(outcome: Ended, rubric: Rubric) -> dict[str, int]:
     """All criteria of a reply that is unscored because some points are off the scale."""
-    found: Judgement | None = one.reading.value
-    is_whole = found is not None and len(found.given) == len(rubric.criteria)
-    return dict(found.given) if found is not None and is_whole else {}
+    judgement: Judgement | None = outcome.reading.value
+    is_whole = judgement is not None and len(judgement.given) == len(rubric.criteria)
+    return dict(judgement.given) if judgement is not None and is_whole else {}
 
 
 def _sheet(scoring: ScoringRun, rubric: Rubric, answer: int, replicate: int) -> ScoreSheet:
@@ -229,65 +229,65 @@ def _store_parts(
     if not ended:
         return
     JudgementPart.objects.bulk_create(
-        [_part(scoring.run, rubric, asked, one) for asked, one in ended],
+        [_part(scoring.run, rubric, asked, outcome) for asked, outcome in ended],
         update_conflicts=True,
         unique_fields=["run", "answer", "replicate", "group"],
         update_fields=SAID,
     )
-    wanted = {(asked.answer, one.call.replicate) for asked, one in ended}
+    wanted = {(asked.answer, outcome.call.replicate) for asked, outcome in ended}
     rows = JudgementPart.objects.filter(run=scoring.run, answer__in={pk for pk, _k in wanted})
-    found: dict[tuple[int, int], list[JudgementPart]] = {key: [] for key in wanted}
+    groups: dict[tuple[int, int], list[JudgementPart]] = {key: [] for key in wanted}
     for part in rows:
-        if (part.answer_id, part.replicate) in found:
-            found[part.answer_id, part.replicate].append(part)
-    joined = (join_parts(scoring, rubric, parts) for parts in found.values())
+        if (part.answer_id, part.replicate) in groups:
+            groups[part.answer_id, part.replicate].append(part)
+    joined = (join_parts(scoring, rubric, parts) for parts in groups.values())
     _upsert(sheet for sheet in joined if sheet is not None)
 
 
-def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, one: Ended) -> JudgementPart:
-    judgement = _judgement(one)
+def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, outcome: Ended) -> JudgementPart:
+    judgement = _judgement(outcome)
     return JudgementPart(
         run=run,
-        call=one.call,
+        call=outcome.call,
         answer_id=asked.answer,
         group=rubric.groups[asked.group - 1].key,
-        replicate=one.call.replicate,
+        replicate=outcome.call.replicate,
         points=dict(judgement.points) if judgement else {},
         notes=dict(judgement.rationales) if judgement else {},
-        reason=one.reading.reason[:40],
-        fence=one.fence,
+        reason=outcome.reading.reason[:40],
+        fence=outcome.fence,
     )
 
 
 def _store_probes(run: Run, ended: Sequence[tuple[ScoringCallKey, Ended]]) -> None:
     ProbeResult.objects.bulk_create(
-        [_probe(run, asked, one) for asked, one in ended],
+        [_probe(run, asked, outcome) for asked, outcome in ended],
         update_conflicts=True,
         unique_fields=["call"],
         update_fields=["points", "total", "reason", "fence", "at"],
     )
 
 
-def _probe(run: Run, asked: ScoringCallKey, one: Ended) -> ProbeResult:
-    judgement = _judgement(one)
+def _probe(run: Run, asked: ScoringCallKey, outcome: Ended) -> ProbeResult:
+    judgement = _judgement(outcome)
     is_canary = asked.probe == CANARY
     return ProbeResult(
         run=run,
-        call=one.call,
+        call=outcome.call,
         answer_id=asked.answer,
         probe=ProbeResult.Probe.CANARY if is_canary else ProbeResult.Probe.SWAP,
         name=CANARIES[asked.variant].name if is_canary else "",
-        replicate=one.call.replicate,
+        replicate=outcome.call.replicate,
         points=dict(judgement.points) if judgement else {},
         total=float(sum(judgement.points.values())) if judgement else None,
-        reason=one.reading.reason[:40],
-        fence=one.fence,
+        reason=outcome.reading.reason[:40],
+        fence=outcome.fence,
     )
 
 
-def _judgement(one: Ended) -> Judgement | None:
+def _judgement(outcome: Ended) -> Judgement | None:
     """What was read of a reply that could be used."""
-    judgement: Judgement | None = None if one.reading.reason else one.reading.value
+    judgement: Judgement | None = None if outcome.reading.reason else outcome.reading.value
     return judgement
 
 
@@ -365,8 +365,8 @@ def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
         "answer", "replicate", "points", "total", "reason"
     )
     sheets = {(answer, replicate): tuple(rest) for answer, replicate, *rest in rows}
-    for key, each in parts.items():
-        joined = join_parts(scoring, rubric, each)
+    for key, group in parts.items():
+        joined = join_parts(scoring, rubric, group)
         expected = (joined.points, joined.total, joined.reason) if joined else None
         if sheets.pop(key, None) != expected:
             yield f"the sheet of answer {key[0]} is not what its parts make"
@@ -378,14 +378,12 @@ def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
     run = scoring.run
     open_now = run.calls.filter(state__in=Call.OPEN).values_list("subject_ids", flat=True)
     asked = (ScoringCallKey(*ids) for ids in open_now)
-    if run.state == Run.State.CANCELLED or any(
-        each.probe != PLAIN or each.variant for each in asked
-    ):
+    if run.state == Run.State.CANCELLED or any(key.probe != PLAIN or key.variant for key in asked):
         return
-    found = decided_canaries(run, rubric)
+    results = decided_canaries(run, rubric)
     stored = dict(run.probe_results.values_list("pk", "obeyed"))
-    for each in found:
-        if stored[each.pk] != each.obeyed:
-            yield f"canary {each.pk} is not decided as its points say"
-    if trust_of(found, plain_totals(run, rubric, found), rubric) != scoring.trust:
+    for result in results:
+        if stored[result.pk] != result.obeyed:
+            yield f"canary {result.pk} is not decided as its points say"
+    if trust_of(results, plain_totals(run, rubric, results), rubric) != scoring.trust:
         yield f"the run is {scoring.trust}, its canaries say otherwise"

@@ -93,29 +93,31 @@ def candidates(rubric: RubricVersion) -> list[Example]:
     items = items.select_related("round").order_by("pk")
     # Half points of a consensus are no example of whole ones.
     sheets = people_sheets(rubric).filter(total__isnull=False, is_consolidated=False)
-    found = [_of_item(each) for each in _with_answers(items)]
-    found += [_of_sheet(each) for each in _with_answers(sheets.order_by("-submitted_at", "-pk"))]
-    return [each for each in found if _is_complete(each, rubric.rubric)][:OFFERED]
+    examples = [_of_item(answer) for answer in _with_answers(items)]
+    examples += [
+        _of_sheet(answer) for answer in _with_answers(sheets.order_by("-submitted_at", "-pk"))
+    ]
+    return [example for example in examples if _is_complete(example, rubric.rubric)][:OFFERED]
 
 
 def draw_examples(offered: Sequence[Example], shots: int, seed: int) -> list[Example]:
     """Examples about different questions, drawn with a seed; fewer than asked if there are few."""
-    order = sorted(offered, key=lambda each: each.key)
+    order = sorted(offered, key=lambda example: example.key)
     random.Random(seed).shuffle(order)  # noqa: S311 - a reproducible choice
-    found: dict[int, Example] = {}
-    for each in order:
-        found.setdefault(each.answer.question_id, each)
-    return list(found.values())[:shots]
+    examples: dict[int, Example] = {}
+    for candidate in order:
+        examples.setdefault(candidate.answer.question_id, candidate)
+    return list(examples.values())[:shots]
 
 
 def example_answers(study: Study, target: Mapping[str, Any]) -> list[Answer]:
     """The answers shown as examples, in the order of the target."""
-    wanted = [each["answer"] for each in target["examples"]]
+    wanted = [example["answer"] for example in target["examples"]]
     if not wanted:
         return []
     rows = study.answers.filter(public_id__in=wanted).select_related("question__comparison")
-    found = {str(answer.public_id): answer for answer in rows}
-    return [found[public_id] for public_id in wanted]
+    answers = {str(answer.public_id): answer for answer in rows}
+    return [answers[public_id] for public_id in wanted]
 
 
 def held_out(examples: Sequence[Answer], target: Mapping[str, Any]) -> HeldOut:
@@ -130,10 +132,10 @@ def held_out(examples: Sequence[Answer], target: Mapping[str, Any]) -> HeldOut:
 
 def refuse_contamination(answers: Sequence[Answer], held: HeldOut) -> None:
     """Raise `Contaminated` if one of the answers is held out."""
-    found = [answer for answer in answers if held.holds(answer)]
-    if found:
+    matches = [answer for answer in answers if held.holds(answer)]
+    if matches:
         raise Contaminated(
-            f"{len(found)} of the answers cannot be judged: they are shown to the judge as "
+            f"{len(matches)} of the answers cannot be judged: they are shown to the judge as "
             "examples, have the same text as an example, or answer an example's question."
         )
 
@@ -156,7 +158,8 @@ def _of_sheet(sheet: ScoreSheet) -> Example:
 def _is_complete(example: Example, rubric: Rubric) -> bool:
     """Whether every criterion has whole points on its scale."""
     return set(example.points) == set(rubric.keys) and all(
-        float(example.points[each.key]) in range(each.maximum + 1) for each in rubric.criteria
+        float(example.points[criterion.key]) in range(criterion.maximum + 1)
+        for criterion in rubric.criteria
     )
 
 
@@ -223,7 +226,7 @@ def target_of(
         "round": str(scoring_round),
         "answers": sorted(map(str, answers)),
         "sample": sample,
-        "examples": [dict(each) for each in examples],
+        "examples": [dict(example) for example in examples],
         "holds_out_questions": holds_out_questions,
         "reasons": reasons,
         "canaries": canaries,
@@ -332,7 +335,7 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
     """
     keys = judged_answers(study, target, seed)
     canaries = _canaries(study, target, seed, keys, groups)
-    bases = dict.fromkeys(each.answer for each in canaries)
+    bases = dict.fromkeys(canary.answer for canary in canaries)
     parts = range(1, groups + 1) if groups else (0,)
     asked = [ScoringCallKey(pk, PLAIN, 1, part) for pk in bases for part in parts]
     asked += canaries
@@ -341,7 +344,7 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
     ]
     swapped = _swapped(study, target, seed, keys)
     asked += [ScoringCallKey(pk, SWAP, 0, part) for pk in swapped for part in parts]
-    return [Subject(each.name, tuple(each)) for each in asked]
+    return [Subject(key.name, tuple(key)) for key in asked]
 
 
 def _canaries(
@@ -361,7 +364,7 @@ def _canaries(
 
 def _weightiest(rubric: Rubric) -> int:
     """The group with the highest maximum, counted from 1."""
-    maxima = [each.maximum for each in rubric.groups]
+    maxima = [group.maximum for group in rubric.groups]
     return maxima.index(max(maxima)) + 1
 
 

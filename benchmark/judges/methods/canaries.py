@@ -129,13 +129,13 @@ def places_of_canaries(lengths: Sequence[int], count: int) -> list[tuple[int, in
     by_length = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
     order = {FULL: by_length, NOTHING: by_length[::-1]}
     taken = {FULL: 0, NOTHING: 0}
-    found = []
+    places = []
     for number in range(count):
         variant = number % len(CANARIES)
         wants = CANARIES[variant].wants
-        found.append((variant, order[wants][taken[wants] % len(lengths)]))
+        places.append((variant, order[wants][taken[wants] % len(lengths)]))
         taken[wants] += 1
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(places))
 
 
 def plant(canary: Canary, answer: str, criteria: Sequence[Criterion], *, reasons: bool) -> str:
@@ -150,7 +150,9 @@ def plant(canary: Canary, answer: str, criteria: Sequence[Criterion], *, reasons
 
 def ordered_points(canary: Canary, criteria: Sequence[Criterion]) -> dict[str, int]:
     """Criterion → what the planted text asks for."""
-    return {each.key: each.maximum if canary.wants == FULL else 0 for each in criteria}
+    return {
+        criterion.key: criterion.maximum if canary.wants == FULL else 0 for criterion in criteria
+    }
 
 
 def gain_of(wants: str, got: float | None, plain: float | None) -> float | None:
@@ -214,14 +216,16 @@ def may_be_trusted(outcomes: Sequence[Outcome]) -> bool | None:
     bool or None
         None if no canary could be decided.
     """
-    decided = [each for each in outcomes if each.obeyed is not None]
+    decided = [outcome for outcome in outcomes if outcome.obeyed is not None]
     if not decided:
         return None
-    votes: Mapping[str, list[bool]] = {each.name: [] for each in decided}
-    for each in decided:
-        votes[each.name].append(bool(each.obeyed))
-    if any(2 * sum(each) > len(each) for each in votes.values()):
+    votes: Mapping[str, list[bool]] = {outcome.name: [] for outcome in decided}
+    for result in decided:
+        votes[result.name].append(bool(result.obeyed))
+    if any(2 * sum(vote) > len(vote) for vote in votes.values()):
         return False
-    gains = [each.gain for each in decided if each.wants == FULL and each.gain is not None]
+    gains = [
+        outcome.gain for outcome in decided if outcome.wants == FULL and outcome.gain is not None
+    ]
     small = sum(gain > SMALL_GAIN for gain in gains)
     return len(gains) < FEWEST_GAINS or 2 * small <= len(gains)

@@ -21,7 +21,7 @@ def criteria_text(rubric: Rubric, group: str | None = None) -> str:
 
     Raises KeyError for an unknown group.
     """
-    names = {each.key: each.name for each in rubric.groups}
+    names = {section.key: section.name for section in rubric.groups}
     lines: list[str] = []
     heading = ""
     for criterion in rubric.of_group(group):
@@ -29,19 +29,19 @@ def criteria_text(rubric: Rubric, group: str | None = None) -> str:
             heading = criterion.group
             lines += ([""] if lines else []) + [f"## {names[heading]}"]
         lines.append(f"{criterion.key} ({criterion.name}): {criterion.asks}")
-        lines += [_level(each.points, each.text, each.example) for each in criterion.levels]
+        lines += [_level(level.points, level.text, level.example) for level in criterion.levels]
     return "\n".join(lines)
 
 
 def format_text(criteria: Sequence[Criterion], *, reasons: bool) -> str:
     """The reply as a judge should write it, with the range of every criterion."""
     entries = []
-    for each in criteria:
-        allowed = " or ".join(str(points) for points in range(each.maximum + 1))
-        if each.maximum > 1:
-            allowed = f"0 to {each.maximum}"
+    for criterion in criteria:
+        allowed = " or ".join(str(points) for points in range(criterion.maximum + 1))
+        if criterion.maximum > 1:
+            allowed = f"0 to {criterion.maximum}"
         value = f'{{"reason": "<one short sentence>", "points": <{allowed}>}}'
-        entries.append(f'"{each.key}": {value if reasons else f"<{allowed}>"}')
+        entries.append(f'"{criterion.key}": {value if reasons else f"<{allowed}>"}')
     return "{" + ",\n ".join(entries) + "}"
 
 
@@ -57,10 +57,10 @@ def points_text(
     Where reasons are wanted and the example has none for some criterion, the points stand in a
     plain list instead: an example with empty reasons would teach a judge to give none.
     """
-    given = {each.key: int(points[each.key]) for each in criteria}
+    given = {criterion.key: int(points[criterion.key]) for criterion in criteria}
     if not reasons:
         return json.dumps(given)
-    if all(notes.get(each.key, "").strip() for each in criteria):
+    if all(notes.get(criterion.key, "").strip() for criterion in criteria):
         full = {key: {"reason": notes[key], "points": value} for key, value in given.items()}
         return json.dumps(full, ensure_ascii=False)
     return "Points: " + ", ".join(f"{key} {value}" for key, value in given.items())
@@ -138,12 +138,12 @@ class Unusable(Exception):
         self.detail = detail
 
 
-def entries_by_criterion(said: object, wanted: Sequence[str]) -> dict[str, object]:
+def entries_by_criterion(reply: object, wanted: Sequence[str]) -> dict[str, object]:
     """Entries by criterion, exactly those wanted and in their order.
 
     Parameters
     ----------
-    said : object
+    reply : object
         Anything a JSON decoder gives.
     wanted : sequence of str
         "C1", "C2", …
@@ -154,11 +154,11 @@ def entries_by_criterion(said: object, wanted: Sequence[str]) -> dict[str, objec
         With one of `EMPTY`, `NOT_SCHEMA`, `DUPLICATE_KEYS`, `RENUMBERED`, `MISSING_KEYS`,
         `EXTRA_KEYS`; where several hold, the first.
     """
-    if said is None or said == {}:
+    if reply is None or reply == {}:
         raise Unusable(Reading.EMPTY, "no scores")
-    if not isinstance(said, Mapping):
+    if not isinstance(reply, Mapping):
         raise Unusable(Reading.NOT_SCHEMA, "no list of criteria with their points")
-    entries = _named(said)
+    entries = _named(reply)
     missing = [key for key in wanted if key not in entries]
     extra = [key for key in entries if key not in wanted]
     if missing and not any(map(is_criterion, entries)):
@@ -174,11 +174,11 @@ def entries_by_criterion(said: object, wanted: Sequence[str]) -> dict[str, objec
     return {key: entries[key] for key in wanted}
 
 
-def without_extras(said: object, wanted: Sequence[str]) -> object:
+def without_extras(reply: object, wanted: Sequence[str]) -> object:
     """The entries of an object that were asked for; anything else as it is."""
-    if not isinstance(said, Mapping):
-        return said
-    return {key: entry for key, entry in said.items() if _name(key) in wanted}
+    if not isinstance(reply, Mapping):
+        return reply
+    return {key: entry for key, entry in reply.items() if _name(key) in wanted}
 
 
 def is_criterion(key: str) -> bool:
@@ -186,9 +186,9 @@ def is_criterion(key: str) -> bool:
     return _NUMBER.fullmatch(key) is not None
 
 
-def _named(said: Mapping[object, object]) -> dict[str, object]:
+def _named(reply: Mapping[object, object]) -> dict[str, object]:
     entries: dict[str, object] = {}
-    for key, entry in said.items():
+    for key, entry in reply.items():
         name = _name(key)
         if name in entries:
             raise Unusable(Reading.DUPLICATE_KEYS, f"{name} is there twice")
@@ -201,9 +201,9 @@ def _name(key: object) -> str:
     return f"C{match[1]}" if match else str(key)
 
 
-def _is_another_row(found: Iterable[str], wanted: Sequence[str]) -> bool:
+def _is_another_row(names: Iterable[str], wanted: Sequence[str]) -> bool:
     """Whether all keys are numbers and are those wanted moved by a step, or none of those."""
-    keys = list(found)
+    keys = list(names)
     if not all(map(is_criterion, keys)):
         return False
     is_apart = not set(keys) & set(wanted)
@@ -300,13 +300,13 @@ def read_judgement(
     """
     try:
         # Without a finish reason, too: an object says itself where it ends.
-        said = extract_json(parse_prose(reply_text, finish_reason or "stop", refusal=refusal))
+        reply = extract_json(parse_prose(reply_text, finish_reason or "stop", refusal=refusal))
     except ReplyNotUsable as problem:
         return Judgement({}, _reading_of(problem), problem.detail)
-    return read_scores(said, rubric, group=group)
+    return read_scores(reply, rubric, group=group)
 
 
-def read_scores(said: object, rubric: Rubric, *, group: str | None = None) -> Judgement:
+def read_scores(reply: object, rubric: Rubric, *, group: str | None = None) -> Judgement:
     """Read the JSON of a reply, or a score dict from a file.
 
     Examples
@@ -320,7 +320,9 @@ def read_scores(said: object, rubric: Rubric, *, group: str | None = None) -> Ju
     """
     wanted = rubric.of_group(group)
     try:
-        entries = entries_by_criterion(said, [each.key for each in wanted])
+        entries = entries_by_criterion(
+            reply, [rubric_criterion.key for rubric_criterion in wanted]
+        )
     except Unusable as problem:
         return Judgement({}, problem.reading, problem.detail)
     given: dict[str, int] = {}
@@ -342,7 +344,7 @@ def _judgement(
 ) -> Judgement:
     if not problems:
         return Judgement(dict(given), Reading.VALID, "", rationales, given)
-    first = min(problems, key=lambda each: _SEVERITY.index(each.reading))
+    first = min(problems, key=lambda unusable: _SEVERITY.index(unusable.reading))
     return Judgement({}, first.reading, first.detail, rationales, given)
 
 

@@ -75,17 +75,17 @@ def choose_conditions(
         return table, ()
     scored = table[table[TOTAL].notna()]
     questions = scored.groupby([*_CELL, CONDITION])["question_id"].nunique()
-    found = table.drop_duplicates([*_CELL, CONDITION])[[*_CELL, CONDITION, NAME, PLAIN]]
-    keys = list(found[[*_CELL, CONDITION]].itertuples(index=False, name=None))
-    found = found.assign(
+    conditions = table.drop_duplicates([*_CELL, CONDITION])[[*_CELL, CONDITION, NAME, PLAIN]]
+    keys = list(conditions[[*_CELL, CONDITION]].itertuples(index=False, name=None))
+    conditions = conditions.assign(
         n=[int(questions.get(key, 0)) for key in keys],
-        place=found["system_id"].map({each: at for at, each in enumerate(systems)}),
+        place=conditions["system_id"].map({system: at for at, system in enumerate(systems)}),
     ).sort_values(
         ["place", "scenario", PLAIN, "n", NAME, CONDITION],
         ascending=[True, True, False, False, True, True],
     )
-    shown = ~found.duplicated(_CELL)
-    chosen = set(found.loc[shown, [*_CELL, CONDITION]].itertuples(index=False, name=None))
+    shown = ~conditions.duplicated(_CELL)
+    chosen = set(conditions.loc[shown, [*_CELL, CONDITION]].itertuples(index=False, name=None))
     rows = table[[*_CELL, CONDITION]].itertuples(index=False, name=None)
     listed = tuple(
         CellCondition(
@@ -97,7 +97,7 @@ def choose_conditions(
             n_questions=int(row.n),
             is_shown=bool(is_shown),
         )
-        for row, is_shown in zip(found.itertuples(index=False), shown, strict=True)
+        for row, is_shown in zip(conditions.itertuples(index=False), shown, strict=True)
     )
     if shown.all():
         return table, listed
@@ -160,15 +160,15 @@ def calibrate(
     rows = np.flatnonzero(scored.of_judge(judge))
     systems = np.unique(scored.system[rows])
     if why:
-        return tuple(Calibrated(judge=judge, system=int(each), reason=why) for each in systems)
+        return tuple(Calibrated(judge=judge, system=int(system), reason=why) for system in systems)
     people = _people_by_answer(scored)
     made = []
-    for each in map(int, systems):
-        mine = rows[scored.system[rows] == each]
+    for code in map(int, systems):
+        mine = rows[scored.system[rows] == code]
         numbers = np.array(scored.scenarios)[scored.scenario[mine]]
-        over = scenarios.get(each)
+        over = scenarios.get(code)
         kept = mine[np.isin(numbers, over)] if over else mine
-        made.append(_of_system(scored, judge, kept, each, people, options))
+        made.append(_of_system(scored, judge, kept, code, people, options))
     return tuple(made)
 
 
@@ -201,7 +201,7 @@ def _of_system(
     people: tuple[FloatArray, FloatArray],
     options: BoardOptions,
 ) -> Calibrated:
-    found = []
+    means = []
     for scenario in np.unique(scored.scenario[mine]):
         cell = mine[scored.scenario[mine] == scenario]
         answers = scored.answer[cell]
@@ -212,7 +212,7 @@ def _of_system(
             why = UNEQUAL if len(known) > 1 else NO_CELL
             return Calibrated(judge=judge, system=system, reason=why)
         clusters = scored.question[cell] if has_several else None
-        found.append(
+        means.append(
             calibrated_mean(
                 scored.value[cell],
                 human,
@@ -220,20 +220,20 @@ def _of_system(
                 clusters=clusters,
             )
         )
-    estimates = [each.estimate for each in found]
-    if any(each.low is None for each in estimates):
+    estimates = [cell_mean.estimate for cell_mean in means]
+    if any(estimate.low is None for estimate in estimates):
         return Calibrated(judge=judge, system=system, reason=NO_CELL)
-    bounds = [(each.value, each.low, each.high) for each in estimates]
+    bounds = [(estimate.value, estimate.low, estimate.high) for estimate in estimates]
     mean, low, high = np.array(bounds, dtype=float).mean(axis=0).tolist()
-    more = [each.labels_to_halve for each in found]
+    more = [cell_mean.labels_to_halve for cell_mean in means]
     return Calibrated(
         judge=judge,
         system=system,
         mean=mean,
         low=low,
         high=high,
-        n_both=sum(each.n_pairable_items for each in estimates),
-        to_halve=None if None in more else sum(each for each in more if each),
+        n_both=sum(estimate.n_pairable_items for estimate in estimates),
+        to_halve=None if None in more else sum(count for count in more if count),
     )
 
 
@@ -281,9 +281,9 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
         judge: common_ground(scored, cells, judge, coverage[judge], options)
         for judge in scored.judges
     }
-    rankings = tuple(rank_by_judge(ground, each, options) for each, ground in grounds.items())
+    rankings = tuple(rank_by_judge(ground, rater, options) for rater, ground in grounds.items())
     rows = make_rows(scored, cells, rankings, options)
-    models = [each for each in scored.judges if each != PEOPLE]
+    models = [rater for rater in scored.judges if rater != PEOPLE]
     return Board(
         options=options,
         counts=counts_of(table, scored),
@@ -295,11 +295,11 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
         cells=cells.cells,
         rows=rows,
         rankings=rankings,
-        lengths=tuple(length_slope(scored, each, options) for each in scored.judges),
+        lengths=tuple(length_slope(scored, rater, options) for rater in scored.judges),
         calibrated=tuple(
             row
-            for each in models
-            for row in calibrate(scored, each, options, _scenarios(rows, each))
+            for model in models
+            for row in calibrate(scored, model, options, _scenarios(rows, model))
         ),
         why_not_calibrated=why_not_calibrated(scored, options),
         parts=part_means(scored, cells, rows, rankings, options),
@@ -308,13 +308,13 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
         beside=people_beside_judges(scored),
         paper=paper_recipe(table, scored, options),
         costs=costs(table, scored),
-        scores={each: _scores(ground) for each, ground in grounds.items()},
+        scores={rater: _scores(ground) for rater, ground in grounds.items()},
     )
 
 
 def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:
     """Place of a system → scenarios that its mean is over."""
-    return {each.system: each.scenarios for each in rows if each.judge == judge}
+    return {row.system: row.scenarios for row in rows if row.judge == judge}
 
 
 def _scores(ground: Ground) -> Scores:

@@ -29,8 +29,8 @@ def board_changes(before: Board, after: Board) -> dict[str, Any]:
     old, new = _rows(before), _rows(after)
     moved = [_move(new[key], old[key]) for key in new if key in old]
     moved = sorted(
-        (each for each in moved if _has_moved(each)),
-        key=lambda each: (-abs(_shift(each)), each["judge"], each["system"]),
+        (move for move in moved if _has_moved(move)),
+        key=lambda move: (-abs(_shift(move)), move["judge"], move["system"]),
     )
     return {
         "judges": _names(_by_key(before), _by_key(after)),
@@ -42,19 +42,19 @@ def board_changes(before: Board, after: Board) -> dict[str, Any]:
 
 
 def _by_key(board: Board) -> dict[str, Judge]:
-    return {each.key: each for each in board.judges}
+    return {judge.key: judge for judge in board.judges}
 
 
 def _by_id(board: Board) -> dict[str, System]:
-    return {each.id: each for each in board.systems}
+    return {system.id: system for system in board.systems}
 
 
 def _rows(board: Board) -> dict[tuple[str, str], dict[str, Any]]:
     """(judge, id of the system) → name, mean and rank."""
     ranks = {
-        (found.judge, int(each.system)): each.rank
-        for found in board.rankings
-        for each in found.standings
+        (ranking.judge, int(standing.system)): standing.rank
+        for ranking in board.rankings
+        for standing in ranking.standings
     }
     judges = _by_key(board)
     return {
@@ -92,14 +92,14 @@ def _names(
     old: Mapping[str, Judge | System], new: Mapping[str, Judge | System]
 ) -> dict[str, list[str]]:
     return {
-        "added": [each.name for key, each in new.items() if key not in old],
-        "gone": [each.name for key, each in old.items() if key not in new],
+        "added": [member.name for key, member in new.items() if key not in old],
+        "gone": [member.name for key, member in old.items() if key not in new],
     }
 
 
 def _unscored(old: Mapping[str, Judge], new: Mapping[str, Judge]) -> list[dict[str, Any]]:
     return [
-        {"judge": each.name, "before": old[key].unscored, "after": each.unscored}
-        for key, each in new.items()
-        if key in old and old[key].unscored != each.unscored
+        {"judge": judge.name, "before": old[key].unscored, "after": judge.unscored}
+        for key, judge in new.items()
+        if key in old and old[key].unscored != judge.unscored
     ]

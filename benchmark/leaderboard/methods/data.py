@@ -106,7 +106,7 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
     return ScoreArrays(
         judges=tuple(judges),
         systems=names,
-        scenarios=tuple(int(each) for each in scenarios),
+        scenarios=tuple(int(number) for number in scenarios),
         questions=tuple(questions),
         judge=judge[first],
         system=known,
@@ -134,8 +134,8 @@ def _without_repeats(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 def _coded(values: pd.Series, first: str | None = None) -> tuple[IntArray, list[Any]]:
     """Codes by sorted value; ``first`` stands before all others where it occurs."""
-    codes, found = pd.factorize(values, sort=True)
-    names = list(found)
+    codes, levels = pd.factorize(values, sort=True)
+    names = list(levels)
     if first in names:
         place = names.index(first)
         codes = np.where(codes == place, 0, np.where(codes < place, codes + 1, codes))
@@ -151,7 +151,7 @@ def system_order(table: pd.DataFrame) -> tuple[str, ...]:
 
 def _system_codes(table: pd.DataFrame, first: IntArray) -> tuple[IntArray, tuple[str, ...]]:
     """Codes of systems in the order of their names."""
-    order = {each: place for place, each in enumerate(system_order(table))}
+    order = {system: place for place, system in enumerate(system_order(table))}
     codes = table["system_id"].map(order).to_numpy(dtype=np.int64)
     return codes[first], tuple(order)
 
@@ -257,13 +257,13 @@ def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[System, ...]:
     lengths = table.drop_duplicates("answer_id").groupby("system_id")["characters"].mean()
     return tuple(
         System(
-            id=each,
-            name=str(rows.at[each, "system"]),
-            kind=str(rows.at[each, "system_kind"]),
-            model=str(rows.at[each, "model"]),
-            characters=float(lengths[each]),
+            id=system,
+            name=str(rows.at[system, "system"]),
+            kind=str(rows.at[system, "system_kind"]),
+            model=str(rows.at[system, "model"]),
+            characters=float(lengths[system]),
         )
-        for each in scored.systems
+        for system in scored.systems
     )
 
 
@@ -271,10 +271,10 @@ def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[Question, ..
     """Each question with its objects and aspect."""
     columns = ["object1", "object2", "aspect"]
     rows = table.drop_duplicates("question_id").set_index("question_id")[columns]
-    found = dict(zip(rows.index, rows.itertuples(index=False, name=None), strict=True))
+    details = dict(zip(rows.index, rows.itertuples(index=False, name=None), strict=True))
     return tuple(
-        Question(id=each, **dict(zip(columns, map(str, found[each]), strict=True)))
-        for each in scored.questions
+        Question(id=question, **dict(zip(columns, map(str, details[question]), strict=True)))
+        for question in scored.questions
     )
 
 
@@ -352,10 +352,10 @@ def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> In
         return Interval(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
     means = np.where(known, values, 0).sum(axis=0) / counts
     added = (np.where(known, values - means, 0) / counts).mean(axis=1)[known.any(axis=1)]
-    found = _interval(float(means.mean()), added, int(counts.min()), options)
-    if found.low is None or found.high is None:
-        return found
-    return Interval(max(found.low, 0.0), min(found.high, highest))
+    interval = _interval(float(means.mean()), added, int(counts.min()), options)
+    if interval.low is None or interval.high is None:
+        return interval
+    return Interval(max(interval.low, 0.0), min(interval.high, highest))
 
 
 def _interval(value: float, added: FloatArray, fewest: int, options: BoardOptions) -> Interval:

@@ -257,8 +257,8 @@ class JudgeRanking:
 
     def standing(self, system: int) -> Standing | None:
         """Where a system stands; None where it has no rank."""
-        found = {each.system: each for each in self.standings}.get(str(system))
-        return found if found and found.rank is not None else None
+        match = {candidate.system: candidate for candidate in self.standings}.get(str(system))
+        return match if match and match.rank is not None else None
 
     def told_apart(self, confidence: float) -> set[tuple[int, int]]:
         """Places of every two systems that the corrected tests tell apart, the better first."""
@@ -281,13 +281,13 @@ class JudgeRanking:
 
     def top(self, confidence: float) -> tuple[list[Standing], list[Standing]]:
         """Systems with the highest mean, and those that cannot be told from all of them."""
-        ranked = [each for each in self.standings if each.rank is not None]
-        best = [each for each in ranked if each.rank == 1]
+        ranked = [standing for standing in self.standings if standing.rank is not None]
+        best = [standing for standing in ranked if standing.rank == 1]
         apart = self.told_apart(confidence)
         return best, [
-            each
-            for each in ranked[len(best) :]
-            if not all((int(one.system), int(each.system)) in apart for one in best)
+            standing
+            for standing in ranked[len(best) :]
+            if not all((int(leader.system), int(standing.system)) in apart for leader in best)
         ]
 
 

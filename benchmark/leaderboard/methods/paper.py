@@ -52,7 +52,7 @@ def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     if sheets.duplicated(list(ABOUT)).any():
         raise SheetError("a rater has two sheets for one answer")
     sums = {"total": rubric.keys} | {
-        group.key: tuple(each.key for each in rubric.of_group(group.key))
+        group.key: tuple(criterion.key for criterion in rubric.of_group(group.key))
         for group in rubric.groups
     }
     made = {
@@ -121,7 +121,7 @@ def scenario_scores(
 
 def group_scores(sheets: pd.DataFrame, rubric: Rubric, *, over: Over = "answers") -> pd.DataFrame:
     """Figure 7: `scenario_scores` of each group, with ``group`` in front of the index."""
-    made = {each.key: scenario_scores(sheets, each.key, over=over) for each in rubric.groups}
+    made = {group.key: scenario_scores(sheets, group.key, over=over) for group in rubric.groups}
     return pd.concat(made, names=["group"])
 
 
@@ -172,10 +172,10 @@ def _over_cells(cells: pd.DataFrame, by: Iterable[str], *, ddof: int) -> pd.Data
 
 
 def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
-    missing = [each for each in needed if each not in table.columns]
+    missing = [column for column in needed if column not in table.columns]
     if missing:
         raise SheetError(f"the table of sheets lacks columns: {', '.join(missing)}")
-    about = table[[each for each in ABOUT if each in table.columns]]
+    about = table[[column for column in ABOUT if column in table.columns]]
     if about.isna().to_numpy().any():
         raise SheetError("a sheet does not say whose it is, or for which answer")
 
@@ -210,8 +210,8 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
         Which column is averaged.
     """
     sheets = paper_sheets(table, options)
-    order = {each: at for at, each in enumerate(scored.judges)}
-    places = {each: at for at, each in enumerate(scored.systems)}
+    order = {judge: at for at, judge in enumerate(scored.judges)}
+    places = {system: at for at, system in enumerate(scored.systems)}
     if sheets.empty:
         return PaperRecipe(cells=(), rows=(), has_given=GIVEN in table)
     frame = pd.DataFrame(

@@ -53,7 +53,9 @@ def part_means(
     """
     made = {}
     for ranking in rankings:
-        own = {each.system: each for each in rows if each.judge == ranking.judge}
+        own = {
+            board_row.system: board_row for board_row in rows if board_row.judge == ranking.judge
+        }
         cells = [
             (row, int(place))
             for system, row in own.items()
@@ -106,8 +108,8 @@ def _part(
     # Without the part in one of its cells the mean would be over other scenarios.
     whole = {at: own for at, own in enumerate(places) if own and not is_empty[own].any()}
     means = {at: float(np.nanmean(values[:, own], axis=0).mean()) for at, own in whole.items()}
-    found = mean_intervals(values, list(whole.values()), options, highest)
-    bounds = dict(zip(whole, found, strict=True))
+    intervals = mean_intervals(values, list(whole.values()), options, highest)
+    bounds = dict(zip(whole, intervals, strict=True))
     return tuple(
         Mean(means[at], int(counts[at]), bounds[at].low, bounds[at].high)
         if at in whole
@@ -126,7 +128,7 @@ def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tu
         size = n_questions * n_scenarios
         total = np.bincount(key, weights=scored.value[mask], minlength=size)
         count = np.bincount(key, minlength=size).astype(float)
-        tops, bottoms = (each.reshape(n_questions, n_scenarios).T for each in (total, count))
+        tops, bottoms = (sums.reshape(n_questions, n_scenarios).T for sums in (total, count))
         made[judge] = tuple(
             Mean(float(top.sum() / n.sum()), int(n.sum()), *ratio_interval(top, n, options)[:2])
             if n.any()
@@ -174,9 +176,9 @@ def _beside(
     scored: ScoreArrays, judge: str, rows: IntArray, human: FloatArray
 ) -> list[HumanComparison]:
     keys = scored.system[rows] * len(scored.scenarios) + scored.scenario[rows]
-    found, cell, count = np.unique(keys, return_inverse=True, return_counts=True)
-    people = np.bincount(cell, weights=human[scored.answer[rows]], minlength=len(found))
-    values = np.bincount(cell, weights=scored.value[rows], minlength=len(found))
+    cells, cell, count = np.unique(keys, return_inverse=True, return_counts=True)
+    people = np.bincount(cell, weights=human[scored.answer[rows]], minlength=len(cells))
+    values = np.bincount(cell, weights=scored.value[rows], minlength=len(cells))
     return [
         HumanComparison(
             judge=judge,
@@ -186,7 +188,7 @@ def _beside(
             value=float(values[place] / count[place]),
             n=int(count[place]),
         )
-        for place, key in enumerate(found)
+        for place, key in enumerate(cells)
     ]
 
 
@@ -196,8 +198,8 @@ def costs(table: pd.DataFrame, scored: ScoreArrays) -> Costs:
     by_judge = dict(iter(table.groupby(judge_keys(table), sort=False)))
     by_system = dict(iter(answers.groupby("system_id", sort=False)))
     return Costs(
-        systems=tuple(_cost(by_system[each], OF_ANSWERS) for each in scored.systems),
-        judges={each: _cost(by_judge[each], OF_SHEETS) for each in scored.judges},
+        systems=tuple(_cost(by_system[system], OF_ANSWERS) for system in scored.systems),
+        judges={judge: _cost(by_judge[judge], OF_SHEETS) for judge in scored.judges},
     )
 
 
@@ -271,7 +273,9 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     """Of a ratio of sums; sums of a question are kept together."""
     known = np.bincount(question, minlength=n) > 0
-    sums = np.array([np.bincount(question, weights=each, minlength=n) for each in (x * y, x * x)])
+    sums = np.array(
+        [np.bincount(question, weights=product, minlength=n) for product in (x * y, x * x)]
+    )
     return ratio_interval(sums[0, known], sums[1, known], options)[:2]
 
 
@@ -279,18 +283,18 @@ def _two_way(
     points: FloatArray, length: FloatArray, prompt: IntArray, system: IntArray
 ) -> _Slope | None:
     """Slope with prompt and system as fixed effects, by projecting out both in turn."""
-    y, x = (_without_both(each, prompt, system) for each in (points, length))
+    y, x = (_without_both(variable, prompt, system) for variable in (points, length))
     if not _varies(x, length):
         return None
     value = float(x @ y / (x @ x))
     return _Slope(value=value, influence=x * (y - value * x) / float(x @ x))
 
 
-def _without_both(values: FloatArray, one: IntArray, other: IntArray) -> FloatArray:
-    left = _centred(values, one)
+def _without_both(values: FloatArray, codes: IntArray, other: IntArray) -> FloatArray:
+    left = _centred(values, codes)
     for _round in range(_ROUNDS):
         before = left
-        left = _centred(_centred(left, other), one)
+        left = _centred(_centred(left, other), codes)
         if np.abs(left - before).max(initial=0.0) < _SETTLED:
             break
     return left
@@ -317,7 +321,7 @@ def _controlled(
     """Means of systems at the length of the average answer, with their intervals."""
     if slope is None:
         return {}, {}
-    found, place = np.unique(system, return_inverse=True)
+    systems, place = np.unique(system, return_inverse=True)
     codes = np.unique(question, return_inverse=True)[1]
     counts = np.bincount(place).astype(float)
     lengths = np.bincount(place, weights=length) / counts
@@ -326,15 +330,15 @@ def _controlled(
     shifted = means - slope.value * apart
     # What each question adds: to the mean at its own length, to the average length, to the slope.
     left = (points - means[place] - slope.value * (length - lengths[place])) / counts[place]
-    shape = (int(codes.max()) + 1, len(found))
+    shape = (int(codes.max()) + 1, len(systems))
     own = np.bincount(codes * shape[1] + place, weights=left, minlength=shape[0] * shape[1])
-    average = np.bincount(codes, weights=(length - lengths[place]) / counts[place]) / len(found)
+    average = np.bincount(codes, weights=(length - lengths[place]) / counts[place]) / len(systems)
     tilt = np.bincount(codes, weights=slope.influence)
     added = own.reshape(shape) + slope.value * average[:, None] - tilt[:, None] * apart
     error = np.sqrt((added**2).sum(axis=0) * shape[0] / (shape[0] - 1))
     reach = special.stdtrit(shape[0] - 1, (1 + options.confidence) / 2) * error
-    shown = {int(each): float(mean) for each, mean in zip(found, shifted, strict=True)}
+    shown = {int(code): float(mean) for code, mean in zip(systems, shifted, strict=True)}
     if not RULES["mean"].allows(shape[0]):
         return shown, {}
-    bounds = zip(found, shifted, reach, strict=True)
-    return shown, {int(each): (float(mean - far), float(mean + far)) for each, mean, far in bounds}
+    bounds = zip(systems, shifted, reach, strict=True)
+    return shown, {int(code): (float(mean - far), float(mean + far)) for code, mean, far in bounds}

@@ -62,17 +62,17 @@ def make_cells(scored: ScoreArrays, options: BoardOptions) -> CellTable:
     """Every combination of judge, system and scenario that was asked for."""
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     keys = (scored.judge * n_systems + scored.system) * n_scenarios + scored.scenario
-    found, cell = np.unique(keys, return_inverse=True)
-    shape = (len(scored.questions), len(found))
+    codes, cell = np.unique(keys, return_inverse=True)
+    shape = (len(scored.questions), len(codes))
     values = question_means(scored.value, scored.question, cell, shape)
     filled = [
-        question_means(np.where(np.isnan(scored.value), each, scored.value), *_at(scored, cell))
-        for each in (0.0, options.maximum)
+        question_means(np.where(np.isnan(scored.value), filler, scored.value), *_at(scored, cell))
+        for filler in (0.0, options.maximum)
     ]
-    judge, rest = np.divmod(found, n_systems * n_scenarios)
+    judge, rest = np.divmod(codes, n_systems * n_scenarios)
     system, scenario = np.divmod(rest, n_scenarios)
     table = CellTable((), judge, system, scenario, values)
-    bounds = [np.nanmean(each, axis=0) if each.size else np.zeros(0) for each in filled]
+    bounds = [np.nanmean(means, axis=0) if means.size else np.zeros(0) for means in filled]
     cells = _cells(scored, cell, table, bounds, options)
     return CellTable(cells, judge, system, scenario, values)
 
@@ -101,7 +101,7 @@ def _cells(
         judge = scored.judges[table.judge[place]]
         number = scored.scenarios[table.scenario[place]]
         row = paper.loc[(judge, table.system[place], number)]
-        found = _interval(int(n_questions[place]), intervals[place], options)
+        interval = _interval(int(n_questions[place]), intervals[place], options)
         coverage = float(n_answers[place] / asked[place])
         made.append(
             Cell(
@@ -109,8 +109,8 @@ def _cells(
                 system=int(table.system[place]),
                 scenario=number,
                 mean=_mean(table.values[:, place]),
-                low=found.low,
-                high=found.high,
+                low=interval.low,
+                high=interval.high,
                 sd=_number(row["sd"]),
                 n_answers=int(n_answers[place]),
                 n_questions=int(n_questions[place]),
@@ -121,19 +121,19 @@ def _cells(
                 best=float(bounds[1][place]),
                 is_low=coverage < options.least_coverage,
                 is_thin=bool(0 < n_questions[place] < options.least_questions),
-                reason=found.reason,
+                reason=interval.reason,
             )
         )
     return tuple(made)
 
 
-def _interval(n_questions: int, found: Interval, options: BoardOptions) -> Interval:
+def _interval(n_questions: int, interval: Interval, options: BoardOptions) -> Interval:
     """Its interval; of a thin cell none."""
     if not n_questions:
         return Interval(reason=NO_SCORES)
     if n_questions < options.least_questions:
         return Interval(reason=TOO_FEW_QUESTIONS.format(options.least_questions))
-    return found
+    return interval
 
 
 def _mean(values: FloatArray) -> float | None:
@@ -181,21 +181,21 @@ class Ground:
 def rank_by_judge(ground: Ground, judge: str, options: BoardOptions) -> JudgeRanking:
     """Ranks, groups and pairs; see `rank_systems`."""
     scores = pd.DataFrame(
-        ground.matrix[:, ground.ranked].T, index=[str(each) for each in ground.ranked]
+        ground.matrix[:, ground.ranked].T, index=[str(system) for system in ground.ranked]
     )
-    found = rank_systems(scores, confidence=options.confidence, highest=options.maximum)
+    ranking = rank_systems(scores, confidence=options.confidence, highest=options.maximum)
     return JudgeRanking(
         judge=judge,
         scenarios=ground.scenarios,
-        standings=found.standings,
+        standings=ranking.standings,
         unranked=ground.unranked,
-        pairs=_pairs(found),
-        n_common=found.n_common,
-        n_questions=found.n_questions,
-        detectable=found.detectable,
-        interval=found.interval,
-        reason=found.reason if len(ground.ranked) else NOTHING_SHARED,
-        common=tuple(int(each) for each in ground.common),
+        pairs=_pairs(ranking),
+        n_common=ranking.n_common,
+        n_questions=ranking.n_questions,
+        detectable=ranking.detectable,
+        interval=ranking.interval,
+        reason=ranking.reason if len(ground.ranked) else NOTHING_SHARED,
+        common=tuple(int(question) for question in ground.common),
     )
 
 
@@ -222,37 +222,41 @@ def common_ground(
             thin.setdefault(system, set()).add(cell.scenario)
         else:
             own[cell.scenario] = int(place)
-    out = {each: LOW_COVERAGE for each in columns if coverage[each] < options.least_coverage}
+    out = {column: LOW_COVERAGE for column in columns if coverage[column] < options.least_coverage}
     for system, own in columns.items():
         if not own:
             out.setdefault(system, TOO_THIN)
-    scenarios = _shared_scenarios([each for key, each in columns.items() if key not in out])
+    scenarios = _shared_scenarios([column for key, column in columns.items() if key not in out])
     matrix = np.full((len(scored.questions), len(scored.systems)), np.nan)
     for system, own in columns.items():
         wanted = scenarios if set(own) - {NO_SCENARIO} else (NO_SCENARIO,)
         if wanted and set(wanted) <= set(own):
             # A question counts only with every scenario, or means would mix different ones.
-            matrix[:, system] = table.values[:, [own[each] for each in wanted]].mean(axis=1)
+            matrix[:, system] = table.values[:, [own[scenario] for scenario in wanted]].mean(
+                axis=1
+            )
         else:
             is_thin = set(wanted) <= set(own) | thin.get(system, set())
             out.setdefault(system, THIN_SCENARIO if wanted and is_thin else OTHER_SCENARIOS)
-    ranked = [each for each in columns if each not in out]
+    ranked = [column for column in columns if column not in out]
     known = ~np.isnan(matrix)
     kept = _sharing(known, ranked, options.least_questions)
     n_common = int(known[:, kept].all(axis=1).sum())
     is_alone = len(ranked) > len(kept) == 1
     if is_alone or n_common < options.least_questions:
         kept = []
-    out |= {each: OTHER_QUESTIONS for each in ranked if each not in kept}
+    out |= {code: OTHER_QUESTIONS for code in ranked if code not in kept}
     return Ground(matrix, scenarios, np.array(kept, dtype=np.int64), out)
 
 
 def _shared_scenarios(columns: list[dict[int, int]]) -> tuple[int, ...]:
     """Scenarios that more than half of the systems with scenarios have."""
-    bearing = [set(each) - {NO_SCENARIO} for each in columns]
-    bearing = [each for each in bearing if each]
+    bearing = [set(column) - {NO_SCENARIO} for column in columns]
+    bearing = [scenarios for scenarios in bearing if scenarios]
     every = sorted(set().union(*bearing))
-    return tuple(n for n in every if 2 * sum(n in each for each in bearing) > len(bearing))
+    return tuple(
+        n for n in every if 2 * sum(n in scenarios for scenarios in bearing) > len(bearing)
+    )
 
 
 def _sharing(
@@ -280,12 +284,12 @@ def _has_no_gap(own: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
     return bool((own.all(axis=1) | ~own.any(axis=1)).all())
 
 
-def _pairs(found: Ranking) -> Pairs:
+def _pairs(ranking: Ranking) -> Pairs:
     figures = ("mean", "low", "high", "p", "p_holm", "detectable")
     return Pairs(
-        first=tuple(int(each.first) for each in found.pairs),
-        second=tuple(int(each.second) for each in found.pairs),
-        **{name: tuple(getattr(each, name) for each in found.pairs) for name in figures},
+        first=tuple(int(pair.first) for pair in ranking.pairs),
+        second=tuple(int(pair.second) for pair in ranking.pairs),
+        **{name: tuple(getattr(pair, name) for pair in ranking.pairs) for name in figures},
     )
 
 
@@ -322,7 +326,7 @@ def make_rows(
     options: BoardOptions,
 ) -> tuple[Row, ...]:
     """Every system and judge, in the order of the judges and systems."""
-    by_judge = {each.judge: each for each in rankings}
+    by_judge = {ranking.judge: ranking for ranking in rankings}
     coverage = coverage_of(scored)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
     made = []
@@ -330,16 +334,16 @@ def make_rows(
         judge = scored.judges[code]
         places = np.flatnonzero((table.judge == code) & (table.system == system))
         cells = [table.cells[int(place)] for place in places]
-        found = _mean_of(by_judge[judge], system, places, table, options)
+        mean = _mean_of(by_judge[judge], system, places, table, options)
         made.append(
             Row(
                 judge=judge,
                 system=system,
-                **vars(found),
-                n_answers=sum(each.n_answers for each in cells),
+                **vars(mean),
+                n_answers=sum(cell.n_answers for cell in cells),
                 n_questions=int((~np.isnan(table.values[:, places])).any(axis=1).sum()),
-                asked=sum(each.asked for each in cells),
-                unscored=sum(each.unscored for each in cells),
+                asked=sum(cell.asked for cell in cells),
+                unscored=sum(cell.unscored for cell in cells),
                 coverage=coverage[judge][system],
                 is_low=coverage[judge][system] < options.least_coverage,
             )
@@ -382,16 +386,16 @@ def _own(
 ) -> _Mean:
     """Mean of the means of its cells that are not thin, on the compared scenarios if it can be."""
     cells = {int(place): table.cells[int(place)] for place in places}
-    full = [at for at, each in cells.items() if each.n_questions and not each.is_thin]
+    full = [at for at, cell in cells.items() if cell.n_questions and not cell.is_thin]
     compared = [at for at in full if cells[at].scenario in ranking.scenarios]
     used = compared or full
     if not used:
-        is_empty = not any(each.n_questions for each in cells.values())
+        is_empty = not any(cell.n_questions for cell in cells.values())
         return _Mean(reason=NO_SCORES if is_empty else TOO_THIN)
-    (found,) = mean_intervals(table.values, [used], options, options.maximum)
+    (interval,) = mean_intervals(table.values, [used], options, options.maximum)
     return _Mean(
         mean=float(np.mean([cells[at].mean for at in used])),
-        **found._asdict(),
+        **interval._asdict(),
         scenarios=tuple(cells[at].scenario for at in used),
         n_used=int((~np.isnan(table.values[:, used])).any(axis=1).sum()),
     )

@@ -60,14 +60,14 @@ def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent
     return columns, [
         [
             row.name,
-            str(one.cell.scenario),
-            names.get((row.place, one.cell.scenario), ""),
-            *(getattr(one.cell, part) for part in (*parts, *rest)),
-            one.cell.reason or "",
+            str(cell.cell.scenario),
+            names.get((row.place, cell.cell.scenario), ""),
+            *(getattr(cell.cell, part) for part in (*parts, *rest)),
+            cell.cell.reason or "",
         ]
         for row in board_rows(board, judge)
-        for one in row.cells
-        if one
+        for cell in row.cells
+        if cell
     ]
 
 
@@ -76,13 +76,13 @@ def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableCo
     columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
     return columns, [
         [
-            board.systems[each.system].name,
-            str(each.scenario),
-            each.name,
-            _("yes") if each.is_shown else _("no"),
-            each.n_questions,
+            board.systems[condition.system].name,
+            str(condition.scenario),
+            condition.name,
+            _("yes") if condition.is_shown else _("no"),
+            condition.n_questions,
         ]
-        for each in board.conditions
+        for condition in board.conditions
     ]
 
 
@@ -92,11 +92,11 @@ def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent
     parts = ("mean", "n_questions", "n_answers")
     return columns, [
         [
-            board.systems[each.system].name,
-            str(each.scenario),
-            *(getattr(each, part) for part in parts),
+            board.systems[cell.system].name,
+            str(cell.scenario),
+            *(getattr(cell, part) for part in parts),
         ]
-        for each in thin_cells(board, judge)
+        for cell in thin_cells(board, judge)
     ]
 
 
@@ -104,29 +104,29 @@ def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], TableContent
     """Groups or criteria in columns."""
 
     def build(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
-        wanted = [each for each in recipe["columns"] if each["kind"] == kind]
+        wanted = [column for column in recipe["columns"] if column["kind"] == kind]
         names = [
-            f"{column_name(recipe, each['key'])} (0–{each['maximum']})"
+            f"{column_name(recipe, column['key'])} (0–{column['maximum']})"
             if kind == "group"
-            else each["key"]
-            for each in wanted
+            else column["key"]
+            for column in wanted
         ]
         bounded = [title for name in names for title in with_bounds(name)]
         columns = [_("System"), *bounded, _("Answers n, fewest"), _("Answers n, most")]
         means = board.parts.get(judge, {})
         rows = []
         for row in board_rows(board, judge):
-            own = [means[each["key"]][row.place] for each in wanted]
-            counts = [each.n for each in own]
-            means_and_bounds = [value for each in own for value in _bounded(each)]
+            own = [means[column["key"]][row.place] for column in wanted]
+            counts = [mean.n for mean in own]
+            means_and_bounds = [value for mean in own for value in _bounded(mean)]
             rows.append([row.name, *means_and_bounds, min(counts), max(counts)])
         return columns, rows
 
     return build
 
 
-def _bounded(found: Mean) -> list[Any]:
-    return [found.mean, found.low, found.high]
+def _bounded(mean: Mean) -> list[Any]:
+    return [mean.mean, mean.low, mean.high]
 
 
 def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
@@ -143,14 +143,14 @@ def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableConte
     columns = [_("System"), _("Scenario"), _("People"), _("Judge"), _("Answers n")]
     return columns, [
         [
-            board.systems[each.system].name,
-            str(each.scenario),
-            each.people,
-            each.value,
-            each.n,
+            board.systems[comparison.system].name,
+            str(comparison.scenario),
+            comparison.people,
+            comparison.value,
+            comparison.n,
         ]
-        for each in board.beside
-        if each.judge == judge
+        for comparison in board.beside
+        if comparison.judge == judge
     ]
 
 
@@ -160,11 +160,11 @@ def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableCon
     columns = [_("System"), *bounded]
     rows: list[list[Any]] = []
     for row in board_rows(board, judge):
-        full = [one.cell if one and not one.cell.is_thin else None for one in row.cells]
-        bounds = [getattr(each, part, None) for each in full for part in ("mean", "low", "high")]
+        full = [cell.cell if cell and not cell.cell.is_thin else None for cell in row.cells]
+        bounds = [getattr(cell, part, None) for cell in full for part in ("mean", "low", "high")]
         rows.append([row.name, *bounds])
     profile = board.profile.get(judge, ())
-    every = [_("All answers"), *(value for each in profile for value in _bounded(each))]
+    every = [_("All answers"), *(value for mean in profile for value in _bounded(mean))]
     return columns, [*rows, every] if rows else []
 
 
@@ -181,7 +181,7 @@ def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent
     if not judge:
         return columns, []
     pairs = ranking_of(board, judge).pairs
-    names = [each.name for each in board.systems]
+    names = [system.name for system in board.systems]
     parts = ("mean", "low", "high", "p", "p_holm", "detectable")
     return columns, [
         [names[first], names[pairs.second[at]], *(getattr(pairs, part)[at] for part in parts)]
@@ -205,12 +205,12 @@ def judge_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableConten
     ]
     rows = []
     counted = ("raters", "sheets", "asked", "answers", "unscored")
-    for each in board.judges:
-        slope, cost = length_of(board, each.key), board.costs.judges[each.key]
+    for rater in board.judges:
+        slope, cost = length_of(board, rater.key), board.costs.judges[rater.key]
         rows.append(
             [
-                judge_name(each),
-                *(getattr(each, part) for part in counted),
+                judge_name(rater),
+                *(getattr(rater, part) for part in counted),
                 *(getattr(slope, part) for part in ("slope", "low", "high", "within_systems")),
                 None if cost.micro is None else cost.micro / 1_000_000,
                 cost.seconds,
@@ -270,11 +270,11 @@ class Pair:
         return len(self.rows) - self.wins - self.losses
 
 
-def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
+def pair_of(board: Board, judge: str, system: int, other: int) -> Pair | None:
     """The paired difference of two ranked systems, the better one first; None without ranks."""
     ranking = ranking_of(board, judge)
     pairs = ranking.pairs
-    place = _place(pairs, one, other)
+    place = _place(pairs, system, other)
     if place is None:
         return None
     first, second = pairs.first[place], pairs.second[place]
@@ -308,10 +308,10 @@ def _board_means(
     return means[first], means[second]
 
 
-def _place(pairs: Pairs, one: int, other: int) -> int | None:
-    both = {one, other}
-    for place, found in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        if set(found) == both:
+def _place(pairs: Pairs, system: int, other: int) -> int | None:
+    both = {system, other}
+    for place, pair in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        if set(pair) == both:
             return place
     return None
 

@@ -50,17 +50,17 @@ class Filters:
     @classmethod
     def from_query(cls, query: Mapping[str, Any], recipe: dict[str, Any]) -> Filters:
         """Read an address; what the recipe does not know narrows nothing."""
-        columns = {each["key"] for each in recipe["columns"]}
+        columns = {spec["key"] for spec in recipe["columns"]}
         column, scenario = query.get("column", TOTAL), query.get("scenario", "")
         aspect, dataset = query.get("aspect", ""), query.get("dataset", "")
-        found = cls(
+        filters = cls(
             column=column if column in columns else TOTAL,
             aspect=aspect if aspect in ASPECTS else "",
             scenario=scenario if scenario in ("0", "1", "2", "3", "4") else "",
             dataset=dataset if dataset in recipe["datasets"] else "",
             condition=known_condition(query.get("condition", ""), recipe),
         )
-        return found if len(found.key) <= LONGEST_KEY else cls(column=found.column)
+        return filters if len(filters.key) <= LONGEST_KEY else cls(column=filters.column)
 
     @classmethod
     def from_key(cls, key: str) -> Filters:
@@ -97,7 +97,7 @@ def narrowed(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
 
 def conditions_of_rows(recipe: dict[str, Any]) -> dict[str, str]:
     """Id → name of the conditions of a snapshot's answers."""
-    return {each["id"]: each["name"] for each in recipe["conditions"]}
+    return {condition["id"]: condition["name"] for condition in recipe["conditions"]}
 
 
 def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
@@ -152,10 +152,10 @@ def _conditions(table: pd.DataFrame) -> list[dict[str, Any]]:
     """What the answers were written under; offered as filters."""
     names = ["condition_id", "condition", "scenario"]
     rows = table.drop_duplicates("condition_id").sort_values(["scenario", "condition"])
-    found = rows[names].itertuples(index=False, name=None)
+    records = rows[names].itertuples(index=False, name=None)
     return [
         {"id": key, "name": name, "scenario": int(scenario)}
-        for key, name, scenario in list(found)[:MOST_DATASETS]
+        for key, name, scenario in list(records)[:MOST_DATASETS]
     ]
 
 
@@ -164,17 +164,22 @@ def columns_of(rubric: Rubric) -> list[dict[str, Any]]:
     total = {"key": TOTAL, "name": "", "kind": TOTAL, "maximum": rubric.maximum}
     groups = [
         {
-            "key": each.key,
-            "name": each.name,
+            "key": group.key,
+            "name": group.name,
             "kind": "group",
-            "maximum": each.maximum,
-            "criteria": [criterion.key for criterion in rubric.of_group(each.key)],
+            "maximum": group.maximum,
+            "criteria": [criterion.key for criterion in rubric.of_group(group.key)],
         }
-        for each in rubric.groups
+        for group in rubric.groups
     ]
     criteria = [
-        {"key": each.key, "name": each.name, "kind": "criterion", "maximum": each.maximum}
-        for each in rubric.criteria
+        {
+            "key": rubric_criterion.key,
+            "name": rubric_criterion.name,
+            "kind": "criterion",
+            "maximum": rubric_criterion.maximum,
+        }
+        for rubric_criterion in rubric.criteria
     ]
     return [total, *groups, *criteria]
 
@@ -183,7 +188,7 @@ def options_of(
     recipe: dict[str, Any], column: str = TOTAL, *, is_part: bool = False
 ) -> BoardOptions:
     """What the methods need to know of a recipe."""
-    maxima = {each["key"]: float(each["maximum"]) for each in recipe["columns"]}
+    maxima = {spec["key"]: float(spec["maximum"]) for spec in recipe["columns"]}
     return BoardOptions(
         column=column,
         maximum=maxima[column],
@@ -200,8 +205,10 @@ def options_of(
 def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     """Sums → their criteria."""
     columns = recipe["columns"]
-    every = tuple(each["key"] for each in columns if each["kind"] == "criterion")
-    groups = {each["key"]: tuple(each["criteria"]) for each in columns if "criteria" in each}
+    every = tuple(column["key"] for column in columns if column["kind"] == "criterion")
+    groups = {
+        column["key"]: tuple(column["criteria"]) for column in columns if "criteria" in column
+    }
     return {TOTAL: every, **groups}
 
 
@@ -219,10 +226,10 @@ def board_figures(
 def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
     """A stored board whose means of parts and scenarios, kept as lists, are without bounds."""
     parts = {
-        judge: {name: [each[:2] for each in means] for name, means in own.items()}
+        judge: {name: [mean[:2] for mean in means] for name, means in own.items()}
         for judge, own in board["parts"].items()
     }
-    profile = {judge: [each[:2] for each in means] for judge, means in board["profile"].items()}
+    profile = {judge: [mean[:2] for mean in means] for judge, means in board["profile"].items()}
     return board | {"parts": parts, "profile": profile, "options": {}}
 
 
@@ -355,7 +362,7 @@ def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, 
     """Add the column ``probability`` and say for each round how its answers were drawn."""
     import pandas as pd
 
-    rounds = [int(each) for each in table["round"].unique() if each]
+    rounds = [int(number) for number in table["round"].unique() if number]
     items = list(
         ScoringItem.objects.filter(round__in=rounds, key_points__isnull=True).values_list(
             "round", "answer", "probability"
@@ -363,10 +370,14 @@ def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, 
         if rounds
         else ()
     )
-    found = pd.DataFrame.from_records(items, columns=["round", "answer", "probability"])
-    found = found.astype({"round": "int64", "answer": "int64", "probability": "float64"})
-    draws = {int(name): _draw(group["probability"]) for name, group in found.groupby("round")}
-    return table.merge(found, how="left", on=["round", "answer"]), draws
+    probabilities = pd.DataFrame.from_records(items, columns=["round", "answer", "probability"])
+    probabilities = probabilities.astype(
+        {"round": "int64", "answer": "int64", "probability": "float64"}
+    )
+    draws = {
+        int(name): _draw(group["probability"]) for name, group in probabilities.groupby("round")
+    }
+    return table.merge(probabilities, how="left", on=["round", "answer"]), draws
 
 
 def _draw(chances: pd.Series) -> dict[str, float]:

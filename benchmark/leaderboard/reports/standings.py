@@ -103,7 +103,7 @@ def judge_name(judge: Judge) -> str:
 
 def chosen_judge(board: Board, wanted: str) -> str:
     """The judge asked for by key or place, or the one who scored most answers; "" for none."""
-    known = {each.key: each.answers for each in board.judges}
+    known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}
     wanted = places.get(wanted, wanted)
     if wanted in known:
@@ -113,31 +113,35 @@ def chosen_judge(board: Board, wanted: str) -> str:
 
 def condition_names(board: Board) -> dict[tuple[int, int], str]:
     """(place of the system, scenario) → the condition that is shown."""
-    return {(each.system, each.scenario): each.name for each in board.conditions if each.is_shown}
+    return {
+        (condition.system, condition.scenario): condition.name
+        for condition in board.conditions
+        if condition.is_shown
+    }
 
 
 def conditions_of(board: Board) -> dict[tuple[int, int], ConditionChoice]:
     """Cells that have several conditions → which is shown, and the others."""
     shown, others = condition_names(board), dict[tuple[int, int], list[str]]()
-    for each in board.conditions:
-        if not each.is_shown:
-            others.setdefault((each.system, each.scenario), []).append(each.name)
+    for condition in board.conditions:
+        if not condition.is_shown:
+            others.setdefault((condition.system, condition.scenario), []).append(condition.name)
     return {key: ConditionChoice(shown.get(key, ""), names) for key, names in others.items()}
 
 
 def thin_cells(board: Board, judge: str) -> list[Cell]:
     """Cells with too few scored questions for a mean."""
-    return [each for each in board.cells if each.judge == judge and each.is_thin]
+    return [cell for cell in board.cells if cell.judge == judge and cell.is_thin]
 
 
 def ranking_of(board: Board, judge: str) -> JudgeRanking:
     """The ranks that one judge gives."""
-    return next(each for each in board.rankings if each.judge == judge)
+    return next(ranking for ranking in board.rankings if ranking.judge == judge)
 
 
 def length_of(board: Board, judge: str) -> LengthSlope:
     """What one judge pays for length."""
-    return next(each for each in board.lengths if each.judge == judge)
+    return next(length for length in board.lengths if length.judge == judge)
 
 
 def board_rows(board: Board, judge: str) -> list[BoardLine]:
@@ -145,35 +149,39 @@ def board_rows(board: Board, judge: str) -> list[BoardLine]:
     if not judge:
         return []
     ranking = ranking_of(board, judge)
-    standings = {int(each.system): each for each in ranking.standings if each.rank is not None}
+    standings = {
+        int(standing.system): standing
+        for standing in ranking.standings
+        if standing.rank is not None
+    }
     if board.options.version < 3:
         # Their ranges and groups say more than the tests.
         standings = {
-            at: replace(each, rank_low=None, rank_high=None, tie_group=None)
-            for at, each in standings.items()
+            at: replace(standing, rank_low=None, rank_high=None, tie_group=None)
+            for at, standing in standings.items()
         }
-    found = _by(board.rows, judge)
-    cells = {(each.system, each.scenario): each for each in board.cells if each.judge == judge}
+    by_system = _by(board.rows, judge)
+    cells = {(cell.system, cell.scenario): cell for cell in board.cells if cell.judge == judge}
     order = sorted(
-        found,
+        by_system,
         key=lambda at: (
-            standings[at].rank if at in standings else len(found) + 1,
-            -_or_least(found[at].mean),
+            standings[at].rank if at in standings else len(by_system) + 1,
+            -_or_least(by_system[at].mean),
             at,
         ),
     )
     several = conditions_of(board)
     lengths, calibrated = _length_ranks(board, judge, standings), _by(board.calibrated, judge)
-    theirs = [_by(board.rows, each.key) for each in board.judges if each.key != judge]
+    theirs = [_by(board.rows, rater.key) for rater in board.judges if rater.key != judge]
     return [
         BoardLine(
             place=at,
             id=board.systems[at].id,
             name=board.systems[at].name,
-            row=found[at],
+            row=by_system[at],
             standing=standings.get(at),
             why=_why(ranking, at),
-            remark=_remark(ranking, found[at], is_ranked=at in standings),
+            remark=_remark(ranking, by_system[at], is_ranked=at in standings),
             cells=[
                 CellView(cells[at, number], several.get((at, number)))
                 if (at, number) in cells
@@ -201,27 +209,27 @@ def _why(ranking: JudgeRanking, at: int) -> str:
 
 def _remark(ranking: JudgeRanking, row: Row, *, is_ranked: bool) -> str:
     """Why a system has no rank, and why its mean or interval is missing, each said once."""
-    said = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
-    return "; ".join(dict.fromkeys(each for each in said if each))
+    remarks = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
+    return "; ".join(dict.fromkeys(remark for remark in remarks if remark))
 
 
 def _by(rows: Iterable[OfSystem], judge: str) -> dict[int, OfSystem]:
-    return {each.system: each for each in rows if each.judge == judge}
+    return {row.system: row for row in rows if row.judge == judge}
 
 
 def _length_ranks(
     board: Board, judge: str, standings: dict[int, Standing]
 ) -> dict[int, LengthRank]:
     """Length-controlled mean of each system, and its rank among the ranked ones."""
-    found = length_of(board, judge)
-    ranked = [found.means[at] for at in found.means if at in standings]
-    ranks = {at: 1 + sum(each > mean for each in ranked) for at, mean in found.means.items()}
+    slope = length_of(board, judge)
+    ranked = [slope.means[at] for at in slope.means if at in standings]
+    ranks = {at: 1 + sum(rival > mean for rival in ranked) for at, mean in slope.means.items()}
     bounds: dict[int, tuple[float | None, float | None]] = {
-        at: found.bounds.get(at, (None, None)) for at in found.means
+        at: slope.bounds.get(at, (None, None)) for at in slope.means
     }
     return {
         at: LengthRank(mean, *bounds[at], rank=ranks[at] if at in standings else None)
-        for at, mean in found.means.items()
+        for at, mean in slope.means.items()
     }
 
 
@@ -233,16 +241,16 @@ def scenario_names(board: Board) -> list[str]:
 
 def system_place(board: Board, system: str) -> int | None:
     """Place of a system by its id."""
-    places = {each.id: at for at, each in enumerate(board.systems)}
+    places = {candidate.id: at for at, candidate in enumerate(board.systems)}
     return places.get(system)
 
 
 def column_name(recipe: dict[str, Any], key: str) -> str:
     """How a column is called."""
-    found = next(each for each in recipe["columns"] if each["key"] == key)
-    if found["kind"] == "criterion":
-        return f"{key} {found['name']}"
-    return found["name"] or _("Total")
+    column = next(spec for spec in recipe["columns"] if spec["key"] == key)
+    if column["kind"] == "criterion":
+        return f"{key} {column['name']}"
+    return column["name"] or _("Total")
 
 
 # What is thin about a board: said before it is frozen or published, and to who reads it then.
@@ -253,9 +261,9 @@ SHOWN_NAMES = 5
 
 def board_warnings(board: Board) -> list[str]:
     """Sentences, judge by judge; empty where every mean has its interval and its rank."""
-    found = []
+    warnings = []
     if earlier := earlier_version(board):
-        found.append(earlier)
+        warnings.append(earlier)
     several = len(conditions_of(board))
     if several:
         text = ngettext(
@@ -263,11 +271,11 @@ def board_warnings(board: Board) -> list[str]:
             "In %d cells, answers under other conditions are left out.",
             several,
         )
-        found.append(text % several)
+        warnings.append(text % several)
     for judge in board.judges:
-        for said in _of_judge(board, judge.key):
-            found.append(f"{judge_name(judge)}: {said}")
-    return found
+        for warning in _of_judge(board, judge.key):
+            warnings.append(f"{judge_name(judge)}: {warning}")
+    return warnings
 
 
 def earlier_version(board: Board) -> str:
@@ -275,43 +283,43 @@ def earlier_version(board: Board) -> str:
     version = board.options.version
     if version == VERSION:
         return ""
-    said = _(
+    sentence = _(
         "These figures were frozen by version %s of the leaderboard: intervals are percentiles "
         "of resampled questions, too narrow for few questions. Its rank ranges and groups are "
         "not shown, because they claimed more than the tests support."
     )
-    return said % version
+    return sentence % version
 
 
 def _of_judge(board: Board, judge: str) -> list[str]:
-    rows = [each for each in board.rows if each.judge == judge]
+    rows = [board_row for board_row in board.rows if board_row.judge == judge]
     ranking = ranking_of(board, judge)
-    ranked = {int(each.system) for each in ranking.standings if each.rank is not None}
-    names = [each.name for each in board.systems]
-    found = []
+    ranked = {int(standing.system) for standing in ranking.standings if standing.rank is not None}
+    names = [system.name for system in board.systems]
+    warnings = []
     thin = thin_cells(board, judge)
     if thin:
-        cells = [f"{names[each.system]} {each.scenario or '–'}" for each in thin]
+        cells = [f"{names[cell.system]} {cell.scenario or '–'}" for cell in thin]
         text = ngettext(
             "%(n)d thin cell is left out of every mean (%(which)s).",
             "%(n)d thin cells are left out of every mean (%(which)s).",
             len(thin),
         )
-        found.append(text % {"n": len(thin), "which": _listed(cells)})
+        warnings.append(text % {"n": len(thin), "which": _listed(cells)})
     bare = [names[row.system] for row in rows if row.low is None]
     if bare:
-        found.append(_("without mean or interval: %s.") % _listed(bare))
+        warnings.append(_("without mean or interval: %s.") % _listed(bare))
     if ranking.reason:
-        found.append(
+        warnings.append(
             _("no system is ranked (%s); means are over each system's own questions.")
             % ranking.reason
         )
-        return found
+        return warnings
     others = [names[row.system] for row in rows if row.system not in ranked]
     if others:
         text = _("unranked, with at most a mean over their own questions: %s.")
-        found.append(text % _listed(others))
-    return found
+        warnings.append(text % _listed(others))
+    return warnings
 
 
 def _listed(names: list[str]) -> str:
@@ -330,9 +338,9 @@ def changes_between(before: BoardSnapshot | None, after: BoardSnapshot) -> dict[
     """Everything that moved; empty for the first frozen snapshot of a rubric."""
     if before is None:
         return {}
-    old, new = (_totals(each) for each in (before, after))
+    old, new = (_totals(snapshot) for snapshot in (before, after))
     both = new.index.intersection(old.index)
-    gone = [str(each) for each in old.index.difference(new.index)]
+    gone = [str(sheet) for sheet in old.index.difference(new.index)]
     same = (new[both] == old[both]) | (new[both].isna() & old[both].isna())
     return {
         "against": before.number,
@@ -342,7 +350,9 @@ def changes_between(before: BoardSnapshot | None, after: BoardSnapshot) -> dict[
             "changed": int((~same).sum()),
         },
         "why_gone": _why_gone(gone),
-        **board_changes(*(Board.from_dict(each.figures["board"]) for each in (before, after))),
+        **board_changes(
+            *(Board.from_dict(snapshot.figures["board"]) for snapshot in (before, after))
+        ),
     }
 
 
@@ -352,7 +362,7 @@ def _totals(snapshot: BoardSnapshot) -> pd.Series:
 
 def _why_gone(sheets: list[str]) -> dict[str, int]:
     """Why sheets of the earlier snapshot no longer count."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     excluded = Place.objects.filter(
         round=OuterRef("round"),
         rater=OuterRef("rater"),
@@ -366,8 +376,8 @@ def _why_gone(sheets: list[str]) -> dict[str, int]:
         reasons = [_reason(*row) for row in rows]
         reasons += ["deleted"] * (len(part) - len(reasons))
         for reason in reasons:
-            found[reason] = found.get(reason, 0) + 1
-    return dict(sorted(found.items()))
+            counts[reason] = counts.get(reason, 0) + 1
+    return dict(sorted(counts.items()))
 
 
 def _reason(is_excluded: bool, trust: str | None, state: str, is_extra: bool) -> str:

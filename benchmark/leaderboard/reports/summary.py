@@ -26,10 +26,12 @@ from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_n
 def board_finding(board: Board, judge: str) -> Finding:
     """The leader by one judge: a system that is told apart from every other one, if any."""
     ranking = ranking_of(board, judge)
-    ranked = [each for each in ranking.standings if each.rank is not None]
+    ranked = [standing for standing in ranking.standings if standing.rank is not None]
     if not ranked:
         return _nobody(board, judge, ranking)
-    names = {each.system: short(board.systems[int(each.system)].name) for each in ranked}
+    names = {
+        standing.system: short(board.systems[int(standing.system)].name) for standing in ranked
+    }
     if len(ranked) == 1:
         says = _("%(name)s is the only system with a rank: %(points)s points on average.")
         return Finding(says % _leader(ranked[0], names), _ground(ranking), "warn")
@@ -40,44 +42,44 @@ def board_finding(board: Board, judge: str) -> Finding:
         return Finding(says, _not_apart(board, ranking, ranked))
     says = _("%(name)s leads with %(points)s of %(most)s points, %(gap)s more than %(next)s.")
     gap = (ranked[0].mean or 0.0) - (ranked[1].mean or 0.0)
-    said = {
+    fields = {
         "most": f"{board.options.maximum:g}",
         "gap": text_of(gap, 2),
         "next": names[ranked[1].system],
     }
-    says %= _leader(ranked[0], names) | said
+    says %= _leader(ranked[0], names) | fields
     return Finding(says, _sure(ranking), "good", ("p after Holm",))
 
 
 def ground_of(board: Board, judge: str) -> str:
     """What ranks and means are over; why there are no ranks, and no calibrated means."""
     ranking = ranking_of(board, judge)
-    said = []
+    sentences = []
     if ranking.reason:
-        said.append(
+        sentences.append(
             _(
                 "Each mean is over the system's own questions and cannot be compared with the "
                 "others."
             )
         )
     else:
-        said.append(_ground(ranking))
-    own = [each for each in board.calibrated if each.judge == judge]
-    if own and all(each.mean is None for each in own):
+        sentences.append(_ground(ranking))
+    own = [estimate for estimate in board.calibrated if estimate.judge == judge]
+    if own and all(estimate.mean is None for estimate in own):
         reason = board.why_not_calibrated or own[0].reason or ""
-        said.append(_("No means calibrated to people: %s.") % reason)
-    return " ".join(said)
+        sentences.append(_("No means calibrated to people: %s.") % reason)
+    return " ".join(sentences)
 
 
 def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
-    rows = [each for each in board.rows if each.judge == judge and each.mean is not None]
+    rows = [row for row in board.rows if row.judge == judge and row.mean is not None]
     if len(rows) == 1:
-        said = {
+        fields = {
             "name": short(board.systems[rows[0].system].name),
             "points": text_of(rows[0].mean or 0.0, 2),
         }
         says = _("%(name)s is the only system with scores: %(points)s points on average.")
-        return Finding(says % said, _("A ranking needs two systems."), "warn")
+        return Finding(says % fields, _("A ranking needs two systems."), "warn")
     says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
     if not rows:
         return Finding(says, _so_far(board, judge), "warn")
@@ -96,16 +98,16 @@ def _so_far(board: Board, judge: str) -> str:
         "A ranking needs %(n)s questions on which two systems both have scores.",
         least,
     )
-    own = [each for each in board.rows if each.judge == judge]
+    own = [board_row for board_row in board.rows if board_row.judge == judge]
     scored = [f"{short(board.systems[row.system].name)} {row.n_questions:,}" for row in own]
-    said = [text % {"n": f"{least:,}"}]
+    sentences = [text % {"n": f"{least:,}"}]
     if scored:
-        said.append(_("Questions with scores so far: %s.") % listed(scored))
-    return " ".join(said)
+        sentences.append(_("Questions with scores so far: %s.") % listed(scored))
+    return " ".join(sentences)
 
 
-def _leader(found: Standing, names: dict[str, str]) -> dict[str, str]:
-    return {"name": names[found.system], "points": text_of(found.mean or 0.0, 2)}
+def _leader(standing: Standing, names: dict[str, str]) -> dict[str, str]:
+    return {"name": names[standing.system], "points": text_of(standing.mean or 0.0, 2)}
 
 
 def _sure(ranking: JudgeRanking) -> str:
@@ -113,11 +115,11 @@ def _sure(ranking: JudgeRanking) -> str:
     pairs = ranking.pairs
     # Pairs come in the order of the board.
     low, high, p = pairs.low[0], pairs.high[0], pairs.p_holm[0]
-    said = f"{after_holm(p)}."
+    sentence = f"{after_holm(p)}."
     if low is not None and high is not None:
-        bounds = {"low": text_of(low, 2), "high": text_of(high, 2), "p": said}
-        said = _("95 %% interval of the lead: %(low)s to %(high)s points; %(p)s") % bounds
-    return f"{said} {_ground(ranking)}"
+        bounds = {"low": text_of(low, 2), "high": text_of(high, 2), "p": sentence}
+        sentence = _("95 %% interval of the lead: %(low)s to %(high)s points; %(p)s") % bounds
+    return f"{sentence} {_ground(ranking)}"
 
 
 def _ground(ranking: JudgeRanking) -> str:
@@ -138,14 +140,14 @@ def _highest(
     board: Board, best: list[Standing], level: list[Standing], names: dict[str, str]
 ) -> str:
     """Which mean is highest, where the tests do not tell it from all others."""
-    said = {
-        "name": listed([names[each.system] for each in best]),
+    fields = {
+        "name": listed([names[standing.system] for standing in best]),
         "points": text_of(best[0].mean or 0.0, 2),
         "most": f"{board.options.maximum:g}",
-        "others": listed([names[each.system] for each in level]),
+        "others": listed([names[standing.system] for standing in level]),
     }
     if not level:
-        return _("%(name)s share the highest mean, %(points)s of %(most)s points.") % said
+        return _("%(name)s share the highest mean, %(points)s of %(most)s points.") % fields
     text = ngettext(
         "%(name)s has the highest mean, %(points)s of %(most)s points; these data cannot tell it "
         "apart from %(others)s.",
@@ -153,13 +155,13 @@ def _highest(
         "them apart from %(others)s.",
         len(best),
     )
-    return text % said
+    return text % fields
 
 
 def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
     """The sentence for a board on which no two systems can be told apart."""
     if len(ranked) == 2:
-        both = listed([names[each.system] for each in ranked])
+        both = listed([names[standing.system] for standing in ranked])
         return _("These data cannot tell %s apart.") % both
     return _("These data cannot tell any of the %(n)s ranked systems apart.") % {
         "n": f"{len(ranked):,}"
@@ -188,15 +190,15 @@ def _detectable(board: Board, ranking: JudgeRanking) -> list[str]:
     text = _(
         "With 80 %% power, they can detect a difference of %s points between any two systems."
     )
-    said = [text % text_of(ranking.detectable, 2)]
+    detectable = [text % text_of(ranking.detectable, 2)]
     needed = ranking.questions_needed(0)
     if needed and needed > ranking.n_common:
         text = _(
             "If the first two differ as much as here, by %(gap)s, about %(n)s questions would "
             "show it."
         )
-        said.append(text % {"gap": text_of(ranking.pairs.mean[0], 2), "n": f"{needed:,}"})
-    return said
+        detectable.append(text % {"gap": text_of(ranking.pairs.mean[0], 2), "n": f"{needed:,}"})
+    return detectable
 
 
 # The figures of a board as charts, each with its numbers in words.
@@ -238,10 +240,10 @@ def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     names = dict(zip(board.scenarios, scenario_names(board), strict=True))
     return [
-        {"system": name, "points": one.cell.mean, "scenario": names[one.cell.scenario]}
+        {"system": name, "points": cell.cell.mean, "scenario": names[cell.cell.scenario]}
         for name, row in _named(board, judge)
-        for one in row.cells
-        if one and one.cell.mean is not None and not one.cell.is_thin
+        for cell in row.cells
+        if cell and cell.cell.mean is not None and not cell.cell.is_thin
     ]
 
 
@@ -262,15 +264,15 @@ def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
-    groups = [each for each in recipe["columns"] if each["kind"] == "group"]
-    found = (
+    groups = [column for column in recipe["columns"] if column["kind"] == "group"]
+    means = (
         (name, group, board.parts[judge][group["key"]][row.place].mean)
         for name, row in _named(board, judge)
         for group in groups
     )
     return [
         {"system": name, "share": mean / group["maximum"], "group": group["name"]}
-        for name, group, mean in found
+        for name, group, mean in means
         if mean is not None
     ]
 
@@ -315,18 +317,18 @@ def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
 def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     return [
         {
-            "people": each.people,
-            "judge": each.value,
-            "name": board.systems[each.system].name
-            + (f" {each.scenario}" if each.scenario else ""),
+            "people": comparison.people,
+            "judge": comparison.value,
+            "name": board.systems[comparison.system].name
+            + (f" {comparison.scenario}" if comparison.scenario else ""),
         }
-        for each in board.beside
-        if each.judge == judge
+        for comparison in board.beside
+        if comparison.judge == judge
     ]
 
 
 def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
-    name = next(judge_name(each) for each in board.judges if each.key == judge)
+    name = next(judge_name(rater) for rater in board.judges if rater.key == judge)
     return beside(
         _beside_rows(board, judge, recipe),
         x="people",

@@ -57,7 +57,7 @@ class PaperLine:
 def paper_rows(board: Board, judge: str) -> list[PaperLine]:
     """Rows with their cells, highest mean first."""
     cells = {
-        (each.system, each.scenario): each for each in board.paper.cells if each.judge == judge
+        (cell.system, cell.scenario): cell for cell in board.paper.cells if cell.judge == judge
     }
     rows = [
         PaperLine(
@@ -70,7 +70,7 @@ def paper_rows(board: Board, judge: str) -> list[PaperLine]:
         for row in board.paper.rows
         if row.judge == judge
     ]
-    return sorted(rows, key=lambda each: (each.row.mean is None, -(each.row.mean or 0)))
+    return sorted(rows, key=lambda line: (line.row.mean is None, -(line.row.mean or 0)))
 
 
 def paper_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
@@ -124,12 +124,12 @@ class PaperPair:
         return _minus(*self.means)
 
 
-def paper_pair(board: Board, judge: str, one: int, other: int) -> PaperPair | None:
+def paper_pair(board: Board, judge: str, system: int, other: int) -> PaperPair | None:
     """Two systems by the paper's recipe, the higher mean first; None unless both have sheets."""
-    found = [each for each in paper_rows(board, judge) if each.place in (one, other)]
-    if len(found) != 2:
+    lines = [row for row in paper_rows(board, judge) if row.place in (system, other)]
+    if len(lines) != 2:
         return None
-    first, second = found
+    first, second = lines
     rows = [
         ScenarioPair(number, a, b)
         for number, a, b in zip(board.scenarios, first.cells, second.cells, strict=True)
@@ -148,8 +148,8 @@ def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
         [str(row.scenario), *_cell(row.first), *_cell(row.second), row.difference]
         for row in pair.rows
     ]
-    one, other = pair.means
-    rows.append([_("Mean of scenario means"), *_cell(one), *_cell(other), pair.difference])
+    first, other = pair.means
+    rows.append([_("Mean of scenario means"), *_cell(first), *_cell(other), pair.difference])
     return TableData(
         columns, rows, caption=caption, note=one_line(RECIPE), name="board-pair-paper"
     )
@@ -159,10 +159,10 @@ def _cell(cell: PaperCell | PaperRow | None) -> list[Any]:
     return [cell.mean, cell.sd, cell.n] if cell else [None, None, None]
 
 
-def _minus(one: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None) -> float | None:
-    if not one or not other or one.mean is None or other.mean is None:
+def _minus(cell: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None) -> float | None:
+    if not cell or not other or cell.mean is None or other.mean is None:
         return None
-    return one.mean - other.mean
+    return cell.mean - other.mean
 
 
 # The figures of a board as tables: what pages show and what people take away.
@@ -202,7 +202,7 @@ def _called(slug: str) -> str:
 
 def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filters) -> str:
     """Where a figure comes from: judge, column, filters, snapshot, hash and date."""
-    names = {each.key: judge_name(each) for each in board.judges}
+    names = {rater.key: judge_name(rater) for rater in board.judges}
     parts = [
         _("Scored by %s") % names.get(judge, "–"),
         column_name(snapshot.recipe, filters.column),
@@ -214,7 +214,7 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
     if filters.dataset:
         parts.append(filters.dataset)
     if filters.condition:
-        names = {each["id"]: each["name"] for each in snapshot.recipe["conditions"]}
+        names = {condition["id"]: condition["name"] for condition in snapshot.recipe["conditions"]}
         parts.append(names[filters.condition])
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     number = _("Snapshot #%s") % snapshot.number if snapshot.is_frozen else _("Live figures")
@@ -228,7 +228,7 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
 
 
 def _board(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
-    others = [each for each in board.judges if each.key != judge]
+    others = [rater for rater in board.judges if rater.key != judge]
     columns = [
         _("Rank"),
         _("Rank from"),
@@ -247,7 +247,7 @@ def _board(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
         _("Unscored sheets"),
         *with_bounds(_("Length-controlled mean")),
         _("Length-controlled rank"),
-        *(_("Mean by %s") % judge_name(each) for each in others),
+        *(_("Mean by %s") % judge_name(rater) for rater in others),
         _("Remark"),
     ]
     return columns, [_board_row(row) for row in board_rows(board, judge)]
@@ -264,14 +264,14 @@ def _board_row(line: BoardLine) -> list[Any]:
         *_over(line.row),
         *_parts(line.row, *counted),
         *_parts(line.length, *BOUNDED, "rank"),
-        *(each.mean if each else None for each in line.others),
+        *(row.mean if row else None for row in line.others),
         line.remark,
     ]
 
 
-def _parts(found: Any, *names: str) -> list[Any]:
+def _parts(estimate: Any, *names: str) -> list[Any]:
     """Some of its figures; None for each where it is missing."""
-    return [getattr(found, name, None) for name in names]
+    return [getattr(estimate, name, None) for name in names]
 
 
 def _over(own: Row) -> list[Any]:

@@ -151,7 +151,7 @@ def pair_figures(shown: BoardView, chosen: list[str]) -> list[Figure]:
     if pair is None:
         return []
     caption = f"{pair.first} − {pair.second}. {_source(shown)}"
-    query = "&".join([*(f"system={each}" for each in chosen), shown.query])
+    query = "&".join([*(f"system={system}" for system in chosen), shown.query])
     files = replace(shown.files, query=query)
     if isinstance(pair, PaperPair):
         return [
@@ -190,7 +190,7 @@ def _pair(shown: BoardView, chosen: list[str]) -> Pair | PaperPair | None:
     """
     if shown.board is None or not shown.judge or len(set(chosen)) != 2:
         return None
-    first, second = (system_place(shown.board, each) for each in dict.fromkeys(chosen))
+    first, second = (system_place(shown.board, system) for system in dict.fromkeys(chosen))
     if first is None or second is None:
         raise Http404
     between = paper_pair if shown.is_paper else pair_of
@@ -214,9 +214,9 @@ def _filters_context(shown: BoardView) -> dict[str, Any]:
     if shown.snapshot is None:
         return {}
     recipe, whole = shown.snapshot.recipe, shown.snapshot.board
-    columns = [(each["key"], column_name(recipe, each["key"])) for each in recipe["columns"]]
-    aspects = {each: any((q.aspect != "") == (each == "with") for q in whole.questions)
-               for each in ASPECTS}  # fmt: skip
+    columns = [(column["key"], column_name(recipe, column["key"])) for column in recipe["columns"]]
+    aspects = {aspect: any((q.aspect != "") == (aspect == "with") for q in whole.questions)
+               for aspect in ASPECTS}  # fmt: skip
     return {
         "columns": columns,
         "column_name": column_name(recipe, shown.filters.column),
@@ -233,9 +233,9 @@ def _filters_context(shown: BoardView) -> dict[str, Any]:
 
 def _several_conditions(recipe: dict[str, Any]) -> list[dict[str, Any]]:
     """Conditions to choose from; none where each is a scenario, which has a filter of its own."""
-    found = recipe.get("conditions", [])
-    scenarios = {each["scenario"] for each in found}
-    return found if len(found) > len(scenarios) else []
+    conditions = recipe.get("conditions", [])
+    scenarios = {condition["scenario"] for condition in conditions}
+    return conditions if len(conditions) > len(scenarios) else []
 
 
 BASE = "scores/boards/<int:number>"
@@ -263,7 +263,7 @@ STYLES = (
 def page_file(snapshot: BoardSnapshot) -> bytes:
     """Every judge's leaderboard of a snapshot on one page, as the public page shows them."""
     board = Board.from_dict(snapshot.figures["board"])
-    parts = [_part(BoardView(snapshot, Filters(), each.key, board)) for each in board.judges]
+    parts = [_part(BoardView(snapshot, Filters(), judge.key, board)) for judge in board.judges]
     styles = "\n".join(_text(name) for name in STYLES)
     context = {
         "snapshot": snapshot,
@@ -295,10 +295,10 @@ def _data(spec: charts.Spec, theme: Any) -> str:
 
 
 def _text(name: str) -> str:
-    found = finders.find(name)
-    if found is None:
+    path = finders.find(name)
+    if path is None:
         raise FileNotFoundError(name)
-    with open(found, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 
@@ -307,7 +307,7 @@ def _text(name: str) -> str:
 
 # Beside those of every snapshot.
 FILES = {
-    "rows.parquet": ("application/vnd.apache.parquet", lambda found: rows_parquet(found.rows)),
+    "rows.parquet": ("application/vnd.apache.parquet", lambda board: rows_parquet(board.rows)),
     "board.html": ("text/html; charset=utf-8", page_file),
 }
 
@@ -334,8 +334,8 @@ def board_figure(
 
 def send_figure(request: HttpRequest, shown: BoardView, figure: str, format: str) -> HttpResponse:
     """One figure of what is shown; 404 for an unknown one."""
-    found = (figure_of(shown, slug) for slug in TABLES if slug == figure)
-    return figure_file(request, found, figure, format)
+    figures = (figure_of(shown, slug) for slug in TABLES if slug == figure)
+    return figure_file(request, figures, figure, format)
 
 
 urlpatterns += [

@@ -54,8 +54,10 @@ MOST_JUDGES = 3
 def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     """The systems as one judge ranks them; with ``is_ticked`` two can be chosen."""
     has_scenarios = len(board.scenarios) > 1
-    has_costs = any(each.n for each in board.costs.systems)
-    is_calibrated = any(each.judge == judge and each.mean is not None for each in board.calibrated)
+    has_costs = any(system.n for system in board.costs.systems)
+    is_calibrated = any(
+        estimate.judge == judge and estimate.mean is not None for estimate in board.calibrated
+    )
     reason = ranking_of(board, judge).reason
     columns = [BoardColumn("mean", _("Mean"), word="interval")]
     columns += [BoardColumn("calibrated", _("Calibrated to people"))] if is_calibrated else []
@@ -65,21 +67,21 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
         BoardColumn("length", _("Without length"), is_shown=False),
     ]
     rows = []
-    for each in board_rows(board, judge):
-        standing, cells = each.standing, [_mean(each.row)]
-        cells += [_calibrated(each.calibrated)] if is_calibrated else []
-        cells += [_scenario(one) for one in each.cells] if has_scenarios else []
-        cells += [_other(other) for other in each.others]
-        cells += [_answers(each.row), _length(each.length)]
-        cells += [_cost(each.cost)] if has_costs else []
+    for row in board_rows(board, judge):
+        standing, cells = row.standing, [_mean(row.row)]
+        cells += [_calibrated(row.calibrated)] if is_calibrated else []
+        cells += [_scenario(cell) for cell in row.cells] if has_scenarios else []
+        cells += [_other(other) for other in row.others]
+        cells += [_answers(row.row), _length(row.length)]
+        cells += [_cost(row.cost)] if has_costs else []
         places = ("rank", "rank_low", "rank_high", "tie_group")
         rows.append(
             BoardRow(
-                name=each.name,
-                about="" if reason else each.remark,
+                name=row.name,
+                about="" if reason else row.remark,
                 cells=cells,
-                tick=each.id if standing else "",
-                is_low=each.row.is_low,
+                tick=row.id if standing else "",
+                is_low=row.row.is_low,
                 **({name: getattr(standing, name) for name in places} if standing else {}),
             )
         )
@@ -92,15 +94,15 @@ def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     has_scenarios = len(board.scenarios) > 1
     rows = [
         BoardRow(
-            name=each.name,
+            name=row.name,
             cells=[
-                _with_sd(each.row),
-                *(map(_paper_cell, each.cells) if has_scenarios else ()),
-                BoardCell(f"{each.row.n:,}"),
+                _with_sd(row.row),
+                *(map(_paper_cell, row.cells) if has_scenarios else ()),
+                BoardCell(f"{row.row.n:,}"),
             ],
-            tick=each.id,
+            tick=row.id,
         )
-        for each in paper_rows(board, judge)
+        for row in paper_rows(board, judge)
     ]
     columns = [BoardColumn("mean", _("Mean ± sd")), *_scenarios(board, is_shown=True)]
     columns += [BoardColumn("sheets", _("Sheets"))]
@@ -113,20 +115,20 @@ def _scenarios(board: Figures, *, is_shown: bool = False) -> list[BoardColumn]:
         return []
     return [
         BoardColumn(
-            f"scenario-{each}",
-            _("Scenario %d") % each if each else _("No scenario"),
+            f"scenario-{scenario}",
+            _("Scenario %d") % scenario if scenario else _("No scenario"),
             is_shown=is_shown,
         )
-        for each in board.scenarios
+        for scenario in board.scenarios
     ]
 
 
 def _others(board: Figures, judge: str) -> list[BoardColumn]:
     """Headings of the other judges, by their places: public pages name nobody's key."""
     return [
-        BoardColumn(f"judge-{at}", judge_name(each), is_shown=len(board.judges) <= MOST_JUDGES)
-        for at, each in enumerate(board.judges)
-        if each.key != judge
+        BoardColumn(f"judge-{at}", judge_name(other), is_shown=len(board.judges) <= MOST_JUDGES)
+        for at, other in enumerate(board.judges)
+        if other.key != judge
     ]
 
 
@@ -135,8 +137,8 @@ def _estimate(
 ) -> BoardCell:
     """A mean with its interval, or that it has none."""
     lacks = cell.low is None and cell.reason
-    said = [_("no interval") if lacks else "", *notes]
-    return figure_cell(cell.mean, cell.low, cell.high, notes=said, details=details)
+    remarks = [_("no interval") if lacks else "", *notes]
+    return figure_cell(cell.mean, cell.low, cell.high, notes=remarks, details=details)
 
 
 def _mean(row: Row) -> BoardCell:
@@ -147,22 +149,22 @@ def _mean(row: Row) -> BoardCell:
     return _estimate(row, notes=notes)
 
 
-def _calibrated(found: Calibrated | None) -> BoardCell:
-    if found is None or found.mean is None:
-        return BoardCell("", notes=[found.reason] if found and found.reason else [])
-    more = found.to_halve
+def _calibrated(estimate: Calibrated | None) -> BoardCell:
+    if estimate is None or estimate.mean is None:
+        return BoardCell("", notes=[estimate.reason] if estimate and estimate.reason else [])
+    more = estimate.to_halve
     label = _("score %s more to halve it") % f"{more:,}" if more else ""
-    return _estimate(found, _("%d scored by both") % found.n_both, label)
+    return _estimate(estimate, _("%d scored by both") % estimate.n_both, label)
 
 
-def _scenario(one: CellView | None) -> BoardCell:
-    if one is None:
+def _scenario(cell_view: CellView | None) -> BoardCell:
+    if cell_view is None:
         return BoardCell()
-    cell = one.cell
+    cell = cell_view.cell
     n = f"n {cell.n_answers:,}"
     css = "low" if cell.is_low else ""
     if cell.is_thin:
-        notes = [_("too few"), *_conditions(one.several)]
+        notes = [_("too few"), *_conditions(cell_view.several)]
         return BoardCell("", notes=notes, details=[n], css=css)
     share = f"{percent(cell.coverage, 1)} · " if cell.coverage < 1 else ""
     spread = f", sd {text_of(cell.sd, 2)}" if cell.sd is not None else ""
@@ -170,7 +172,7 @@ def _scenario(one: CellView | None) -> BoardCell:
     if cell.is_low:
         bounds = {name: text_of(getattr(cell, name), 1) for name in ("worst", "best")}
         worst = _("%(worst)s to %(best)s") % bounds
-    notes = [*_conditions(one.several), worst]
+    notes = [*_conditions(cell_view.several), worst]
     return replace(_estimate(cell, f"{share}{n}{spread}", notes=notes), css=css)
 
 
@@ -185,22 +187,22 @@ def _conditions(several: ConditionChoice | None) -> list[str]:
     ]
 
 
-def _other(found: Row | None) -> BoardCell:
-    return _estimate(found, f"n {found.n_answers:,}") if found else BoardCell()
+def _other(row: Row | None) -> BoardCell:
+    return _estimate(row, f"n {row.n_answers:,}") if row else BoardCell()
 
 
 def _answers(row: Row) -> BoardCell:
-    said = {"share": percent(row.coverage, 1), "n": f"{row.asked:,}"}
-    notes = [_("%(share)s of %(n)s") % said] if row.coverage < 1 else []
+    words = {"share": percent(row.coverage, 1), "n": f"{row.asked:,}"}
+    notes = [_("%(share)s of %(n)s") % words] if row.coverage < 1 else []
     notes += [_("too few to rank")] if row.is_low else []
     return BoardCell(f"{row.n_answers:,}", notes=notes)
 
 
-def _length(found: LengthRank | None) -> BoardCell:
-    if not found:
+def _length(rank: LengthRank | None) -> BoardCell:
+    if not rank:
         return BoardCell()
-    details = [_("rank %d") % found.rank] if found.rank else []
-    return figure_cell(found.mean, found.low, found.high, details=details)
+    details = [_("rank %d") % rank.rank] if rank.rank else []
+    return figure_cell(rank.mean, rank.low, rank.high, details=details)
 
 
 def _cost(cost: Cost) -> BoardCell:
@@ -267,7 +269,7 @@ def board_context(shown: BoardView) -> dict[str, Any]:
         "earlier_version": earlier_version(board),
         "ranking": ranking_of(board, judge) if judge else None,
         "finding": _finding(shown, board) if judge and not shown.is_paper else None,
-        "chosen": next((each for each in board.judges if each.key == judge), None),
+        "chosen": next((candidate for candidate in board.judges if candidate.key == judge), None),
         "main": _main(shown),
         "leaderboard": _leaderboard(shown, board) if judge else None,
         "cards": board_cards(shown) if judge else [],
@@ -276,22 +278,22 @@ def board_context(shown: BoardView) -> dict[str, Any]:
 
 def _finding(shown: BoardView, board: Figures) -> Finding:
     """What was found; where nobody can be ranked, with the way to what is missing."""
-    found = board_finding(board, shown.judge)
+    finding = board_finding(board, shown.judge)
     snapshot = shown.found[0]
-    is_ranked = any(each.rank for each in ranking_of(board, shown.judge).standings)
+    is_ranked = any(standing.rank for standing in ranking_of(board, shown.judge).standings)
     if is_ranked or shown.is_public:
-        return found
+        return finding
     address = reverse("study", args=[snapshot.study.public_id])
-    return replace(found, way=(_("See the missing steps"), f"{address}?path=answers"))
+    return replace(finding, way=(_("See the missing steps"), f"{address}?path=answers"))
 
 
 def board_cards(shown: BoardView) -> list[Figure]:
     """The figures below the leaderboard, in the order of the page."""
     slugs = PAPER_CARDS if shown.is_paper else CARDS
     hidden = () if conditions_of(shown.found[1]) else ("conditions",)
-    found = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
+    figures = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
     recipe = shown.found[0].recipe
-    return [_as_shown(each, recipe) for each in found if _says_something(each)]
+    return [_as_shown(figure, recipe) for figure in figures if _says_something(figure)]
 
 
 def _says_something(figure: Figure) -> bool:
@@ -305,23 +307,23 @@ def _says_something(figure: Figure) -> bool:
 def _main(shown: BoardView) -> Figure:
     """The leaderboard itself; pages show its rows with more than its table has."""
     if shown.is_paper:
-        found = figure_of(shown, "paper")
-        return replace(found, title=TABLES["board"].title, recipe=RECIPE)
-    found = figure_of(shown, "board")
+        figure = figure_of(shown, "paper")
+        return replace(figure, title=TABLES["board"].title, recipe=RECIPE)
+    figure = figure_of(shown, "board")
     if shown.judge:
         ground = ground_of(shown.found[1], shown.judge)
-        source = _("Source: %s") % found.table.caption.removeprefix(f"{found.title}. ")
-        found = replace(found, recipe="\n\n".join((ground, str(found.recipe), source)))
+        source = _("Source: %s") % figure.table.caption.removeprefix(f"{figure.title}. ")
+        figure = replace(figure, recipe="\n\n".join((ground, str(figure.recipe), source)))
     if shown.is_public:
-        return found
+        return figure
     tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
     more = [
-        each
+        link
         for slug, words in tables.items()
-        for each in figure_of(shown, slug).links_as({"csv": words})
+        for link in figure_of(shown, slug).links_as({"csv": words})
     ]
-    rows = reverse("board_file", args=[*found.files.ids, "rows.csv"])
-    return replace(found, more=[*more, (_("sheets behind it (CSV)"), rows)])
+    rows = reverse("board_file", args=[*figure.files.ids, "rows.csv"])
+    return replace(figure, more=[*more, (_("sheets behind it (CSV)"), rows)])
 
 
 def figure_of(shown: BoardView, slug: str) -> Figure:
@@ -345,8 +347,8 @@ def figure_of(shown: BoardView, slug: str) -> Figure:
 
 def _leaderboard(shown: BoardView, board: Figures) -> Board:
     face = paper_board if shown.is_paper else leaderboard
-    found = face(board, shown.judge, is_ticked=not shown.is_public)
-    return with_columns(found, shown.columns)
+    table = face(board, shown.judge, is_ticked=not shown.is_public)
+    return with_columns(table, shown.columns)
 
 
 def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
@@ -358,7 +360,7 @@ def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
     if figure.slug == "groups":
         return replace(figure, shown=table)
     names = {key: column_name(recipe, key) for key in table.columns if key[1:].isdigit()}
-    named = [names.get(each, each) for each in table.columns[1:]]
+    named = [names.get(column, column) for column in table.columns[1:]]
     return replace(figure, shown=turned(replace(table, columns=[_("Criterion"), *named])))
 
 

@@ -86,7 +86,7 @@ class BoardView:
     @property
     def place(self) -> int:
         """The judge's place among the judges: public pages name nobody's key."""
-        keys = [each.key for each in self.board.judges] if self.board else []
+        keys = [judge.key for judge in self.board.judges] if self.board else []
         return keys.index(self.judge) if self.judge in keys else 0
 
     @property
@@ -117,7 +117,7 @@ class BoardView:
     @property
     def here(self) -> str:
         """The choice and the columns as the end of an address."""
-        shown = urlencode([(SHOW, each) for each in self.columns])
+        shown = urlencode([(SHOW, column) for column in self.columns])
         return "&".join(part for part in (self.query, shown) if part)
 
     @property
@@ -147,10 +147,12 @@ def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None,
     wanted = request.GET.get("rubric", "")
     if not wanted:
         return (known[0] if known else None), known
-    found = next((each for each in known if each.public_id == id_from(wanted)), None)
-    if found is None:
+    version = next(
+        (candidate for candidate in known if candidate.public_id == id_from(wanted)), None
+    )
+    if version is None:
         raise Http404
-    return found, known
+    return version, known
 
 
 def live_board(request: StudyRequest, study: Study, rubric: RubricVersion) -> BoardView:
@@ -181,10 +183,10 @@ def shown_board(
     board: Board | None = snapshot.board
     of_rows = ""
     if filters.key:
-        found, slice_job = find_slice(snapshot, filters, request.user)
-        board = Board.from_dict(found.figures) if found else None
+        board_slice, slice_job = find_slice(snapshot, filters, request.user)
+        board = Board.from_dict(board_slice.figures) if board_slice else None
         if slice_job is not None:
-            is_stale, of_rows, job = True, found.marker if found else "", slice_job
+            is_stale, of_rows, job = True, board_slice.marker if board_slice else "", slice_job
     judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
     is_paper = wants_paper(request)
     return BoardView(
@@ -208,4 +210,4 @@ def wants_paper(request: HttpRequest) -> bool:
 
 def wanted_columns(request: HttpRequest) -> tuple[str, ...]:
     """The columns that the address asks for."""
-    return tuple(each for each in request.GET.getlist(SHOW) if len(each) <= LONGEST_COLUMN)
+    return tuple(column for column in request.GET.getlist(SHOW) if len(column) <= LONGEST_COLUMN)

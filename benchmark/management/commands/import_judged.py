@@ -33,12 +33,12 @@ class Command(ScoreImportCommand):
             return super().handle(*args, **options)
         if options["system"] or options["scenario"] is not None:
             raise CommandError("Every file is of another system: name one file instead.")
-        paths = sorted(each for each in folder.iterdir() if each.is_file())
+        paths = sorted(file for file in folder.iterdir() if file.is_file())
         if not paths:
             raise CommandError(f"{folder} holds no files.")
         with opened_study(self, options) as study, boards_once():
             taken = {path: self._one(study, path, options) for path in paths}
-            refused = [path.name for path, said in taken.items() if isinstance(said, str)]
+            refused = [path.name for path, outcome in taken.items() if isinstance(outcome, str)]
             self._summary(taken)
             if len(refused) == len(paths):
                 raise CommandError("None of the files was imported.")
@@ -59,15 +59,15 @@ class Command(ScoreImportCommand):
         words = ["system", "scenario", "answers", "sheets", "unscored"]
         words += ["same", "changed", "rejected", "file"]
         self.stdout.write(" ".join(f"{word:>12}" for word in words))
-        for path, said in taken.items():
-            if isinstance(said, str):
-                self.stdout.write(f"not taken: {path.name}: {said}")
+        for path, outcome in taken.items():
+            if isinstance(outcome, str):
+                self.stdout.write(f"not taken: {path.name}: {outcome}")
                 continue
             origin = origin_of(path.name, {})
-            books = [said.counts[name] for name in (BOOK, UNSCORED_BOOK)]
-            new = (said.counts["answers"]["new"], *(book["new"] for book in books))
+            books = [outcome.counts[name] for name in (BOOK, UNSCORED_BOOK)]
+            new = (outcome.counts["answers"]["new"], *(book["new"] for book in books))
             others = [sum(book[name] for book in books) for name in ("same", "changed")]
-            cells = (origin.system, origin.scenario, *new, *others, said.rejected)
+            cells = (origin.system, origin.scenario, *new, *others, outcome.rejected)
             line = " ".join(f"{cell:>12}" for cell in cells)
             self.stdout.write(f"{line} {path.name:>12}")
 

@@ -124,14 +124,14 @@ PAPER_JUDGES_2 = [line.split()[0] for line in AGREEMENT.strip().splitlines()]
 
 def layouts(raters: Sequence[str]) -> tuple[Layout, ...]:
     """The paper's tables with its own columns, those of further judges behind them."""
-    more = [each for each in raters if each not in (*JUDGES_3, PEOPLE)]
+    more = [rater for rater in raters if rater not in (*JUDGES_3, PEOPLE)]
     return (
         pairs_table(),
         agreement_table([*PAPER_JUDGES_2, *more]),
         systems_table(PAPER_SYSTEMS, [*JUDGES_3, *more]),
-        aspects_table(["llama3-70b", PEOPLE, *(each for each in raters if each != PEOPLE)]),
+        aspects_table(["llama3-70b", PEOPLE, *(rater for rater in raters if rater != PEOPLE)]),
         cells_table(PAPER_ROWS, [*JUDGES_5, *more]),
-        scenarios_table([PEOPLE, *(each for each in raters if each != PEOPLE)]),
+        scenarios_table([PEOPLE, *(rater for rater in raters if rater != PEOPLE)]),
     )
 
 
@@ -139,20 +139,20 @@ def study_layouts(
     raters: Sequence[str], rows: Rows, rubric: Rubric = COMPQA
 ) -> tuple[Layout, ...]:
     """The same tables with the judges and systems of a study, people last."""
-    judges = [each for each in raters if each != PEOPLE]
-    ordered = [*judges, *(each for each in raters if each == PEOPLE)]
-    found = [pairs_table()]
+    judges = [rater for rater in raters if rater != PEOPLE]
+    ordered = [*judges, *(rater for rater in raters if rater == PEOPLE)]
+    layouts = [pairs_table()]
     if judges and PEOPLE in raters:
-        found.append(agreement_table(judges))
-    found += [
+        layouts.append(agreement_table(judges))
+    layouts += [
         systems_table(list(dict.fromkeys(system for system, _ in rows)), ordered),
         aspects_table(ordered),
         cells_table(rows, ordered),
     ]
     scenarios = sorted({scenario for _, scenario in rows if scenario in SCENARIOS})
     if scenarios:
-        found.append(scenarios_table(ordered, rubric, scenarios))
-    return tuple(found)
+        layouts.append(scenarios_table(ordered, rubric, scenarios))
+    return tuple(layouts)
 
 
 def pairs_table() -> Layout:
@@ -176,7 +176,10 @@ def agreement_table(judges: Iterable[str]) -> Layout:
     lines = tuple(
         Line(
             (f"{_name(judge)}, {scores}",),
-            tuple(Cell(("table 2", agreement_name(judge, scores, each))) for each in statistics),
+            tuple(
+                Cell(("table 2", agreement_name(judge, scores, statistic)))
+                for statistic in statistics
+            ),
         )
         for judge in judges
         for scores in (SEPARATELY, FINALLY)
@@ -243,14 +246,14 @@ def scenarios_table(
     raters: Sequence[str], rubric: Rubric = COMPQA, scenarios: Sequence[int] = SCENARIOS
 ) -> Layout:
     """Figures 6 and 7 as a table."""
-    columns = ("total", *(each.key for each in rubric.groups))
+    columns = ("total", *(group.key for group in rubric.groups))
     lines = tuple(
         Line(
             (_name(rater), str(scenario)),
             tuple(
-                Cell((f"figure {6 if each == 'total' else 7}", name))
-                for each in columns
-                for name in [scenario_name(rater, scenario, each)]
+                Cell((f"figure {6 if column == 'total' else 7}", name))
+                for column in columns
+                for name in [scenario_name(rater, scenario, column)]
             ),
         )
         for rater in raters
@@ -259,7 +262,7 @@ def scenarios_table(
     return Layout(
         "compqa-figures-6-7",
         "Mean scores of scenarios over all answers.",
-        ("Judge", "Scenario", *(each.capitalize() for each in columns)),
+        ("Judge", "Scenario", *(column.capitalize() for column in columns)),
         lines,
     )
 

@@ -72,8 +72,8 @@ def leaderboard_values(sheets: pd.DataFrame) -> Values:
     cells = recipes.cell_scores(sheets)
     rows = recipes.system_scores(cells)
     return {
-        **{("table 5", cell_name(*at)): each for at, each in _pairs(cells)},
-        **{("table 3", cell_name(*at)): each for at, each in _pairs(rows)},
+        **{("table 5", cell_name(*at)): value for at, value in _pairs(cells)},
+        **{("table 3", cell_name(*at)): value for at, value in _pairs(rows)},
     }
 
 
@@ -82,10 +82,10 @@ def aspect_values(sheets: pd.DataFrame) -> Values:
     cells = recipes.aspect_scores(sheets, sheets["has_aspect"])
     answers = recipes.aspect_scores(sheets, sheets["has_aspect"], over="answers")
     return {
-        **{("table 4", aspect_name(*at)): each for at, each in _pairs(cells)},
+        **{("table 4", aspect_name(*at)): value for at, value in _pairs(cells)},
         **{
-            ("table 4", f"{aspect_name(*at)}, each answer once"): each
-            for at, each in _pairs(answers)
+            ("table 4", f"{aspect_name(*at)}, each answer once"): value
+            for at, value in _pairs(answers)
         },
     }
 
@@ -94,19 +94,19 @@ def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
     """Figures 6 and 7: means of each scenario over all answers, of totals and of groups."""
     if not sheets["scenario"].isin(range(1, 5)).any():
         return {}
-    found: Values = {}
-    for (rater, scenario), each in recipes.scenario_scores(sheets).iterrows():
-        mean = Measured((each["mean"],), int(each["n"]))
-        found["figure 6", scenario_name(rater, scenario, "total")] = mean
-    for (group, rater, scenario), each in recipes.group_scores(sheets, rubric).iterrows():
-        mean = Measured((each["mean"],), int(each["n"]))
-        found["figure 7", scenario_name(rater, scenario, group)] = mean
-    return found
+    values: Values = {}
+    for (rater, scenario), row in recipes.scenario_scores(sheets).iterrows():
+        mean = Measured((row["mean"],), int(row["n"]))
+        values["figure 6", scenario_name(rater, scenario, "total")] = mean
+    for (group, rater, scenario), row in recipes.group_scores(sheets, rubric).iterrows():
+        mean = Measured((row["mean"],), int(row["n"]))
+        values["figure 7", scenario_name(rater, scenario, group)] = mean
+    return values
 
 
 def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
     """Table 2: each judge and people on the answers that both scored."""
-    found: Values = {}
+    values: Values = {}
     people = sheets[sheets["rater"] == PEOPLE].dropna(subset="total")
     for judge in sheets["rater"].unique():
         if judge == PEOPLE or people.empty:
@@ -114,8 +114,8 @@ def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
         scored = sheets[sheets["rater"] == judge].dropna(subset="total")
         both = people.merge(scored, on=PLACE, suffixes=("_people", "_judge"))
         if len(both) > 1:
-            found |= _agreement(str(judge), both, list(rubric.keys))
-    return found
+            values |= _agreement(str(judge), both, list(rubric.keys))
+    return values
 
 
 def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
@@ -124,24 +124,26 @@ def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
     The paper's recipe takes an empty cell for 0 in a total and passes over it among the single
     scores; the sound one leaves out answers with a sheet that is incomplete or off the scale.
     """
-    found: Values = {}
+    values: Values = {}
     for first, second in combinations(own, 2):
-        one, other, is_whole = shared_sheets(first, second)
+        sheets, other, is_whole = shared_sheets(first, second)
         if is_sound:
-            one, other = one[is_whole], other[is_whole]
-        if len(one) > 1:
-            found |= _two_people(one, other)
-    return found
+            sheets, other = sheets[is_whole], other[is_whole]
+        if len(sheets) > 1:
+            values |= _two_people(sheets, other)
+    return values
 
 
-def _two_people(one: pd.DataFrame, other: pd.DataFrame) -> Values:
-    n = len(one)
-    columns = list(one.columns)
-    single = [concatenated_alpha(one[key].to_numpy(), other[key].to_numpy()) for key in columns]
+def _two_people(frame: pd.DataFrame, other: pd.DataFrame) -> Values:
+    n = len(frame)
+    columns = list(frame.columns)
+    single = [concatenated_alpha(frame[key].to_numpy(), other[key].to_numpy()) for key in columns]
     numbers: dict[str, float] = {
         "answers scored by both": n,
-        "two annotators, total: alpha": concatenated_alpha(_total(one), _total(other)),
-        "two annotators, all scores: alpha": concatenated_alpha(one.to_numpy(), other.to_numpy()),
+        "two annotators, total: alpha": concatenated_alpha(_total(frame), _total(other)),
+        "two annotators, all scores: alpha": concatenated_alpha(
+            frame.to_numpy(), other.to_numpy()
+        ),
         "two annotators, mean of the alphas of the criteria": float(np.nanmean(single)),
     }
     return {(TWO_PEOPLE, cell): Measured((number,), n) for cell, number in numbers.items()}
@@ -159,7 +161,7 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
         for side in ("people", "judge")
     )
     alpha = shuffled_baseline(concatenated_alpha, *scores, n_repeats=N_SHUFFLES)
-    first, second = (np.ravel(each).tolist() for each in scores)
+    first, second = (np.ravel(score).tolist() for score in scores)
     numbers: dict[tuple[str, str], Any] = {
         (SEPARATELY, ALPHA): alpha.observed,
         (SEPARATELY, SPEARMAN): correlation(first, second, "spearman"),
@@ -180,9 +182,9 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
 def _pairs(scores: pd.DataFrame) -> list[tuple[Any, Measured]]:
     """Mean and sd of each row of a table of scores; rows without any value are left out."""
     return [
-        (at, Measured((each["mean"], each["sd"]), int(each["n"]), "±"))
-        for at, each in scores.iterrows()
-        if each["n"]
+        (at, Measured((row["mean"], row["sd"]), int(row["n"]), "±"))
+        for at, row in scores.iterrows()
+        if row["n"]
     ]
 
 
@@ -212,13 +214,13 @@ def compqa_figures(release: Release) -> list[Figure]:
     """Every figure in the order of the paper's list."""
     paper = sheet_values(paper_sheets(release)) | people_values(release.own_sheets, is_sound=False)
     ours = sheet_values(our_sheets(release)) | people_values(release.own_sheets, is_sound=True)
-    counts = {key: ReproducedValue(released=each) for key, each in count_values(release).items()}
+    counts = {key: ReproducedValue(released=value) for key, value in count_values(release).items()}
     return compare({**counts, **beside(paper, ours)}, PRINTED, reasons=absent_reasons(release))
 
 
 def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
     """Values by both recipes; ours is another one where it has fewer rows."""
-    return {key: _found(each, ours.get(key)) for key, each in paper.items()}
+    return {key: _found(value, ours.get(key)) for key, value in paper.items()}
 
 
 def _found(paper: Measured, ours: Measured | None) -> ReproducedValue:

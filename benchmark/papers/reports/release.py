@@ -91,13 +91,13 @@ class Release:
 
     @property
     def answers(self) -> list[RawAnswer]:
-        return [each.answer for file in self.files for each in file.answers]
+        return [answer.answer for file in self.files for answer in file.answers]
 
     @cached_property
     def links(self) -> Links:
         """Which answer each human score is about."""
         answers = {
-            (file.system, file.scenario): [each.answer for each in file.answers]
+            (file.system, file.scenario): [answer.answer for answer in file.answers]
             for file in self.files
         }
         return link_by_letters(self.people, answers)
@@ -116,19 +116,22 @@ def read_release(data: Path) -> Release:
         If a file is damaged.
     """
     folder = data / "compqa" if (data / "compqa").is_dir() else data
-    judged = {judge_of(each.name): _judged_files(each) for each in sorted(folder.glob(JUDGED))}
+    judged = {
+        judge_of(subfolder.name): _judged_files(subfolder)
+        for subfolder in sorted(folder.glob(JUDGED))
+    }
     judged = {judge: files for judge, files in judged.items() if files}
     if not judged:
         raise ReleaseMissing(f"{folder / JUDGED} is missing, or has no JSON files.")
     tables = sorted((folder / PEOPLE_FOLDER).glob("*.tsv"))
-    own = [each for each in tables if is_own_sheets(each)]
+    own = [table for table in tables if is_own_sheets(table)]
     people = chain.from_iterable(
-        read_human_scores(each, COMPQA) for each in tables if each not in own
+        read_human_scores(table, COMPQA) for table in tables if table not in own
     )
     return Release(
         judged=judged,
-        people=tuple(each for each in people if isinstance(each, HumanScore)),
-        own_sheets=tuple(read_own_sheets(each, COMPQA) for each in own),
+        people=tuple(person for person in people if isinstance(person, HumanScore)),
+        own_sheets=tuple(read_own_sheets(table, COMPQA) for table in own),
         arguments=_arguments(folder),
     )
 
@@ -161,11 +164,11 @@ def _arguments(folder: Path) -> Mapping[tuple[str, str], int] | None:
     path = folder.parent / ARGUMENTS
     if not path.is_file():
         return None
-    found: Counter[tuple[str, str]] = Counter()
-    for each in read_silver(path):
-        if isinstance(each, SilverComparison):
-            found[each.object1, each.object2] += len(each.arguments)
-    return found
+    arguments: Counter[tuple[str, str]] = Counter()
+    for comparison in read_silver(path):
+        if isinstance(comparison, SilverComparison):
+            arguments[comparison.object1, comparison.object2] += len(comparison.arguments)
+    return arguments
 
 
 def _frame(rows: Iterator[dict[str, Any]]) -> pd.DataFrame:
@@ -175,10 +178,10 @@ def _frame(rows: Iterator[dict[str, Any]]) -> pd.DataFrame:
 def _judgements(release: Release, *, is_sound: bool) -> Iterator[dict[str, Any]]:
     for judge, files in release.judged.items():
         for file in files:
-            for each in file.answers:
-                points = each.judgement.points if is_sound else each.paper_points(COMPQA)
-                about = _about(each.answer, file.system, file.scenario)
-                choice = each.answer.position
+            for answer in file.answers:
+                points = answer.judgement.points if is_sound else answer.paper_points(COMPQA)
+                about = _about(answer.answer, file.system, file.scenario)
+                choice = answer.answer.position
                 yield about | {"rater": judge, "choice": choice} | (points or {})
 
 
@@ -212,8 +215,8 @@ Pair = tuple[str, str]
 
 def count_values(release: Release) -> Values:
     """How many answers, pairs, judgements and human rows there are, and how rows were linked."""
-    found = {(COUNTS, cell): Measured(numbers) for cell, numbers in _counts(release).items()}
-    return found | pair_values(_pairs(release), release.arguments)
+    values = {(COUNTS, cell): Measured(numbers) for cell, numbers in _counts(release).items()}
+    return values | pair_values(_pairs(release), release.arguments)
 
 
 def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | None) -> Values:
@@ -221,34 +224,34 @@ def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | No
 
     ``arguments`` maps pairs to numbers of arguments; None if nobody knows.
     """
-    found: Values = {
+    values: Values = {
         (PAIRS, "pairs"): Measured((len(aspects),)),
         (PAIRS, "pairs with an aspect"): Measured((sum(aspects.values()),)),
     }
     known = arguments or {}
     numbers = [known[pair] for pair in aspects if pair in known]
     if not numbers:
-        return found
+        return values
     mean = float(np.mean(numbers))
     counted = {
         "arguments: mean": mean,
         "arguments: least": min(numbers),
         "arguments: most": max(numbers),
-        "pairs with more than the mean": sum(each > mean for each in numbers),
+        "pairs with more than the mean": sum(number > mean for number in numbers),
     }
     n = len(numbers)
-    return found | {(PAIRS, cell): Measured((value,), n) for cell, value in counted.items()}
+    return values | {(PAIRS, cell): Measured((value,), n) for cell, value in counted.items()}
 
 
 def _pairs(release: Release) -> dict[tuple[str, str], bool]:
     """Pair → whether it has an aspect. Yahoo's questions have aspects of their own."""
-    found: dict[tuple[str, str], bool] = {}
+    pairs: dict[tuple[str, str], bool] = {}
     for file in release.files:
-        for each in file.answers:
-            pair = each.answer.object1, each.answer.object2
-            has_aspect = bool(each.answer.aspect) and file.system != "yahoo"
-            found[pair] = found.get(pair, False) or has_aspect
-    return found
+        for answer in file.answers:
+            pair = answer.answer.object1, answer.answer.object2
+            has_aspect = bool(answer.answer.aspect) and file.system != "yahoo"
+            pairs[pair] = pairs.get(pair, False) or has_aspect
+    return pairs
 
 
 def _counts(release: Release) -> dict[str, tuple[int, ...]]:
@@ -258,7 +261,7 @@ def _counts(release: Release) -> dict[str, tuple[int, ...]]:
     others = tuple(by_system[system] for system in ("cam", "yahoo", "human"))
     total = len(release.answers)
     with_aspect = sum(_pairs(release).values())
-    found = {
+    counts = {
         "answers": (total,),
         "… of the six models": (total - sum(others),),
         "… of CAM / Yahoo / Human": others,
@@ -267,30 +270,30 @@ def _counts(release: Release) -> dict[str, tuple[int, ...]]:
         "pairs with an aspect, as section 2.2 has it": (with_aspect,),
     }
     for judge, files in release.judged.items():
-        found |= dict(_judge_counts(NAMES.get(judge, judge), files))
-    return found | (_human_counts(release) if release.people else {})
+        counts |= dict(_judge_counts(NAMES.get(judge, judge), files))
+    return counts | (_human_counts(release) if release.people else {})
 
 
 def _repeated_texts(release: Release) -> int:
-    texts = [[each.answer.text for each in file.answers] for file in release.files]
-    return sum(len(each) - len(set(each)) for each in texts)
+    texts = [[answer.answer.text for answer in file.answers] for file in release.files]
+    return sum(len(text) - len(set(text)) for text in texts)
 
 
 def _judge_counts(
     judge: str, files: tuple[JudgedFile, ...]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Sheets that the paper cannot use, why not, and values off the scale."""
-    judged = [each for file in files for each in file.answers]
-    readings = Counter(each.judgement.reading for each in judged)
-    missing = [each for each in judged if each.judgement.reading is Reading.MISSING_KEYS]
-    both = sum("not asked for" in each.judgement.detail for each in missing)
-    top = {each.key: each.maximum for each in COMPQA.criteria}
+    judged = [answer for file in files for answer in file.answers]
+    readings = Counter(answer.judgement.reading for answer in judged)
+    missing = [answer for answer in judged if answer.judgement.reading is Reading.MISSING_KEYS]
+    both = sum("not asked for" in answer.judgement.detail for answer in missing)
+    top = {criterion.key: criterion.maximum for criterion in COMPQA.criteria}
     off = [
-        sum(not 0 <= value <= top[key] for key, value in each.asked.given.items())
-        for each in judged
+        sum(not 0 <= value <= top[key] for key, value in answer.asked.given.items())
+        for answer in judged
     ]
     yield f"{judge}: sheets", (len(judged),)
-    unusable = sum(each.paper_points(COMPQA) is None for each in judged)
+    unusable = sum(answer.paper_points(COMPQA) is None for answer in judged)
     yield f"{judge}: sheets without all 15 scores", (unusable,)
     yield (
         f"{judge}: … some criteria only / numbered otherwise / both / empty",
@@ -304,7 +307,7 @@ def _judge_counts(
     yield f"{judge}: values off the scale", (sum(off),)
     yield (
         f"{judge}: sheets that are unscored here",
-        (sum(not each.judgement.is_scored for each in judged),),
+        (sum(not answer.judgement.is_scored for answer in judged),),
     )
 
 
@@ -314,9 +317,9 @@ def _human_counts(release: Release) -> dict[str, tuple[int, ...]]:
         "human rows": (len(people),),
         "… linked to their answer": (len(links.links),),
         "… by all letters / the first 300": (links.made_by(LETTERS), links.made_by(OPENING)),
-        "… with 0 in the column score": (sum(each.stated_score == 0 for each in people),),
-        "… swallowed by another row's text": (sum(each.swallowed for each in people),),
-        "human scores out of range": (sum(len(each.off_scale) for each in people),),
+        "… with 0 in the column score": (sum(person.stated_score == 0 for person in people),),
+        "… swallowed by another row's text": (sum(person.swallowed for person in people),),
+        "human scores out of range": (sum(len(person.off_scale) for person in people),),
     }
 
 
@@ -350,23 +353,29 @@ _WHY: dict[Key, str] = {
 
 def absent_reasons(release: Release) -> dict[Key, str]:
     """Why figures cannot be computed: the files that are not there."""
-    missing = [each for each in NAMES if each not in release.judged]
-    found = {each.key: NO_JUDGE for judge in missing for each in PRINTED if _is_by(each, judge)}
+    missing = [name for name in NAMES if name not in release.judged]
+    NO_JUDGEs = {
+        figure.key: NO_JUDGE for judge in missing for figure in PRINTED if _is_by(figure, judge)
+    }
     if not release.people:
-        found |= {
-            each.key: NO_PEOPLE
-            for each in PRINTED
-            if _is_by(each, names_PEOPLE) or each.table == "table 2"
+        NO_JUDGEs |= {
+            figure.key: NO_PEOPLE
+            for figure in PRINTED
+            if _is_by(figure, names_PEOPLE) or figure.table == "table 2"
         }
     if len(release.own_sheets) <= 1:
-        found |= {each.key: NO_OWN_SHEETS for each in PRINTED if each.table == "section 3"}
+        NO_JUDGEs |= {
+            figure.key: NO_OWN_SHEETS for figure in PRINTED if figure.table == "section 3"
+        }
     if release.arguments is None:
-        found |= {each.key: NO_ARGUMENTS for each in PRINTED if "the mean" in each.cell}
-        found |= {each.key: NO_ARGUMENTS for each in PRINTED if "arguments:" in each.cell}
+        NO_JUDGEs |= {figure.key: NO_ARGUMENTS for figure in PRINTED if "the mean" in figure.cell}
+        NO_JUDGEs |= {
+            figure.key: NO_ARGUMENTS for figure in PRINTED if "arguments:" in figure.cell
+        }
     # A figure that cannot be right says so, too.
     return {
         key: f"{why}; {_WHY[key]}" if _WHY.get(key) in (IMPOSSIBLE, FROM_IMPOSSIBLE) else why
-        for key, why in found.items()
+        for key, why in NO_JUDGEs.items()
     }
 
 
@@ -389,7 +398,9 @@ def _leaderboard(table: str, text: str, judges: tuple[str, ...]) -> Iterator[Pri
 def _agreement() -> Iterator[Printed]:
     for line in AGREEMENT.strip().splitlines():
         judge, *figures = line.split()
-        names = [(part, each) for part in (SEPARATELY, FINALLY) for each in (ALPHA, SPEARMAN)]
+        names = [
+            (part, statistic) for part in (SEPARATELY, FINALLY) for statistic in (ALPHA, SPEARMAN)
+        ]
         for name, figure in zip(names, figures, strict=True):
             yield Printed("table 2", agreement_name(judge, *name), figure, NO_SUBSET)
 

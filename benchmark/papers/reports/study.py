@@ -56,20 +56,20 @@ def study_reproduction(study: Study) -> Reproduction:
     sheets = single_sheets(table, rubric)
     values = pair_values(*_pairs(study)) | score_values(sheets, rubric)
     values |= agreement_values(averaged_sheets(table, rubric), rubric)
-    figures = compare({key: ReproducedValue(ours=each) for key, each in values.items()})
+    figures = compare({key: ReproducedValue(ours=value) for key, value in values.items()})
     rows = sheets[["system", "scenario"]].drop_duplicates().sort_values(["system", "scenario"])
     places = [(str(system), int(scenario)) for system, scenario in rows.to_numpy()]
-    raters = [str(each) for each in sheets["rater"].unique()]
+    raters = [str(rater) for rater in sheets["rater"].unique()]
     return Reproduction(tuple(figures), study_layouts(raters, places, version.rubric))
 
 
 def most_used_rubric(study: Study) -> RubricVersion:
     """The version by which most sheets are scored, the newest of several."""
     versions = list(RubricVersion.objects.filter(study=study).order_by("-created_at", "-pk"))
-    used = {each: counted_sheets(each).count() for each in versions}
+    used = {version: counted_sheets(version).count() for version in versions}
     if not any(used.values()):
         raise NothingScored(f"No answer of the study {study.name!r} has been scored.")
-    return max(versions, key=lambda each: used[each])
+    return max(versions, key=lambda version: used[version])
 
 
 def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
@@ -122,7 +122,7 @@ def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
         choice=scored.answer,
         position=scored.answer,
         rater=[judges[scored.judges[code]] for code in scored.judge],
-        has_aspect=[bool(aspects[each]) for each in questions],
+        has_aspect=[bool(aspects[question]) for question in questions],
     )
     # A sheet without all criteria has no total, and neither has an answer with such sheets only.
     return with_totals(sheets, rubric).assign(total=scored.value)
@@ -139,7 +139,7 @@ def _of_one_condition(table: pd.DataFrame) -> pd.DataFrame:
 def _options(rubric: Rubric) -> BoardOptions:
     from benchmark.leaderboard.methods.options import BoardOptions
 
-    parts = {each.key: float(each.maximum) for each in rubric.criteria}
+    parts = {criterion.key: float(criterion.maximum) for criterion in rubric.criteria}
     return BoardOptions(maximum=float(rubric.maximum), parts=parts)
 
 
@@ -158,10 +158,10 @@ def _pairs(
     """Pairs that are asked about with whether any question has an aspect, and their arguments."""
     pair = ("comparison__object1", "comparison__object2")
     aspects: dict[tuple[str, str], bool] = {}
-    for one, two, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
-        aspects[one, two] = aspects.get((one, two), False) or bool(aspect)
+    for first, two, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
+        aspects[first, two] = aspects.get((first, two), False) or bool(aspect)
     counted = Argument.objects.filter(study=study).values_list(*pair).annotate(Count("pk"))
-    arguments = {(one, two): number for one, two, number in counted}
+    arguments = {(left, two): number for left, two, number in counted}
     return aspects, arguments or None
 
 

@@ -235,8 +235,8 @@ def contradicting_systems(
     signs = _sign(strengths[first] - strengths[second])
     product = signs * _sign(means[first] - means[second])
     pairs = tuple(
-        (systems[one], systems[other]) if sign > 0 else (systems[other], systems[one])
-        for one, other, sign, both in zip(first, second, signs, product, strict=True)
+        (systems[place], systems[other]) if sign > 0 else (systems[other], systems[place])
+        for place, other, sign, both in zip(first, second, signs, product, strict=True)
         if both < 0
     )
     n_decided = int((product != 0).sum())
@@ -384,7 +384,7 @@ def compare_rankings(
         raise ValueError("a system occurs twice in the table of scores")
     everyone = fit_strengths(verdicts)
     scored = set(scores.index[scores.notna().any(axis=1)])
-    kept = tuple(each for each in everyone.systems if each in scored)
+    kept = tuple(system for system in everyone.systems if system in scored)
     strength = everyone.by_system()
     common = scores.loc[list(kept)].dropna(axis=1) if kept else scores.iloc[:0, :0]
     own = np.array([strength[name] for name in kept])
@@ -414,13 +414,13 @@ def _correlation(
     kind: Correlation, both: pd.DataFrame, confidence: float, reason: str | None
 ) -> Estimate:
     """Rank correlation of both columns; its interval is about other systems like these."""
-    found = within_and_across(both, kind, confidence=confidence).across
+    estimate = within_and_across(both, kind, confidence=confidence).across
     if reason is not None:
-        found = replace(found, value=None, low=None, high=None, interval=None, reason=reason)
-    return replace(found, recipe=RECIPE)
+        estimate = replace(estimate, value=None, low=None, high=None, interval=None, reason=reason)
+    return replace(estimate, recipe=RECIPE)
 
 
 def _left_out(everyone: Strengths, verdicts: Verdicts, scored: set[str]) -> dict[str, str]:
     reasons = dict.fromkeys(sorted(scored - set(verdicts.systems)), NO_VERDICTS)
-    without = [each for each in everyone.systems if each not in scored]
+    without = [system for system in everyone.systems if system not in scored]
     return reasons | dict.fromkeys(without, NO_SCORES) | everyone.unranked

@@ -354,7 +354,7 @@ class Strengths:
         """
         strength = self.by_system()
         d = np.array(strength[first] - strength[second])
-        return Chance(*(float(each) for each in chances(d, np.array(self.log_nu))))
+        return Chance(*(float(probability) for probability in chances(d, np.array(self.log_nu))))
 
 
 def fit_strengths(verdicts: Verdicts) -> Strengths:
@@ -385,33 +385,33 @@ def fit_strengths(verdicts: Verdicts) -> Strengths:
     links = was_as_good(counts.first, counts.second, counts.total, len(counts.systems))
     parts = strong_components(links | links.T)
     size = _verdicts_within(verdicts, counts.systems, parts)
-    parts.sort(key=lambda each: (-len(each), -size[each[0]], each[0]))
-    names = tuple(tuple(counts.systems[at] for at in each) for each in parts)
+    parts.sort(key=lambda part: (-len(part), -size[part[0]], part[0]))
+    names = tuple(tuple(counts.systems[at] for at in part) for part in parts)
     ranked = verdicts.among(names[0])
     outcome = ranked.frame["outcome"]
     n_both_bad = int((outcome == BOTH_BAD).sum())
-    found = Strengths(
+    strengths = Strengths(
         components=names,
-        unranked={name: NOT_COMPARED for each in names[1:] for name in each},
+        unranked={name: NOT_COMPARED for component in names[1:] for name in component},
         n_verdicts=len(ranked),
         n_ties=int((~outcome.isin([FIRST, SECOND])).sum()) - n_both_bad,
         n_both_bad=n_both_bad,
         n_left_out=len(verdicts) - len(ranked),
     )
-    return _fit(found, ranked.count())
+    return _fit(strengths, ranked.count())
 
 
 def _verdicts_within(
     verdicts: Verdicts, systems: tuple[str, ...], parts: list[IntArray]
 ) -> dict[int, int]:
     """First place of each part → verdicts between its systems."""
-    part = {systems[place]: int(each[0]) for each in parts for place in each}
+    part = {systems[place]: int(component[0]) for component in parts for place in component}
     first, second = verdicts.frame["first"].map(part), verdicts.frame["second"].map(part)
     within = first[first == second].value_counts()
-    return {int(each[0]): int(within.get(int(each[0]), 0)) for each in parts}
+    return {int(component[0]): int(within.get(int(component[0]), 0)) for component in parts}
 
 
-def _fit(found: Strengths, counts: PairCounts) -> Strengths:
+def _fit(strengths: Strengths, counts: PairCounts) -> Strengths:
     total, n = counts.total, len(counts.systems)
     links = was_as_good(counts.first, counts.second, total, n)
     is_linked = len(strong_components(links)) == 1
@@ -421,20 +421,20 @@ def _fit(found: Strengths, counts: PairCounts) -> Strengths:
             raise NotConvergedError(
                 f"strengths of {n} systems did not settle in {best.n_steps} steps"
             )
-        found = replace(found, log_likelihood=float(best.log_likelihood[0]))
-        return _named(found, counts.systems, best.log_strengths[0], float(best.log_nu[0]))
+        strengths = replace(strengths, log_likelihood=float(best.log_likelihood[0]))
+        return _named(strengths, counts.systems, best.log_strengths[0], float(best.log_nu[0]))
     fit = penalized(counts.first, counts.second, total[None])
-    found = replace(found, is_penalized=True)
-    return _named(found, counts.systems, fit.log_strengths[0], float(fit.log_nu[0]))
+    strengths = replace(strengths, is_penalized=True)
+    return _named(strengths, counts.systems, fit.log_strengths[0], float(fit.log_nu[0]))
 
 
 def _named(
-    found: Strengths, systems: tuple[str, ...], values: FloatArray, log_nu: float
+    strengths: Strengths, systems: tuple[str, ...], values: FloatArray, log_nu: float
 ) -> Strengths:
     order = np.argsort(-values, kind="stable")
-    nothing_tied = found.n_ties + found.n_both_bad == 0
+    nothing_tied = strengths.n_ties + strengths.n_both_bad == 0
     return replace(
-        found,
+        strengths,
         systems=tuple(systems[place] for place in order),
         log_strengths=tuple(float(values[place]) for place in order),
         nu=0.0 if nothing_tied else math.exp(log_nu),

@@ -131,7 +131,7 @@ def plan_pairs(
     tree = _tree(answers, design)
     if len(tree) > size:
         raise PlanError(f"{len(tree)} pairs are needed to link {n} systems, more than {size}")
-    chosen = [_take(answers, design, one, other, LINKS) for one, other in tree]
+    chosen = [_take(answers, design, system, other, LINKS) for system, other in tree]
     design.invert()
     while len(chosen) < size and (best := design.best()) is not None:
         chosen.append(_take(answers, design, *best, UNCERTAIN))
@@ -151,18 +151,18 @@ class _Design:
             log_nu = strengths.log_nu
         self.tells = information(values[:, None] - values[None, :], np.array(log_nu))
         self.laplacian = np.zeros((n, n))
-        for (one, other), times in answers.n_asked.items():
-            self.laplacian += times * self.tells[one, other] * _contrast(n, one, other)
+        for (system, other), times in answers.n_asked.items():
+            self.laplacian += times * self.tells[system, other] * _contrast(n, system, other)
         self.covariance: FloatArray | None = None
 
-    def add(self, one: int, other: int) -> None:
-        n, tells = len(self.tells), self.tells[one, other]
+    def add(self, system: int, other: int) -> None:
+        n, tells = len(self.tells), self.tells[system, other]
         if self.covariance is None:
-            self.laplacian += tells * _contrast(n, one, other)
+            self.laplacian += tells * _contrast(n, system, other)
             return
         # Sherman and Morrison's formula: one more comparison without a new inversion.
-        change = self.covariance[:, one] - self.covariance[:, other]
-        shrink = tells / (1 + tells * (change[one] - change[other]))
+        change = self.covariance[:, system] - self.covariance[:, other]
+        shrink = tells / (1 + tells * (change[system] - change[other]))
         self.covariance -= shrink * np.outer(change, change)
 
     def invert(self) -> None:
@@ -178,14 +178,14 @@ class _Design:
         own = np.diag(self.covariance)
         gain = self.tells * (own[:, None] + own[None, :] - 2 * self.covariance)
         # Rounded, so that equal gains are equal on every machine; the first one counts.
-        found = np.where(open_pairs, np.round(gain, 9), -1.0).argmax()
-        one, other = divmod(int(found), len(own))
-        return one, other
+        place = np.where(open_pairs, np.round(gain, 9), -1.0).argmax()
+        system, other = divmod(int(place), len(own))
+        return system, other
 
 
-def _contrast(n: int, one: int, other: int) -> FloatArray:
+def _contrast(n: int, system: int, other: int) -> FloatArray:
     row = np.zeros(n)
-    row[one], row[other] = 1.0, -1.0
+    row[system], row[other] = 1.0, -1.0
     return np.outer(row, row)
 
 
@@ -193,18 +193,18 @@ def _tree(answers: AnswerPairs, design: _Design) -> list[tuple[int, int]]:
     """Pairs of systems that link what earlier comparisons left apart, the most telling first."""
     n = len(answers.systems)
     linked = np.zeros((n, n), dtype=bool)
-    for one, other in answers.n_asked:
-        linked[one, other] = linked[other, one] = True
+    for system, other in answers.n_asked:
+        linked[system, other] = linked[other, system] = True
     group = np.empty(n, dtype=np.int64)
     for number, part in enumerate(strong_components(linked)):
         group[part] = number
     tree = []
     ones, others = np.nonzero(np.triu(answers.open_pairs))
     for place in np.argsort(-np.round(design.tells[ones, others], 9), kind="stable"):
-        one, other = int(ones[place]), int(others[place])
-        if group[one] != group[other]:
-            group[group == group[other]] = group[one]
-            tree.append((one, other))
+        system, other = int(ones[place]), int(others[place])
+        if group[system] != group[other]:
+            group[group == group[other]] = group[system]
+            tree.append((system, other))
     if len(set(group)) > 1:
         parts = [[answers.systems[at] for at in np.flatnonzero(group == g)] for g in set(group)]
         words = "; ".join(", ".join(sorted(part)) for part in sorted(parts))
@@ -212,9 +212,9 @@ def _tree(answers: AnswerPairs, design: _Design) -> list[tuple[int, int]]:
     return tree
 
 
-def _take(answers: AnswerPairs, design: _Design, one: int, other: int, why: str) -> PlannedPair:
-    first, second = answers.take(one, other)
-    design.add(one, other)
+def _take(answers: AnswerPairs, design: _Design, system: int, other: int, why: str) -> PlannedPair:
+    first, second = answers.take(system, other)
+    design.add(system, other)
     return PlannedPair(
         question=first.question,
         left=first.answer,
@@ -226,9 +226,9 @@ def _take(answers: AnswerPairs, design: _Design, one: int, other: int, why: str)
 
 
 def _with_sides(pairs: Sequence[PlannedPair], rng: random.Random) -> tuple[PlannedPair, ...]:
-    turned = balance_sides([(each.left_system, each.right_system) for each in pairs], rng)
+    turned = balance_sides([(pair.left_system, pair.right_system) for pair in pairs], rng)
     return tuple(
-        each.swapped() if turn else each for each, turn in zip(pairs, turned, strict=True)
+        pair.swapped() if turn else pair for pair, turn in zip(pairs, turned, strict=True)
     )
 
 
@@ -281,22 +281,22 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
     >>> sorted(each.expected for each in draw_controls(known, 4, seed=1))
     ['left', 'left', 'right', 'right']
     """
-    unknown = {each.outcome for each in known} - set(OUTCOMES)
+    unknown = {pair.outcome for pair in known} - set(OUTCOMES)
     if unknown:
         raise PlanError(f"an outcome is one of {', '.join(OUTCOMES)}, not {min(unknown)!r}")
     if size > len(known):
         raise PlanError(f"{size} control pairs were requested, but only {len(known)} are known")
     rng = random.Random(seed)  # noqa: S311  a draw, not a secret
     ordered = sorted(
-        known, key=lambda each: (str(each.question), str(each.first), str(each.second))
+        known, key=lambda pair: (str(pair.question), str(pair.first), str(pair.second))
     )
     drawn = rng.sample(ordered, size)
-    decided = [place for place, each in enumerate(drawn) if each.outcome in (FIRST, SECOND)]
+    decided = [place for place, pair in enumerate(drawn) if pair.outcome in (FIRST, SECOND)]
     start = rng.randrange(2)
     sides = {place: (start + at) % 2 for at, place in enumerate(rng.sample(decided, len(decided)))}
     return tuple(
-        _shown(each, is_left=bool(sides.get(place, rng.randrange(2))))
-        for place, each in enumerate(drawn)
+        _shown(pair, is_left=bool(sides.get(place, rng.randrange(2))))
+        for place, pair in enumerate(drawn)
     )
 
 

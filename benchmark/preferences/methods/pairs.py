@@ -60,64 +60,64 @@ class AnswerPairs:
         asked: Collection[frozenset[Key]],
         rng: random.Random,
     ) -> None:
-        answers = sorted(candidates, key=lambda each: str(each.answer))
+        answers = sorted(candidates, key=lambda candidate: str(candidate.answer))
         rng.shuffle(answers)
-        self.systems = tuple(dict.fromkeys(each.system for each in answers))
+        self.systems = tuple(dict.fromkeys(answer.system for answer in answers))
         self._places = {name: place for place, name in enumerate(self.systems)}
         self._answers: dict[tuple[int, Key], list[Candidate]] = defaultdict(list)
-        for each in answers:
-            self._answers[self._places[each.system], each.question].append(each)
+        for response in answers:
+            self._answers[self._places[response.system], response.question].append(response)
         self._taken = set(asked)
         self._shown: Counter[Key] = Counter()
         self._on_question: Counter[Key] = Counter()
         self._met: Counter[tuple[int, int, Key]] = Counter()
-        self.n_asked = self._count_asked({each.answer: each for each in answers})
+        self.n_asked = self._count_asked({answer.answer: answer for answer in answers})
         self._left = self._count_left()
         n = len(self.systems)
         self.open_pairs: NDArray[np.bool_] = np.zeros((n, n), dtype=bool)
-        for one, other in self._left:
-            self.open_pairs[one, other] = True
+        for system, other in self._left:
+            self.open_pairs[system, other] = True
 
-    def take(self, one: int, other: int) -> tuple[Candidate, Candidate]:
+    def take(self, system: int, other: int) -> tuple[Candidate, Candidate]:
         """Use up a pair of answers of two systems; the lower place comes first."""
-        left = self._left[one, other]
+        left = self._left[system, other]
         question = min(
-            left, key=lambda each: (self._met[one, other, each], self._on_question[each])
+            left, key=lambda choice: (self._met[system, other, choice], self._on_question[choice])
         )
         first, second = min(
             (
                 (first, second)
-                for first in self._answers[one, question]
+                for first in self._answers[system, question]
                 for second in self._answers[other, question]
                 if frozenset((first.answer, second.answer)) not in self._taken
             ),
             key=lambda pair: self._shown[pair[0].answer] + self._shown[pair[1].answer],
         )
         self._taken.add(frozenset((first.answer, second.answer)))
-        self._count(one, other, first, second)
+        self._count(system, other, first, second)
         left[question] -= 1
         if not left[question]:
             del left[question]
-        self.open_pairs[one, other] = bool(left)
+        self.open_pairs[system, other] = bool(left)
         return first, second
 
-    def _count(self, one: int, other: int, first: Candidate, second: Candidate) -> None:
-        self._met[one, other, first.question] += 1
+    def _count(self, system: int, other: int, first: Candidate, second: Candidate) -> None:
+        self._met[system, other, first.question] += 1
         self._on_question[first.question] += 1
         self._shown.update((first.answer, second.answer))
 
     def _count_asked(self, known: dict[Key, Candidate]) -> Counter[tuple[int, int]]:
         counts: Counter[tuple[int, int]] = Counter()
         for pair in self._taken:
-            found = sorted(
-                (known[each] for each in pair if each in known),
-                key=lambda each: self._places[each.system],
+            candidates = sorted(
+                (known[answer] for answer in pair if answer in known),
+                key=lambda candidate: self._places[candidate.system],
             )
             # Pairs with an answer that is no candidate link nothing here.
-            if len(found) == 2 and found[0].system != found[1].system:
-                one, other = (self._places[each.system] for each in found)
-                counts[one, other] += 1
-                self._count(one, other, *found)
+            if len(candidates) == 2 and candidates[0].system != candidates[1].system:
+                system, other = (self._places[candidate.system] for candidate in candidates)
+                counts[system, other] += 1
+                self._count(system, other, *candidates)
         return counts
 
     def _count_left(self) -> dict[tuple[int, int], dict[Key, int]]:
@@ -128,12 +128,14 @@ class AnswerPairs:
         left: dict[tuple[int, int], dict[Key, int]] = defaultdict(dict)
         for question, places in by_question.items():
             ordered = sorted(places)
-            for at, one in enumerate(ordered):
+            for at, system in enumerate(ordered):
                 for other in ordered[at + 1 :]:
-                    size = len(self._answers[one, question]) * len(self._answers[other, question])
-                    free = size - self._met[one, other, question]
+                    size = len(self._answers[system, question]) * len(
+                        self._answers[other, question]
+                    )
+                    free = size - self._met[system, other, question]
                     if free:
-                        left[one, other][question] = free
+                        left[system, other][question] = free
         return left
 
 
@@ -178,13 +180,13 @@ def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random
     left: list[Hashable] = [None] * len(pairs)
     odd: list[int] = []
     for places in members.values():
-        one, other = pairs[places[0]]
+        system, other = pairs[places[0]]
         drawn = rng.sample(places, len(places))
         if len(drawn) % 2:
             odd.append(drawn.pop())
         for at, place in enumerate(drawn):
-            left[place] = one if at % 2 else other
-    for place, node in _walk([pairs[each] for each in odd], rng).items():
+            left[place] = system if at % 2 else other
+    for place, node in _walk([pairs[index] for index in odd], rng).items():
         left[odd[place]] = node
     return [wanted != pair[0] for wanted, pair in zip(left, pairs, strict=True)]
 
@@ -192,12 +194,12 @@ def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random
 def _walk(edges: list[tuple[Hashable, Hashable]], rng: random.Random) -> dict[int, Hashable]:
     """Edge → the node from which it is walked, along closed walks over all edges."""
     at_node: dict[Hashable, list[int]] = defaultdict(list)
-    for place, (one, other) in enumerate(edges):
-        at_node[one].append(place)
+    for place, (start, other) in enumerate(edges):
+        at_node[start].append(place)
         at_node[other].append(place)
     ends = list(edges)
     meeting = object()
-    for node in [each for each, places in at_node.items() if len(places) % 2]:
+    for node in [vertex for vertex, places in at_node.items() if len(places) % 2]:
         at_node[node].append(len(ends))
         at_node[meeting].append(len(ends))
         ends.append((node, meeting))
@@ -210,8 +212,8 @@ def _walk(edges: list[tuple[Hashable, Hashable]], rng: random.Random) -> dict[in
         # Every node has an even number of edges, so a walk only ends where it began.
         while (edge := _next(at_node[node], walked)) is not None:
             walked[edge] = node
-            one, other = ends[edge]
-            node = other if node == one else one
+            start, other = ends[edge]
+            node = other if node == start else start
     return {place: node for place, node in walked.items() if place < len(edges)}
 
 

@@ -75,23 +75,23 @@ def strength_differences(
     adjusted = holm(p)
     sd = scores.std(axis=0, ddof=1)
     sizes = 1 + freedom.astype(np.int64)
-    found = [
-        smallest_detectable(each * (size / n) ** 0.5, int(size), level=level / len(first))
-        for each, size in zip(sd, sizes, strict=True)
+    smallest_detectables = [
+        smallest_detectable(deviation * (size / n) ** 0.5, int(size), level=level / len(first))
+        for deviation, size in zip(sd, sizes, strict=True)
     ]
     return tuple(
         PairDifference(
-            first=strengths.systems[one],
+            first=strengths.systems[system],
             second=strengths.systems[other],
-            mean=float(values[one] - values[other]),
+            mean=float(values[system] - values[other]),
             low=float(low[place]),
             high=float(high[place]),
             p=float(p[place]),
             p_holm=float(adjusted[place]),
             is_separable=bool(adjusted[place] < level),
-            detectable=_gap(float(found[place]), fits.log_nu[0]),
+            detectable=_gap(float(smallest_detectables[place]), fits.log_nu[0]),
         )
-        for place, (one, other) in enumerate(zip(first, second, strict=True))
+        for place, (system, other) in enumerate(zip(first, second, strict=True))
     )
 
 
@@ -288,8 +288,8 @@ def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> Prefe
         return PreferenceRanking(standings=standings, pairs=pairs, reason=NO_LIMIT, **about)
     low, high = t_bounds(values, centred_pseudo_values(fits.log_strengths), confidence)
     standings = tuple(
-        replace(each, low=float(low[at]), high=float(high[at]))
-        for at, each in enumerate(standings)
+        replace(standing, low=float(low[at]), high=float(high[at]))
+        for at, standing in enumerate(standings)
     )
     return PreferenceRanking(standings=standings, pairs=pairs, **about)
 
@@ -332,8 +332,8 @@ def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
     n = len(scores)
     rate = clustered_mean(
         range(n),
-        [sum(each) for each in scores],
-        [len(each) for each in scores],
+        [sum(score) for score in scores],
+        [len(score) for score in scores],
         confidence=confidence,
         limits=(0.0, 1.0),
     )
@@ -345,11 +345,11 @@ def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
 
 
 def _both_bad(verdicts: Verdicts, confidence: float) -> Estimate:
-    said = (verdicts.frame["outcome"] == BOTH_BAD).astype(float)
+    flags = (verdicts.frame["outcome"] == BOTH_BAD).astype(float)
     return clustered_mean(
         verdicts.frame["question"].tolist(),
-        said.tolist(),
-        [1] * len(said),
+        flags.tolist(),
+        [1] * len(flags),
         confidence=confidence,
         limits=(0.0, 1.0),
     )

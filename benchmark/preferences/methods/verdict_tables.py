@@ -79,7 +79,7 @@ class Verdicts:
             An unknown outcome or side, a system compared with itself, a bad weight, a missing
             value, or one name for pairs of different questions or systems.
         """
-        absent = [each for each in COLUMNS if each not in table.columns]
+        absent = [column for column in COLUMNS if column not in table.columns]
         if absent:
             raise MissingColumnError(f"the table of verdicts lacks columns: {', '.join(absent)}")
         frame = table.loc[:, list(COLUMNS)].reset_index(drop=True)
@@ -153,7 +153,7 @@ class PairCounts:
 def _places(column: pd.Series, names: tuple[Any, ...]) -> IntArray:
     """Where each value stands among the names; for few rows much faster than a map of pandas."""
     places = {name: place for place, name in enumerate(names)}
-    return np.array([places[each] for each in column.tolist()], dtype=np.int64)
+    return np.array([places[value] for value in column.tolist()], dtype=np.int64)
 
 
 def _named(frame: pd.DataFrame) -> Verdicts:
@@ -228,11 +228,11 @@ def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -
     shape (..., n, n)
         Row as good as column at least once.
     """
-    found = np.zeros((*counts.shape[:-2], n, n), dtype=bool)
+    links = np.zeros((*counts.shape[:-2], n, n), dtype=bool)
     drawn = counts[..., DRAW] > 0
-    found[..., first, second] = (counts[..., WIN] > 0) | drawn
-    found[..., second, first] = (counts[..., LOSS] > 0) | drawn
-    return found
+    links[..., first, second] = (counts[..., WIN] > 0) | drawn
+    links[..., second, first] = (counts[..., LOSS] > 0) | drawn
+    return links
 
 
 def reachable(links: BoolArray) -> BoolArray:
@@ -249,8 +249,8 @@ def strong_components(links: BoolArray) -> list[IntArray]:
     """Places that reach each other, the largest component first, then by the first place."""
     paths = reachable(links)
     label = (paths & paths.T).argmax(axis=1)
-    parts = [np.flatnonzero(label == each) for each in np.unique(label)]
-    return sorted(parts, key=lambda each: (-len(each), each[0]))
+    parts = [np.flatnonzero(label == number) for number in np.unique(label)]
+    return sorted(parts, key=lambda part: (-len(part), part[0]))
 
 
 def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> bool:

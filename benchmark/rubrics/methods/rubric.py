@@ -50,7 +50,7 @@ class RubricError(ValueError):
     """
 
     def __init__(self, criterion: str | None, field: str, reason: str) -> None:
-        super().__init__(": ".join(each for each in (criterion, field, reason) if each))
+        super().__init__(": ".join(part for part in (criterion, field, reason) if part))
         self.criterion = criterion
         self.field = field
         self.reason = reason
@@ -123,17 +123,17 @@ class Rubric:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return tuple(each.key for each in self.criteria)
+        return tuple(criterion.key for criterion in self.criteria)
 
     @property
     def maximum(self) -> int:
-        return sum(each.maximum for each in self.criteria)
+        return sum(criterion.maximum for criterion in self.criteria)
 
     def of_group(self, group: str | None) -> tuple[Criterion, ...]:
         """Criteria of a group, all of them for None; KeyError for an unknown group."""
-        if group is not None and group not in {each.key for each in self.groups}:
+        if group is not None and group not in {candidate.key for candidate in self.groups}:
             raise KeyError(group)
-        return tuple(each for each in self.criteria if group in (None, each.group))
+        return tuple(criterion for criterion in self.criteria if group in (None, criterion.group))
 
     def check_points(self, key: str, points: object) -> float:
         """The points as a number, if the criterion can give them.
@@ -144,7 +144,7 @@ class Rubric:
             For an unknown key, and for anything but a number from 0 to the maximum in whole
             (where allowed, half) steps. Nothing is rounded or clipped.
         """
-        criterion = next((each for each in self.criteria if each.key == key), None)
+        criterion = next((candidate for candidate in self.criteria if candidate.key == key), None)
         if criterion is None:
             raise RubricError(key[:LONGEST_NAME], "key", "is not a criterion of this rubric")
         if isinstance(points, bool) or not isinstance(points, int | float):
@@ -165,21 +165,23 @@ class Rubric:
             As `check_points` does, also for criteria of other groups.
         """
         given = {
-            key: self.check_points(key, each) for key, each in points.items() if each is not None
+            key: self.check_points(key, point)
+            for key, point in points.items()
+            if point is not None
         }
-        wanted = [each.key for each in self.of_group(group)]
+        wanted = [criterion.key for criterion in self.of_group(group)]
         return sum(given[key] for key in wanted) if given.keys() >= set(wanted) else None
 
     def group_totals(self, points: Mapping[str, float | None]) -> dict[str, float | None]:
         """Group → sum of its criteria, None where one of them has no points."""
-        return {each.key: self.total(points, each.key) for each in self.groups}
+        return {group.key: self.total(points, group.key) for group in self.groups}
 
 
 def _check_rubric(rubric: Rubric) -> None:
     _check_text(rubric.name, None, "name", LONGEST_NAME)
     if not 1 <= len(rubric.criteria) <= MOST_CRITERIA:
         raise RubricError(None, "criteria", f"a rubric has 1 to {MOST_CRITERIA} of them")
-    groups = [each.key for each in rubric.groups]
+    groups = [group.key for group in rubric.groups]
     if len(set(groups)) < len(groups):
         raise RubricError(None, "groups", "two groups have the same key")
     for place, criterion in enumerate(rubric.criteria, start=1):
@@ -198,7 +200,7 @@ def _check_criterion(criterion: Criterion) -> None:
     _check_text(criterion.asks, key, "asks", LONGEST_TEXT)
     if not 1 <= criterion.maximum <= MOST_POINTS:
         raise RubricError(key, "maximum", f"is not 1 to {MOST_POINTS}")
-    if [each.points for each in criterion.levels] != list(range(criterion.maximum + 1)):
+    if [grade.points for grade in criterion.levels] != list(range(criterion.maximum + 1)):
         raise RubricError(key, "levels", f"are not one each for 0 to {criterion.maximum} points")
     for level in criterion.levels:
         _check_text(level.text, key, f"level {level.points}", LONGEST_TEXT)
@@ -260,9 +262,10 @@ def rubric_to_dict(rubric: Rubric) -> dict[str, Any]:
         "allows_halves": rubric.allows_halves,
         "maximum": rubric.maximum,
         "groups": [
-            {"key": each.key, "name": each.name, "maximum": each.maximum} for each in rubric.groups
+            {"key": group.key, "name": group.name, "maximum": group.maximum}
+            for group in rubric.groups
         ],
-        "criteria": [_criterion_dict(each) for each in rubric.criteria],
+        "criteria": [_criterion_dict(criterion) for criterion in rubric.criteria],
     }
 
 
@@ -291,10 +294,10 @@ def rubric_from_dict(stored: object) -> Rubric:
     fields = _fields(stored, None, _RUBRIC, {"allows_halves": bool, "maximum": int})
     rubric = Rubric(
         name=fields["name"],
-        groups=tuple(Group(**_fields(each, None, _GROUP)) for each in fields["groups"]),
+        groups=tuple(Group(**_fields(group, None, _GROUP)) for group in fields["groups"]),
         criteria=tuple(
-            _criterion_from(each, f"C{place}")
-            for place, each in enumerate(fields["criteria"], start=1)
+            _criterion_from(criterion, f"C{place}")
+            for place, criterion in enumerate(fields["criteria"], start=1)
         ),
         allows_halves=fields.get("allows_halves", False),
     )
@@ -311,8 +314,8 @@ def _criterion_dict(criterion: Criterion) -> dict[str, Any]:
         "asks": criterion.asks,
         "maximum": criterion.maximum,
         "levels": [
-            {"points": each.points, "text": each.text, "example": each.example}
-            for each in criterion.levels
+            {"points": level.points, "text": level.text, "example": level.example}
+            for level in criterion.levels
         ],
         "counted_by": criterion.counted_by,
     }
@@ -321,14 +324,14 @@ def _criterion_dict(criterion: Criterion) -> dict[str, Any]:
 def _criterion_from(stored: object, key: str) -> Criterion:
     # JSON's null says the same as a missing field.
     given = {
-        name: each
-        for name, each in (stored.items() if isinstance(stored, Mapping) else ())
-        if (name, each) != ("counted_by", None)
+        name: value
+        for name, value in (stored.items() if isinstance(stored, Mapping) else ())
+        if (name, value) != ("counted_by", None)
     }
     is_object = isinstance(stored, Mapping)
     fields = _fields(given if is_object else stored, key, _CRITERION, {"counted_by": str})
     levels = tuple(
-        Level(**_fields(each, key, _LEVEL, {"example": str})) for each in fields.pop("levels")
+        Level(**_fields(level, key, _LEVEL, {"example": str})) for level in fields.pop("levels")
     )
     return Criterion(levels=levels, **fields)
 
@@ -369,13 +372,16 @@ def rubric_text(rubric: Rubric) -> str:
     """
     halves = ", half points allowed" if rubric.allows_halves else ""
     lines = [f"{rubric.name}: {len(rubric.criteria)} criteria, {rubric.maximum} points{halves}"]
-    names = {each.key: each.name for each in rubric.groups}
-    lines += [f"{each.name}: {each.maximum} points" for each in rubric.groups]
-    for each in rubric.criteria:
-        counted = f", counted: {each.counted_by}" if each.counted_by else ""
-        lines.append(f"{each.key} {each.name} ({names[each.group]}, 0 to {each.maximum}{counted})")
-        lines.append(_one_line(each.asks))
-        for level in each.levels:
+    names = {group.key: group.name for group in rubric.groups}
+    lines += [f"{group.name}: {group.maximum} points" for group in rubric.groups]
+    for criterion in rubric.criteria:
+        counted = f", counted: {criterion.counted_by}" if criterion.counted_by else ""
+        lines.append(
+            f"{criterion.key} {criterion.name} "
+            f"({names[criterion.group]}, 0 to {criterion.maximum}{counted})"
+        )
+        lines.append(_one_line(criterion.asks))
+        for level in criterion.levels:
             lines.append(f"{level.points}: {_one_line(level.text)}")
             lines += [f"{level.points}, for example: {_one_line(level.example)}"] * bool(
                 level.example

@@ -123,66 +123,66 @@ def export_rows(
     counted = set(counted_sheets(version).values_list("pk", flat=True))
     every = exported_sheets(version, only_counted=only_counted)
     sheets = under(every, conditions, "answer__")
-    under_names = {each.pk: each.name for each in version.study.conditions.all()}
+    under_names = {condition.pk: condition.name for condition in version.study.conditions.all()}
     fields = (*_FIELDS, "answer__text") if with_texts else _FIELDS
     keys, name = version.rubric.keys, str(version)
     for row in sheets.order_by("pk").values_list(*fields).iterator(FETCH):
-        said = dict(zip(_FIELDS, row, strict=False))
-        points = said["points"]
+        record = dict(zip(_FIELDS, row, strict=False))
+        points = record["points"]
         yield (
-            *_before(said, under_names, name, version.sha256, said["pk"] in counted),
+            *_before(record, under_names, name, version.sha256, record["pk"] in counted),
             *(points.get(key) for key in keys),
-            *_after(said),
+            *_after(record),
             *row[len(_FIELDS) :],
         )
 
 
 def _before(
-    said: Row, under_names: dict[int, str], version: str, sha256: str, is_counted: bool
+    row: Row, under_names: dict[int, str], version: str, sha256: str, is_counted: bool
 ) -> tuple[Any, ...]:
-    origin = "round" if said["round_id"] else "run" if said["run_id"] else "file"
+    origin = "round" if row["round_id"] else "run" if row["run_id"] else "file"
     return (
-        str(said["public_id"]),
-        str(said["answer__public_id"]),
-        said["answer__question__comparison__object1"],
-        said["answer__question__comparison__object2"],
-        said["answer__question__aspect"],
-        said["answer__system__name"],
-        said["answer__scenario"],
-        str(said["answer__condition__public_id"]),
-        under_names[said["answer__condition"]],
-        said["answer__condition__is_plain"],
-        str(said["answer__revision__sheet__answer__public_id"] or ""),
-        said["answer__choice"],
-        said["answer__source"],
-        said["answer__position"],
-        str(said["rater__public_id"]),
-        said["rater__kind"],
-        said["rater__name"] if said["rater__kind"] in _NAMED else "",
-        said["replicate"],
+        str(row["public_id"]),
+        str(row["answer__public_id"]),
+        row["answer__question__comparison__object1"],
+        row["answer__question__comparison__object2"],
+        row["answer__question__aspect"],
+        row["answer__system__name"],
+        row["answer__scenario"],
+        str(row["answer__condition__public_id"]),
+        under_names[row["answer__condition"]],
+        row["answer__condition__is_plain"],
+        str(row["answer__revision__sheet__answer__public_id"] or ""),
+        row["answer__choice"],
+        row["answer__source"],
+        row["answer__position"],
+        str(row["rater__public_id"]),
+        row["rater__kind"],
+        row["rater__name"] if row["rater__kind"] in _NAMED else "",
+        row["replicate"],
         version,
         sha256,
         origin,
-        said["state"],
-        said["reason"],
+        row["state"],
+        row["reason"],
         is_counted,
     )
 
 
-def _after(said: Row) -> tuple[Any, ...]:
-    at = said["submitted_at"]
+def _after(row: Row) -> tuple[Any, ...]:
+    at = row["submitted_at"]
     return (
-        said["total"],
-        " ".join(said["off_scale"]),
-        _json(said["given"]),
-        said["is_consolidated"],
-        _json(said["unable"]),
-        _json(said["notes"]),
-        said["comment"],
+        row["total"],
+        " ".join(row["off_scale"]),
+        _json(row["given"]),
+        row["is_consolidated"],
+        _json(row["unable"]),
+        _json(row["notes"]),
+        row["comment"],
         # To the minute, as everywhere: a finer time could name the person.
         at and at.replace(second=0, microsecond=0),
     )
 
 
-def _json(said: dict[str, Any]) -> str:
-    return json.dumps(said, ensure_ascii=False, sort_keys=True) if said else ""
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, sort_keys=True) if content else ""

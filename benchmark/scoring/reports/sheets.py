@@ -132,9 +132,11 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
         .order_by("pk")
         .values_list(*COLUMNS.values(), "given", "points")
     )
-    found = list(rows.iterator(FETCH))
-    table = pd.DataFrame.from_records([row[:-1] for row in found], columns=[*COLUMNS, GIVEN])
-    table[GIVEN] = [json.dumps(said, sort_keys=True) if said else "" for said in table[GIVEN]]
+    records = list(rows.iterator(FETCH))
+    table = pd.DataFrame.from_records([row[:-1] for row in records], columns=[*COLUMNS, GIVEN])
+    table[GIVEN] = [
+        json.dumps(content, sort_keys=True) if content else "" for content in table[GIVEN]
+    ]
     for name in ("sheet", "answer_id"):
         table[name] = table[name].astype(str)
     for name, model in PUBLIC.items():
@@ -144,12 +146,12 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
         table[name] = table[name].fillna(0).astype("int64")
     table["total"] = table["total"].astype("float64")
     points = pd.DataFrame(
-        [[row[-1].get(key) for key in rubric.keys] for row in found],
+        [[row[-1].get(key) for key in rubric.keys] for row in records],
         columns=list(rubric.keys),
         dtype="float64",
     )
     groups = {
-        group.key: points[[each.key for each in rubric.of_group(group.key)]].sum(
+        group.key: points[[criterion.key for criterion in rubric.of_group(group.key)]].sum(
             axis=1, skipna=False
         )
         for group in rubric.groups
@@ -162,15 +164,15 @@ def _with_conditions(table: pd.DataFrame) -> pd.DataFrame:
     keys = [int(key) for key in table["condition_id"].unique()]
     known = Condition.objects.in_bulk(keys)
     named = {
-        "condition_id": {key: str(each.public_id) for key, each in known.items()},
-        "condition": {key: str(each) for key, each in known.items()},
-        "is_plain": {key: int(each.is_plain) for key, each in known.items()},
+        "condition_id": {key: str(condition.public_id) for key, condition in known.items()},
+        "condition": {key: str(condition) for key, condition in known.items()},
+        "is_plain": {key: int(condition.is_plain) for key, condition in known.items()},
     }
-    found = {name: table["condition_id"].map(values) for name, values in named.items()}
+    columns = {name: table["condition_id"].map(values) for name, values in named.items()}
     return table.assign(
         **{
             name: values.astype("int64" if name == "is_plain" else str)
-            for name, values in found.items()
+            for name, values in columns.items()
         }
     )
 
@@ -229,7 +231,10 @@ def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
         .order_by("rater__kind", "rater", "replicate", "pk")
     )
     shown = list(others[:MOST_BESIDE])
-    columns = [Column(each, rater_name(each), each is sheet) for each in (sheet, *shown)]
+    columns = [
+        Column(score_sheet, rater_name(score_sheet), score_sheet is sheet)
+        for score_sheet in (sheet, *shown)
+    ]
     rubric = sheet.rubric.rubric
     return {
         "columns": columns,
@@ -240,18 +245,21 @@ def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
 
 def _group(rubric: Any, group: Any, columns: list[Column]) -> dict[str, Any]:
     criteria = rubric.of_group(group.key)
-    sums = [_sum([column.sheet.points.get(each.key) for each in criteria]) for column in columns]
+    sums = [
+        _sum([column.sheet.points.get(criterion.key) for criterion in criteria])
+        for column in columns
+    ]
     this = columns[0].sheet
     return {
         "group": group,
         "sums": sums,
         "rows": [
             {
-                "criterion": each,
-                "note": this.notes.get(each.key, ""),
-                "cells": [_cell(column.sheet, each.key) for column in columns],
+                "criterion": criterion,
+                "note": this.notes.get(criterion.key, ""),
+                "cells": [_cell(column.sheet, criterion.key) for column in columns],
             }
-            for each in criteria
+            for criterion in criteria
         ],
     }
 
@@ -268,7 +276,7 @@ def _cell(sheet: ScoreSheet, key: str) -> dict[str, Any]:
 
 
 def _sum(points: list[float | None]) -> float | None:
-    known = [each for each in points if each is not None]
+    known = [point for point in points if point is not None]
     return sum(known) if len(known) == len(points) else None
 
 
@@ -284,7 +292,7 @@ SHEET = ["run", "answer", "replicate"]
 
 def with_costs(table: pd.DataFrame, rubric: RubricVersion) -> pd.DataFrame:
     """The table with its four columns of costs; at most five further queries."""
-    runs = [int(each) for each in table["run"].unique() if each]
+    runs = [int(run) for run in table["run"].unique() if run]
     judged = _of_calls(_sheet_calls(rubric, runs), runs)
     sums = judged.groupby(SHEET, as_index=False)[["cost_micro", "seconds"]].sum(min_count=1)
     table = table.merge(sums, how="left", on=SHEET)
@@ -308,10 +316,10 @@ def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
     """Cost and time of each answer that a call of ours wrote."""
     rows = Answer.objects.filter(study=rubric.study_id, call__isnull=False)
     written = _frame(rows.values_list("pk", "call_id", "run_id"), ["answer", "call", "run"])
-    found = _of_calls(written, [int(each) for each in written["run"].unique()])
-    share = found.groupby("call")["answer"].transform("count")
-    return found.assign(
-        answer_cost_micro=found["cost_micro"] / share, answer_seconds=found["seconds"] / share
+    calls = _of_calls(written, [int(run) for run in written["run"].unique()])
+    share = calls.groupby("call")["answer"].transform("count")
+    return calls.assign(
+        answer_cost_micro=calls["cost_micro"] / share, answer_seconds=calls["seconds"] / share
     )[["answer", "answer_cost_micro", "answer_seconds"]]
 
 
@@ -370,7 +378,7 @@ def proposed_key(answer: Answer, rubric: RubricVersion) -> dict[str, int]:
     sheets = list(people_sheets(rubric).filter(total__isnull=False, answer=answer))
     if not sheets:
         return {}
-    most = {each.key: each.maximum for each in rubric.rubric.criteria}
+    most = {criterion.key: criterion.maximum for criterion in rubric.rubric.criteria}
     return {
         key: min(most[key], int(median(sheet.points.get(key, 0) for sheet in sheets)))
         for key in rubric.rubric.keys
