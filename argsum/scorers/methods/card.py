@@ -126,7 +126,8 @@ def _head(name: str, facts: Mapping[str, Any]) -> list[str]:
 def _match_row(split: str, figures: Mapping[str, Any]) -> str:
     return (
         f"| {split} | {figures['cells']} | {figures['arguments']} "
-        f"| {_number(figures['accuracy'])} | {_indices(figures['oracle'])} | {_indices(figures['at_threshold'])} "
+        f"| {_number(figures['accuracy'])} | {_indices(figures['oracle'])} "
+        f"| {_indices(figures['at_threshold'])} "
         f"| {_number(figures['f1'])} ({figures['pairs']}) |"
     )
 
