@@ -1,9 +1,44 @@
-"""An operation for first migrations, which make many tables at once."""
+"""Make many tables at once: an operation for first migrations, and all tables of a new database."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
+from django.apps import apps
+from django.core.management.sql import emit_post_migrate_signal
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations import RunPython
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.operations.base import Operation
+
+
+def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
+    """Make every table of an empty SQLite database straight from the models.
+
+    All migrations count as applied afterwards. Running them one after the other gives the same
+    tables and takes twenty times as long. Returns False, and does nothing, for any other database.
+    """
+    if connection.vendor != "sqlite" or connection.introspection.table_names():
+        return False
+    executor = MigrationExecutor(connection)
+    loader, recorder = executor.loader, executor.recorder
+    plan = executor.migration_plan(loader.graph.leaf_nodes())
+    # One transaction: after a kill the database is as empty as before.
+    with connection.schema_editor() as editor:
+        editor.create_model(recorder.Migration)
+        for model in apps.get_models():
+            is_migrated = model._meta.app_label in loader.migrated_apps
+            if is_migrated and model._meta.can_migrate(connection):
+                editor.create_model(model)
+        # What migrations do in Python, such as making the full-text index.
+        for operation in chain.from_iterable(migration.operations for migration, _back in plan):
+            if isinstance(operation, RunPython):
+                operation.code(apps, editor)
+        recorder.migration_qs.bulk_create(
+            recorder.Migration(app=app, name=name) for app, name in loader.disk_migrations
+        )
+        emit_post_migrate_signal(verbosity=0, interactive=False, db=connection.alias)
+    return True
 
 
 class MakeTables(Operation):

@@ -10,6 +10,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.files.storage import Storage
@@ -17,6 +18,8 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
+
+from cqa_site.migrating import make_all_tables
 
 # In the folder of the packed files, so that it goes where they go.
 PACKED = "packed-from.txt"
@@ -28,7 +31,7 @@ def prepare() -> bool:
     """Do what is missing; whether anything was. Files are packed while tables are made."""
     with ThreadPoolExecutor(1) as beside:
         files = beside.submit(pack_files)
-        did_tables = _ensure(is_migrated, lambda: _call("migrate", interactive=False))
+        did_tables = _ensure(is_migrated, make_tables)
         did_cache = _ensure(has_cache_tables, lambda: _call("createcachetable"))
         return any([did_tables, did_cache, files.result()])
 
@@ -36,6 +39,12 @@ def prepare() -> bool:
 def is_migrated() -> bool:
     """Whether every migration is applied."""
     return not unapplied(MigrationExecutor(connections[DEFAULT_DB_ALIAS]))
+
+
+def make_tables() -> None:
+    """Apply every migration, or make a new SQLite database in one step."""
+    if not make_all_tables(connections[DEFAULT_DB_ALIAS]):
+        _call("migrate", interactive=False)
 
 
 def unapplied(executor: MigrationExecutor) -> list[Migration]:
@@ -71,9 +80,10 @@ def pack_files() -> bool:
 def static_sources() -> dict[str, Path]:
     """Name → file, as ``collectstatic`` finds them: of two with one name the first counts."""
     found: dict[str, Path] = {}
+    ignored = apps.get_app_config("staticfiles").ignore_patterns
     for finder in get_finders():
         storage: Storage
-        for path, storage in finder.list([]):
+        for path, storage in finder.list(ignored):
             name = f"{getattr(storage, 'prefix', None) or ''}/{path}".lstrip("/")
             found.setdefault(name, Path(storage.path(path)))
     return found

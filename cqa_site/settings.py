@@ -58,7 +58,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.humanize",
     "whitenoise.runserver_nostatic",
-    "django.contrib.staticfiles",
+    "cqa_site.web.static_files.NeededFiles",
     "csp",
     "django_htmx",
     "allauth",
