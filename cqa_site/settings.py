@@ -7,6 +7,7 @@ docs/deploy.md lists every variable.
 """
 
 import sqlite3
+import sys
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -365,6 +366,8 @@ if "EMAIL_BACKEND" not in EMAIL_CONFIG:  # an unknown scheme would mean plain SM
 vars().update({key: value for key, value in EMAIL_CONFIG.items() if key.startswith("EMAIL_")})
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "counterpoint@localhost")
 
+# The REST framework would load psycopg in every process, for fields that no model here has: 9 MiB.
+sys.modules["django.contrib.postgres.fields"] = None  # type: ignore[assignment]  # not importable
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["cqa_site.web.limits.StrictJSONParser"],

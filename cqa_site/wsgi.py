@@ -10,6 +10,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from cqa_site.upkeep.watching.counting import share
 
+# Loading makes next to no garbage, and requests little.
+gc.set_threshold(50_000, 20, 100)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 share(settings.DATA_DIR / "metrics")
 application = get_wsgi_application()
@@ -20,8 +22,7 @@ if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
 
 # Else the first request of every process would load all pages.
 import_module(settings.ROOT_URLCONF)
-# What is loaded now stays: garbage is looked for among what requests make, and seldom. A look
+# What is loaded now stays: garbage is looked for among what requests make. A look
 # through everything takes 0.15 s, in the midst of somebody's request.
 gc.collect()
 gc.freeze()
-gc.set_threshold(50_000, 20, 100)
