@@ -242,4 +242,8 @@ def _spread_in_time(campaign: Campaign, rng: random.Random) -> None:
     for count, row in enumerate(rows):
         row.answered_at = start + timedelta(days=3 * count / len(rows), seconds=rng.random() * 60)
         row.shown_at = row.served_at = row.answered_at - timedelta(milliseconds=row.active_ms or 0)
-    Assignment.objects.bulk_update(rows, ["answered_at", "shown_at", "served_at"], batch_size=200)
+    # Every row is there; `bulk_update` would write a condition for each row and field.
+    times = ["answered_at", "shown_at", "served_at"]
+    Assignment.objects.bulk_create(
+        rows, update_conflicts=True, update_fields=times, unique_fields=["pk"]
+    )
