@@ -1,4 +1,4 @@
-"""Make many tables at once: an operation for first migrations, and all tables of a new database."""
+"""Make many tables at once: in first migrations, and all tables of a new database."""
 
 from collections.abc import Sequence
 from itertools import chain

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rapidfuzz.distance import Levenshtein
-
 from .answer_text import (
     ARGUMENTS,
     Block,
@@ -339,4 +337,6 @@ def _likeness(first: list[str], second: list[str], least: float) -> float:
     shorter, longer = sorted((len(first), len(second)))
     if shorter < least * longer:
         return 0.0
+    from rapidfuzz.distance import Levenshtein
+
     return Levenshtein.normalized_similarity(first, second, score_cutoff=least)

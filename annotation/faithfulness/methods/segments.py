@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from annotation.answers.methods.answer_text import (
     ARGUMENTS,
@@ -104,9 +103,7 @@ def distances(
     for segment in measured:
         own = set(segment.words)
         jaccard.append(max(_jaccard(sets[number], own) for number in segment.numbers))
-        closest = min(
-            Levenshtein.distance(words[number], segment.words) for number in segment.numbers
-        )
+        closest = min(_count_edits(words[number], segment.words) for number in segment.numbers)
         levenshtein.append(float(closest))
     return tuple(jaccard), tuple(levenshtein)
 
@@ -276,7 +273,7 @@ def _matched(
 def _match(number: int, words: Sequence[str], sentence: Sequence[str]) -> Match:
     own, others = set(words), set(sentence)
     jaccard = len(own & others) / len(own | others) if own or others else 0.0
-    return Match(number, jaccard, Levenshtein.distance(words, sentence))
+    return Match(number, jaccard, _count_edits(words, sentence))
 
 
 def _closest_first(matches: Sequence[Match]) -> tuple[Match, ...]:
@@ -299,4 +296,10 @@ def word_distance(before: str, after: str) -> int:
     >>> word_distance("Tea is cheap.", "Green tea is cheap.")
     2
     """
-    return Levenshtein.distance(before.split(), after.split())
+    return _count_edits(before.split(), after.split())
+
+
+def _count_edits(before: Sequence[str], after: Sequence[str]) -> int:
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.distance(before, after)

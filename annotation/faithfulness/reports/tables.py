@@ -23,7 +23,6 @@ from cqa_site.runs.models import Call, Run
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.rest.queries import id_from
 from cqa_site.web.tables import TableData
 
 from .faithfulness import COHERENCE, Choice, GroupFigures
@@ -270,6 +269,9 @@ class TextSelection:
     @classmethod
     def from_query(cls, query: QueryDict, mode: str, labels: str = "") -> Self:
         """Read the part of an address behind the question mark; the unknown narrows nothing."""
+        # It brings the views of the REST framework, which workers do without.
+        from cqa_site.web.rest.queries import id_from
+
         scenario, sort = query.get("scenario", ""), query.get("sort", "")
         problem = query.get("problem", "")
         return cls(

@@ -23,7 +23,6 @@ from annotation.faithfulness.methods.segments import Match, SegmentMatches, matc
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
-from cqa_site.web.rest.queries import id_from
 from cqa_site.web.tables import TableData
 
 # Stored faithfulness figures held against another label set than the study's.
@@ -177,6 +176,9 @@ class VerdictSelection:
     @classmethod
     def from_query(cls, query: QueryDict) -> Self:
         """Read the part of an address behind the question mark; the unknown narrows nothing."""
+        # It brings the views of the REST framework, which workers do without.
+        from cqa_site.web.rest.queries import id_from
+
         scenario, verdict, texts = (query.get(name, "") for name in ("scenario", "said", "texts"))
         return cls(
             said=verdict if verdict in SAID else "",

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from rapidfuzz import fuzz
-
 from annotation.imports.methods.releases import RawAnswer
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, UnreadableFile, open_table
@@ -215,6 +213,8 @@ def likeness(text: str, other: str) -> float:
     >>> likeness("teawins", "teawins"), likeness("teawins", "coffee")
     (1.0, 0.0)
     """
+    from rapidfuzz import fuzz
+
     opening = text[:OPENING_LENGTH]
     begins_alike = len(opening) == OPENING_LENGTH and other.startswith(opening)
     cutoff = 0 if begins_alike else 100 * NEAR
