@@ -1,5 +1,6 @@
 """The Celery app: a doorbell that wakes workers; the work itself is rows in the database."""
 
+import ctypes
 import logging
 import os
 import threading
@@ -19,6 +20,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # At once and every hour, because a site on somebody's laptop rarely runs for a whole day.
 HOUSEKEEPING_SECONDS = 3600.0
+# What glibc's malloc.h calls M_ARENA_MAX.
+ARENA_MAX = -8
 # In a container root is usual; messages are JSON and hold nothing that runs.
 warnings.filterwarnings("ignore", "You're running the worker with superuser", SecurityWarning)
 
@@ -37,6 +40,7 @@ def look_around(instance: Any, **_: object) -> None:
     """
     from cqa_site.runs.tasks import housekeeping, wake
 
+    _share_arenas()
     _every(settings.SWEEP_SECONDS, wake, instance.pool.apply_async)
     # Beside the pool, where work of hours would keep it waiting.
     _every(HOUSEKEEPING_SECONDS, housekeeping, _in_place)
@@ -48,6 +52,12 @@ def stop_claiming(**_: object) -> None:
     from cqa_site.runs import jobs
 
     jobs.STOP.set()
+
+
+def _share_arenas() -> None:
+    """Have all threads allocate from two arenas; else each thread keeps what it gave back."""
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # glibc has it, musl does not
+        mallopt(ARENA_MAX, 2)
 
 
 def _every(seconds: float, task: Any, apply: Callable[..., Any]) -> None:
