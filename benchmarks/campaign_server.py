@@ -99,13 +99,8 @@ class CampaignServer:
 
     def start_worker(self) -> subprocess.Popen:
         """A worker as `manage.py site` starts it, in a group of its own; the caller ends it."""
-        command = [
-            sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
-            "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-            "--loglevel", "ERROR",
-        ]  # fmt: skip
         return subprocess.Popen(
-            command,
+            [sys.executable, "-m", "cqa_site.worker"],
             cwd=ROOT,
             env=self.environment | {"CELERY_SKIP_CHECKS": "true"},
             stdout=subprocess.DEVNULL,

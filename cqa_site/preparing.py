@@ -10,7 +10,6 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.files.storage import Storage
@@ -20,6 +19,7 @@ from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
 
 from cqa_site.migrating import make_all_tables
+from cqa_site.web.static_files import NeededFiles
 
 # In the folder of the packed files, so that it goes where they go.
 PACKED = "packed-from.txt"
@@ -80,10 +80,9 @@ def pack_files() -> bool:
 def static_sources() -> dict[str, Path]:
     """Name → file, as ``collectstatic`` finds them: of two with one name the first counts."""
     found: dict[str, Path] = {}
-    ignored = apps.get_app_config("staticfiles").ignore_patterns
     for finder in get_finders():
         storage: Storage
-        for path, storage in finder.list(ignored):
+        for path, storage in finder.list(NeededFiles.ignore_patterns):
             name = f"{getattr(storage, 'prefix', None) or ''}/{path}".lstrip("/")
             found.setdefault(name, Path(storage.path(path)))
     return found

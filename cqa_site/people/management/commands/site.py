@@ -190,11 +190,7 @@ def _start_worker() -> subprocess.Popen[bytes]:
 
     This command has run Django's checks; in the worker they would load every page.
     """
-    command = [
-        "celery", "--quiet", "-A", "cqa_site", "worker",
-        "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-    ]  # fmt: skip
-    return leash.start(command, quiet=True, CELERY_SKIP_CHECKS="true")
+    return leash.start(["cqa_site.worker"], quiet=True, CELERY_SKIP_CHECKS="true")
 
 
 def _start_fetching() -> subprocess.Popen[bytes]:

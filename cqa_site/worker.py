@@ -1,0 +1,21 @@
+"""The background worker of ``manage.py site``: ``python -m cqa_site.worker``.
+
+Celery's own command does the same, but loads all of Celery's commands: 8 MiB.
+"""
+
+import sys
+
+from cqa_site.celery import app
+
+
+def main() -> int:
+    """Work until a signal ends it; return the exit status."""
+    worker = app.Worker(
+        pool_cls="threads", concurrency=2, without_mingle=True, without_gossip=True, quiet=True
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
