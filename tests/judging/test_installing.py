@@ -105,6 +105,22 @@ def test_an_environment_whose_making_was_stopped_is_made_whole(tmp_path):
     assert (folder / "pyvenv.cfg").stat().st_mtime_ns == made
 
 
+def test_a_new_environment_has_the_pip_of_its_python(tmp_path):
+    folder = tmp_path / "with a space"
+    assert installing.make_environment(folder)
+    assert has_pip(folder)
+    told = subprocess.run([folder / "bin/pip", "--version"], capture_output=True, text=True)
+    assert str(folder) in told.stdout
+
+
+def test_where_python_bundles_no_wheel_venv_installs_pip(tmp_path, monkeypatch):
+    commands = []
+    monkeypatch.setattr(subprocess, "call", lambda command: commands.append(command) or 0)
+    monkeypatch.setattr("sysconfig.get_config_var", lambda name: None)
+    assert installing._make_with_pip(tmp_path, tmp_path / "nothing")
+    assert commands == [[sys.executable, "-m", "venv", tmp_path]]
+
+
 def has_pip(folder):
     command = [folder / "bin/python", "-m", "pip", "--version"]
     return subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0

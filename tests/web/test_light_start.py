@@ -36,17 +36,26 @@ import os
 assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
 assert os.environ["NUMBA_CACHE_DIR"].startswith(os.environ["DATA_DIR"])
 """
+# As `manage.py site` starts it, on SQLite.
+BARE_WORKER = """
+from cqa_site.worker import app
+app.loader.init_worker()
+app.finalize()
+assert app.Worker
+"""
+NOT_FOR_WORKERS = ["celery.bin.celery", "cqa_site.urls", "openai", "psycopg", "rapidfuzz"]
+NOT_FOR_WORKERS += ["rest_framework.views"]
 LABELLING = "import annotation.quality.actions, annotation.quality.reports.controls"
 FIGURES = "import annotation.figures.reports.units"
-REPORT = f"print(*(name for name in {HEAVY!r} if name in sys.modules))"
 
 
-def loaded(folder, *steps: str) -> list[list[str]]:
-    """Heavy packages in memory after each step of one process."""
+def loaded(folder, *steps: str, names: list[str] = HEAVY, **variables: str) -> list[list[str]]:
+    """Which modules of the given names are in memory after each step of one process."""
+    report = f"print(*(name for name in {names!r} if name in sys.modules))"
     told = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "NUMBA_CACHE_DIR")
     env = {name: value for name, value in os.environ.items() if name not in told}
-    env |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder)}
-    code = "\n".join(["import sys", *(f"{step}\n{REPORT}" for step in steps)])
+    env |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder)} | variables
+    code = "\n".join(["import sys", *(f"{step}\n{report}" for step in steps)])
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=env,
@@ -66,6 +75,13 @@ def web(tmp_path_factory):
 
 def test_starting_loads_no_heavy_package(web):
     assert web[:2] == [[], []]
+
+
+def test_a_worker_loads_no_pages_and_no_command_line(tmp_path):
+    database = f"sqlite:///{tmp_path}/site.sqlite3"
+    variables = {"CELERY_SKIP_CHECKS": "true", "DATABASE_URL": database}
+    names = HEAVY + NOT_FOR_WORKERS
+    assert loaded(tmp_path, BARE_WORKER, names=names, **variables) == [[]]
 
 
 def test_labelling_loads_no_heavy_package(web):

@@ -5,6 +5,8 @@ from django.db import connection
 
 from cqa_site import preparing
 
+PACKAGES = ("account/", "admin/", "django_htmx/", "drf_spectacular", "mfa/", "rest_framework/")
+
 
 @pytest.fixture
 def style(settings, tmp_path):
@@ -31,6 +33,19 @@ def test_files_are_packed_when_they_changed(style, settings, monkeypatch):
     monkeypatch.setattr(preparing, "version", lambda package: f"another {package}")
     assert preparing.pack_files()
     assert not preparing.pack_files()
+
+
+def test_what_no_page_loads_is_not_packed():
+    packages = [name for name in preparing.static_sources() if name.startswith(PACKAGES)]
+    assert sorted(packages) == [
+        "account/js/account.js",
+        "account/js/onload.js",
+        "django_htmx/django-htmx.js",
+        "django_htmx/htmx-2.min.js",
+        "mfa/js/recovery_codes.js",
+        "mfa/js/webauthn-json.js",
+        "mfa/js/webauthn.js",
+    ]
 
 
 def test_sources_are_read_once(style, monkeypatch):
