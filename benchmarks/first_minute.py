@@ -134,10 +134,10 @@ def main() -> None:
                 demo.stop()
 
 
-def new_clone(folder: str) -> Path:
+def new_clone(folder: str, repository: str = str(HERE)) -> Path:
     """Clone what is committed here, as a newcomer does."""
     clone = Path(folder) / "counterpoint"
-    subprocess.run(["git", "clone", "--quiet", str(HERE), str(clone)], check=True)
+    subprocess.run(["git", "clone", "--quiet", repository, str(clone)], check=True)
     return clone
 
 
