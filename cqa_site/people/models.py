@@ -192,7 +192,7 @@ class Study(models.Model):
     name = models.CharField(_("name"), max_length=120)
     description = models.TextField(_("description"), blank=True)
     # What it was opened to find out: the key of a path (`cqa_site.web.navigation`).
-    goal = models.CharField(_("what do you want to find out?"), max_length=20, blank=True)
+    goal = models.CharField(_("research goal"), max_length=20, blank=True)
     is_demo = models.BooleanField(default=False, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
@@ -270,7 +270,7 @@ class Invitation(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role)
-    note = models.CharField(_("for whom"), max_length=120, blank=True)
+    note = models.CharField(_("name"), max_length=120, blank=True)
     # A page of the study, where somebody who came in begins; empty for its first page.
     leads_to = models.CharField(max_length=200, blank=True)
     secret_hash = models.CharField(max_length=64, unique=True, editable=False)

@@ -39,9 +39,9 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (document.hidden && polls) event.preventDefault();
 });
 
-document.addEventListener("htmx:sendError", () => toast("No connection. Nothing was lost; try again.", "error"));
+document.addEventListener("htmx:sendError", () => toast("No connection. Nothing was lost. Try again.", "error"));
 document.addEventListener("htmx:responseError", (event) => {
-  toast("The server answered " + event.detail.xhr.status + ".", "error");
+  toast("The server responded with error " + event.detail.xhr.status + ".", "error");
 });
 // Where a page that is nothing but a form begins, and where one goes on that was refused.
 const begins = document.querySelector("form[data-begin] input:not([type=hidden])");

@@ -484,7 +484,7 @@ def test_finished_work_shows_the_completed_code(secret, study):
     home = reverse("study", args=[study.public_id])
     label_items(Participant.objects.get(), 1)
     assert "3 items to go" in client.get(DONE).text
-    assert "You still have items to do" in client.post(DONE).text
+    assert "You still have items left to do" in client.post(DONE).text
     assert "Continue labelling" in client.get(home).text
     label_items(Participant.objects.get(), 3)
     assert not codes_in(client.get(DONE).text)

@@ -355,7 +355,7 @@ def test_no_more_is_announced_than_there_is(world):
     client = Client()
     open_link(client, secret)
     page = " ".join(client.get("/join/start/").text.split())
-    assert "Fewer items are left than the study asks for (3)" in page
+    assert "Fewer items are left than the study requires (3)" in page
     assert "3 sheets" not in page
 
 

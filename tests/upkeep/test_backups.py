@@ -154,9 +154,9 @@ def places_of(path):
             yield name, begin + about.compress_size // 2
         first = opened_zip.infolist()[0]
         # Times and versions in heads, which no program that reads zips minds.
-        yield "what stands between its parts", first.header_offset + 10
-        yield "what stands between its parts", opened_zip.start_dir + 12
-    yield "what stands between its parts", path.stat().st_size - 10
+        yield "the bytes between its parts", first.header_offset + 10
+        yield "the bytes between its parts", opened_zip.start_dir + 12
+    yield "the bytes between its parts", path.stat().st_size - 10
     yield "the directory at its end", path.stat().st_size - archives.SUM_LENGTH - 22
 
 
@@ -309,7 +309,7 @@ def test_a_backup_of_a_later_version_is_refused_in_words(backup, tmp_path, fresh
 def test_keys_that_are_sealed_in_no_way_of_ours_are_refused():
     told = json.loads(files.seal({"SECRETS_KEYS": []}, PASSPHRASE))
     for change in ({"r": 2**20}, {"p": 2**10}, {"kdf": "none"}):
-        with pytest.raises(BackupRefused, match="a way unknown here"):
+        with pytest.raises(BackupRefused, match="an unknown way"):
             files.unseal(json.dumps(told | change).encode(), PASSPHRASE)
     for content in (b"[]", b"{", json.dumps(told | {"n": "many"}).encode()):
         with pytest.raises(Damaged, match="the keys"):
@@ -519,7 +519,7 @@ def test_links_within_their_folder_are_followed_and_others_are_named(data_dir, t
     left = ("blobs/round", "current/on", "current/round", "gone", "key", "out", "out-file", "self")
     assert manifest.left_out == [f"models/{name}" for name in left]
     for name in manifest.left_out:
-        assert said.count(f"not in it: {name}\n") == 2
+        assert said.count(f"not in the backup: {name}\n") == 2
 
 
 def test_a_name_that_is_no_text_is_refused_by_its_name(data_dir, tmp_path):

@@ -170,7 +170,7 @@ def test_what_is_damaged_and_why_none_could_be_made_is_shown(
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(reverse("site_backup_check", args=[path.name]))
     shown = admin.get(reverse("site_backups")).content.decode()
-    assert "The backup is damaged: what stands between its parts" in shown
+    assert "The backup is damaged: the bytes between its parts" in shown
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(reverse("site_backup_new"))
     assert "may need 900 MiB" in admin.get(reverse("site_backups")).content.decode()

@@ -274,7 +274,7 @@ def participation_end(request: PersonRequest) -> HttpResponse:
         context = {"participant": participant, "code": code, "address": address}
         return render(request, "rounds/crowd/ended.html", context)
     if request.method == "POST" and not finish_participation(participant=participant):
-        messages.info(request, _("You still have items to do."))
+        messages.info(request, _("You still have items left to do."))
     elif request.method == "POST":
         return redirect("participation_end")
     return _running_page(request, participant, FaultForm())

@@ -222,7 +222,7 @@ class Archive:
             raise BackupRefused(f"{path} cannot be read: {problem.strerror}.") from problem
         except Exception as problem:
             # Crafted bytes make zipfile and its decompressors raise anything, here and below.
-            why = "it is cut off, or no backup"
+            why = "it is incomplete, or not a backup"
             raise Damaged("the directory at its end", why) from problem
         self.manifest = self._read_manifest()
 
@@ -241,7 +241,7 @@ class Archive:
             for _block in self._blocks(part):
                 pass
         if not _is_whole(self.path):
-            raise Damaged("what stands between its parts")
+            raise Damaged("the bytes between its parts")
         say(len(parts), len(parts), "")
 
     def rows(self, table: Table) -> Iterator[list[Value]]:
@@ -275,7 +275,7 @@ class Archive:
         ]
         odd = (Counter(entries) - Counter(named)) + (Counter(named) - Counter(entries))
         if odd:
-            raise Damaged(min(odd)[0], "twice there, unnamed, or of another size or kind")
+            raise Damaged(min(odd)[0], "present twice, unnamed, or of another size or kind")
 
     def _read_manifest(self) -> Manifest:
         try:
@@ -324,7 +324,7 @@ def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Va
     except (ValueError, RecursionError) as problem:
         raise Damaged(part.name, "a row is not JSON") from problem
     if not isinstance(row, list) or len(row) != len(kinds):
-        raise Damaged(part.name, "a row has not one value for each column")
+        raise Damaged(part.name, "a row does not have one value for each column")
     for value, kind, column in zip(row, kinds, part.table.columns, strict=True):
         if value is not None and type(value) not in kind:
             raise Damaged(part.name, f"a value of another kind than its column {column.name}")
@@ -434,8 +434,8 @@ class ProgressLine:
 def told(manifest: Manifest) -> str:
     """What a backup is, in a sentence or two, and a line for each file that is not in it."""
     size = sum(part.bytes for part in manifest.files)
-    missing = [f"Deleted while the backup was made, and not in it: {n}" for n in manifest.vanished]
-    missing += [f"A link that leads elsewhere, and not in it: {n}" for n in manifest.left_out]
+    missing = [f"Deleted meanwhile, not in the backup: {n}" for n in manifest.vanished]
+    missing += [f"A link that leads elsewhere, not in the backup: {n}" for n in manifest.left_out]
     about = (
         f"Made by version {manifest.version} on {manifest.made_at[:16].replace('T', ' ')} UTC: "
         f"{manifest.rows:,} rows in {len(manifest.tables)} tables, {len(manifest.files):,} files "

@@ -106,7 +106,7 @@ def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
         if free < needed:
             raise BackupRefused(
                 f"{what} may need {needed / 2**20:,.0f} MiB, and {place} has "
-                f"{free / 2**20:,.0f} MiB left. Make room, or use another disk."
+                f"{free / 2**20:,.0f} MiB left. Free some space, or use another disk."
             )
 
 
@@ -202,7 +202,7 @@ def unseal(content: bytes, passphrase: str) -> Keys:
 def _derived(passphrase: str, told: dict[str, Any]) -> bytes:
     is_ours = (told["kdf"], told["r"], told["p"]) == ("scrypt", BLOCK_SIZE, LANES)
     if not is_ours or told["n"] > MOST_COST:
-        raise BackupRefused("The keys in the backup are sealed in a way unknown here.")
+        raise BackupRefused("The keys in the backup are sealed in an unknown way.")
     salt = base64.b64decode(told["salt"])
     return Scrypt(salt, 32, n=told["n"], r=told["r"], p=told["p"]).derive(passphrase.encode())
 

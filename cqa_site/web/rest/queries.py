@@ -57,7 +57,7 @@ class Busy(APIException):
     """The database did not answer in time."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
-    default_detail = "The database is busy; try again in a moment."
+    default_detail = "The database is busy. Try again in a moment."
     default_code = "busy"
     wait = RETRY_SECONDS
 

@@ -12,9 +12,9 @@ from cqa_site.results.snapshots import KINDS, NoSnapshotFile, check_archive, che
 
 class Command(BaseCommand):
     help = (
-        "Compute figures again from the rows of a snapshot, given as its id or as a "
-        "downloaded archive; exit 1 and say what differs. Of snapshots of earlier versions values "
-        "are compared, not intervals and tests."
+        "Recompute figures from the rows of a snapshot, given as its id or as a "
+        "downloaded archive; exit 1 and say what differs. For snapshots of earlier "
+        "versions, values are compared, not intervals and tests."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from cqa_site.web.database import keep_house
 
 class Command(BaseCommand):
     help = (
-        "Delete sessions that ran out, old export files, uploads nobody imported, and leftovers."
+        "Delete expired sessions, old export files, uploads that nobody imported, and leftovers."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
