@@ -308,7 +308,7 @@ class Migration(migrations.Migration):
                         ('source', models.CharField(blank=True, max_length=255)),
                         ('position', models.PositiveIntegerField(default=0)),
                         ('replicate', models.PositiveSmallIntegerField(default=0)),
-                        ('state', models.CharField(choices=[('open', 'Started'), ('submitted', 'Submitted'), ('unscored', 'Unscored'), ('void', 'Does not count')], default='open', max_length=9)),
+                        ('state', models.CharField(choices=[('open', 'Begun'), ('submitted', 'Submitted'), ('unscored', 'Unscored'), ('void', 'Does not count')], default='open', max_length=9)),
                         ('comment', models.TextField(blank=True)),
                         ('is_example', models.BooleanField(default=False)),
                         ('is_extra', models.BooleanField(default=False)),

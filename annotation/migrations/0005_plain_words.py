@@ -41,4 +41,9 @@ class Migration(migrations.Migration):
             name='makes_answers',
             field=models.BooleanField(default=True, verbose_name='Add submitted texts as answers when the round closes'),
         ),
+        migrations.AlterField(
+            model_name='editingsheet',
+            name='state',
+            field=models.CharField(choices=[('open', 'Started'), ('submitted', 'Submitted'), ('unscored', 'Unscored'), ('void', 'Does not count')], default='open', max_length=9),
+        ),
     ]

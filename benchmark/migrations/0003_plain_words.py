@@ -36,4 +36,14 @@ class Migration(migrations.Migration):
             name='shows_hints',
             field=models.BooleanField(default=True, verbose_name='show automatic counts'),
         ),
+        migrations.AlterField(
+            model_name='preferencesheet',
+            name='state',
+            field=models.CharField(choices=[('open', 'Started'), ('submitted', 'Submitted'), ('unscored', 'Unscored'), ('void', 'Does not count')], default='open', max_length=9),
+        ),
+        migrations.AlterField(
+            model_name='scoresheet',
+            name='state',
+            field=models.CharField(choices=[('open', 'Started'), ('submitted', 'Submitted'), ('unscored', 'Unscored'), ('void', 'Does not count')], default='open', max_length=9),
+        ),
     ]

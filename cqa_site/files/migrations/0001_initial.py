@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
                         ('found', models.TextField()),
                         ('known', models.UUIDField()),
                         ('likeness', models.FloatField()),
-                        ('decision', models.CharField(blank=True, choices=[('same', "Same"), ('other', "Different")], max_length=5)),
+                        ('decision', models.CharField(blank=True, choices=[('same', 'The same'), ('other', 'Another')], max_length=5)),
                     ],
                     options={
                         'ordering': ['row'],

@@ -10,10 +10,10 @@ OUTCOMES = {
     'stopped': 'Stopped early',
     'withdrawn': 'Withdrawn',
 }
-SHARE = models.FloatField(null=True, verbose_name="maximum share of skipped items")
+SHARE = models.FloatField(null=True, verbose_name='largest share of skipped items')
 SKIPS = models.CharField(blank=True, max_length=40, verbose_name='code: too many skips')
 STOPPED = models.CharField(blank=True, max_length=40, verbose_name='code: stopped early')
-BACK = models.URLField(blank=True, max_length=300, verbose_name="return address")
+BACK = models.URLField(blank=True, max_length=300, verbose_name='address for the way back')
 OUTCOME = models.CharField(choices=[*OUTCOMES.items()], default='running', max_length=14)
 
 
