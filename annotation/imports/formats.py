@@ -22,7 +22,7 @@ from annotation.corpus.methods.generic_table import (
     labels_by_rater,
 )
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import Outcome
+from cqa_site.files.actions.imports import Outcome, Reconciliation
 from cqa_site.files.actions.recognition import guessed, preview_of
 from cqa_site.files.format_parts import Counted, Option, register_counted, register_options
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, Link, Text, register_format
@@ -33,7 +33,7 @@ from cqa_site.tabular import Preview
 from . import samples
 from .actions import entries, vote_sources
 from .actions.entries import Origin, gold_origin, origin_of, read_questions, silver_origin
-from .actions.reconciliation import Reconciliation, StudyReconciliation
+from .actions.reconciliation import StudyReconciliation
 from .forms import AskingTable
 
 ARGUMENTS_PAGE = ("arguments", _("Arguments"))

@@ -11,10 +11,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from cqa_site.files.actions.imports import Reconciliation
-
 from ..books.answers import AnswerBook, ListBook, QuestionBook, SystemBook
-from ..books.arguments import ArgumentBook, CampaignBook, ComparisonBook
+from ..books.arguments import ArgumentBook, CampaignBook, ComparisonBook, EntryReconciliation
 from ..books.votes import ItemBook, PlacedRaterBook, VoteBook
 from .entries import AnswerEntry, ArgumentEntry, QuestionEntry, rater_of
 
@@ -30,21 +28,21 @@ _ANSWER_LIMITS = {
 }
 
 
-class StudyReconciliation(Reconciliation):
+class StudyReconciliation(EntryReconciliation):
     """Books remember what the file has named so far."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.comparisons = ComparisonBook(self)
-        self.arguments = ArgumentBook(self)
+        self.arguments = ArgumentBook(self, self.comparisons)
         self.campaigns = CampaignBook(self, self.actor)
-        self.items = ItemBook(self)
-        self.raters = PlacedRaterBook(self)
-        self.votes = VoteBook(self)
+        self.items = ItemBook(self, self.campaigns, self.arguments)
+        self.raters = PlacedRaterBook(self, self.campaigns)
+        self.votes = VoteBook(self, self.campaigns, self.items, self.raters)
         self.systems = SystemBook(self)
-        self.questions = QuestionBook(self)
-        self.lists = ListBook(self)
-        self.answers = AnswerBook(self)
+        self.questions = QuestionBook(self, self.comparisons)
+        self.lists = ListBook(self, self.arguments, self.questions)
+        self.answers = AnswerBook(self, self.systems, self.questions, self.lists)
 
     def compare(self, entries: Sequence[Any]) -> None:
         """Parents before children."""
@@ -73,20 +71,6 @@ class StudyReconciliation(Reconciliation):
         self.comparisons.suggest_merges()
         self.arguments.finish()
         self.answers.finish()
-
-    def remark(self, entry: ArgumentEntry, column: str, reason: str) -> None:
-        """Flag a row that is kept."""
-        self.mention(entry.row, _place(entry, column), reason, entry.place)
-
-    def remark_blank(self, entry: ArgumentEntry) -> None:
-        """Released data holds tasks without a sentence: kept, and said."""
-        if not entry.text.strip():
-            self.remark(entry, "", _("The sentence is blank; kept and flagged."))
-
-    def reject(self, entry: ArgumentEntry, column: str, reason: str) -> None:
-        """Leave a row out."""
-        what = "votes" if entry.votes else "items" if entry.campaign else "arguments"
-        self.leave_out(entry.row, _place(entry, column), reason, of=what, place=entry.place)
 
     def _can_be_stored(self, entry: ArgumentEntry | AnswerEntry | QuestionEntry) -> bool:
         """Whether every cell can be; the first that cannot is said."""
@@ -122,10 +106,6 @@ def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
             yield column, _("longer than %s characters") % _ANSWER_LIMITS[column]
         if _UNSTORABLE.search(text):
             yield column, _("holds a NUL character or half of a surrogate pair")
-
-
-def _place(entry: ArgumentEntry, column: str) -> str:
-    return " · ".join(part for part in (entry.place, column) if part)
 
 
 def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -12,13 +12,10 @@ from annotation.answers.actions import list_key
 from annotation.answers.models import Answer, LearnedComparison, System
 from annotation.corpus.models import ArgumentList, ListedArgument, Question, text_key
 from annotation.generation.actions.answer_runs import condition
+from cqa_site.people.models import Study
 
 from ..actions.entries import AnswerEntry, QuestionEntry
-from .arguments import Pair
-
-if TYPE_CHECKING:
-    from ..actions.reconciliation import StudyReconciliation
-
+from .arguments import ArgumentBook, ComparisonBook, EntryReconciliation, Pair
 
 # Questions and systems named by files with answers: found, or made.
 
@@ -30,7 +27,7 @@ Asking = AnswerEntry | QuestionEntry
 class SystemBook:
     """Systems named by the file; without a key while new and not written."""
 
-    def __init__(self, work: "StudyReconciliation") -> None:
+    def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
         self.known: dict[str, System] = {}
 
@@ -62,8 +59,8 @@ class QuestionBook:
     has no wording yet, else a new one. A list of questions means exactly what it says.
     """
 
-    def __init__(self, work: "StudyReconciliation") -> None:
-        self.work = work
+    def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
+        self.work, self.comparisons = work, comparisons
         self._known: dict[Asked, Question] = {}
         self._about: dict[tuple[Pair, str], list[Question]] = {}
         self._loaded: set[Pair] = set()
@@ -95,7 +92,7 @@ class QuestionBook:
         return self._known[_asked(entry)]
 
     def _load(self, pairs: set[Pair]) -> None:
-        known = self.work.comparisons.known
+        known = self.comparisons.known
         of_comparison = {known[pair]: pair for pair in pairs if known[pair] is not None}
         stored = Question.objects.filter(comparison__in=of_comparison).order_by("pk")
         for question in stored:
@@ -106,7 +103,7 @@ class QuestionBook:
     def _made(self, entry: Asking) -> Question:
         return Question(
             study=self.work.study,
-            comparison_id=self.work.comparisons.known[entry.object1, entry.object2],
+            comparison_id=self.comparisons.known[entry.object1, entry.object2],
             aspect=entry.aspect,
             wording=entry.wording,
         )
@@ -150,8 +147,10 @@ Numbered = tuple[tuple[int, int | None, str], ...]
 class ListBook:
     """Lists that answers of the file cite; without a key while new and not written."""
 
-    def __init__(self, work: "StudyReconciliation") -> None:
-        self.work = work
+    def __init__(
+        self, work: EntryReconciliation, arguments: ArgumentBook, questions: QuestionBook
+    ) -> None:
+        self.work, self.arguments, self.questions = work, arguments, questions
         self._known: dict[tuple[int, str], ArgumentList] = {}
         self._of_pair: dict[Pair, dict[int, Numbered]] = {}
 
@@ -175,14 +174,14 @@ class ListBook:
 
     def _key(self, entry: AnswerEntry, numbered: Numbered) -> tuple[int, str]:
         # By identity: in a dry run a new question has no key of its own yet.
-        question = self.work.questions.of(entry)
+        question = self.questions.of(entry)
         return id(question), list_key((number, text) for number, _pk, text in numbered)
 
     def _numbered(self, entry: AnswerEntry) -> Numbered:
         if entry.joins_arguments:
             return self._joined(entry)
         pair = (entry.object1, entry.object2)
-        known = self.work.arguments.known
+        known = self.arguments.known
         return tuple(
             (number, known[(*pair, text_key(text))], text) for number, text in entry.arguments
         )
@@ -190,11 +189,11 @@ class ListBook:
     def _joined(self, entry: AnswerEntry) -> Numbered:
         """The imported list of the question, else the first of its pair."""
         lists = self._of_pair.get((entry.object1, entry.object2), {})
-        question = self.work.questions.of(entry).pk
+        question = self.questions.of(entry).pk
         return lists.get(question) or next(iter(lists.values()), ())
 
     def _load_pairs(self, pairs: set[Pair]) -> None:
-        known = self.work.comparisons.known
+        known = self.arguments.comparisons.known
         fresh = {known[pair]: pair for pair in pairs - set(self._of_pair)}
         self._of_pair |= {pair: {} for pair in fresh.values()}
         entries = ListedArgument.objects.filter(
@@ -219,7 +218,7 @@ class ListBook:
                 )
 
     def _find(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
-        asked = [self.work.questions.of(entry) for entry, _numbered in fresh.values()]
+        asked = [self.questions.of(entry) for entry, _numbered in fresh.values()]
         questions = {question.pk: question for question in asked if question.pk is not None}
         stored = ArgumentList.objects.filter(
             question__in=questions, sha256__in={key for _question, key in fresh}
@@ -232,7 +231,7 @@ class ListBook:
     def _add(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
         made = {
             key: ArgumentList(
-                question=self.work.questions.of(entry),
+                question=self.questions.of(entry),
                 sha256=key[1],
                 recipe={"source": entry.source},
             )
@@ -265,8 +264,14 @@ class AnswerBook:
     change on wish is what was said about it: question, system, scenario, list.
     """
 
-    def __init__(self, work: "StudyReconciliation") -> None:
-        self.work = work
+    def __init__(
+        self,
+        work: EntryReconciliation,
+        systems: SystemBook,
+        questions: QuestionBook,
+        lists: ListBook,
+    ) -> None:
+        self.work, self.systems, self.questions, self.lists = work, systems, questions, lists
         # Where each answer of the file is; None while new and not written.
         self.known: dict[Place, int | None] = {}
         self._without_list = 0
@@ -281,11 +286,11 @@ class AnswerBook:
 
     def take(self, entries: list[AnswerEntry]) -> None:
         """Compare a piece; its questions, systems and lists are known by now."""
-        stored = _stored(self.work, entries)
-        twins = _twins(self.work, entries)
+        stored = _stored(self.work.study, entries)
+        twins = self._equal_answers(entries)
         new = []
         for entry in entries:
-            self._without_list += entry.joins_arguments and self.work.lists.of(entry) is None
+            self._without_list += entry.joins_arguments and self.lists.of(entry) is None
             answer = stored.get(_place(entry))
             if answer is not None:
                 self._compare(entry, answer)
@@ -307,7 +312,7 @@ class AnswerBook:
         about = self._about(entry)
         if not self._learned or None in (about["system_id"], about["question_id"]):
             return False
-        question = self.work.questions.of(entry)
+        question = self.questions.of(entry)
         return (about["system_id"], question.comparison_id) in self._learned
 
     def _add(self, new: list[AnswerEntry]) -> None:
@@ -345,7 +350,7 @@ class AnswerBook:
             return
         self.known[_place(entry)] = answer.pk
         wanted = self._about(entry)
-        if wanted["argument_list_id"] is None and self.work.lists.of(entry) is None:
+        if wanted["argument_list_id"] is None and self.lists.of(entry) is None:
             # A file without arguments says nothing about them.
             wanted["argument_list_id"] = answer.argument_list_id
         differing = [name for name in FIELDS if getattr(answer, name) != wanted[name]]
@@ -359,10 +364,10 @@ class AnswerBook:
             Answer.objects.filter(pk=answer.pk).update(**wanted)
 
     def _about(self, entry: AnswerEntry) -> dict[str, Any]:
-        listed = self.work.lists.of(entry)
+        listed = self.lists.of(entry)
         return {
-            "question_id": self.work.questions.of(entry).pk,
-            "system_id": self.work.systems.known[entry.system].pk,
+            "question_id": self.questions.of(entry).pk,
+            "system_id": self.systems.known[entry.system].pk,
             "scenario": entry.scenario,
             "argument_list_id": listed.pk if listed else None,
         }
@@ -390,38 +395,35 @@ class AnswerBook:
             self._conditions[scenario] = condition(self.work.study, scenario=scenario).pk
         return self._conditions[scenario]
 
+    def _equal_answers(self, entries: list[AnswerEntry]) -> dict[Content, Answer]:
+        """Equal answers from files of other names; of several the first."""
+        answers = _rows(self.work.study).filter(
+            question__in={self.questions.of(entry).pk for entry in entries} - {None},
+            system__in={self.systems.known[entry.system].pk for entry in entries} - {None},
+            scenario__in={entry.scenario for entry in entries},
+        )
+        elsewhere = answers.exclude(source__in={"", *(entry.source for entry in entries)})
+        return {
+            (row.question_id, row.system_id, row.scenario, row.choice, row.text_sha256): row
+            for row in elsewhere.order_by("-pk")
+        }
+
 
 def _place(entry: AnswerEntry) -> Place:
     return entry.source, entry.position, entry.choice
 
 
-def _stored(work: "StudyReconciliation", entries: list[AnswerEntry]) -> dict[Place, Answer]:
+def _stored(study: Study, entries: list[AnswerEntry]) -> dict[Place, Answer]:
     """Answers that came from the same places of files of the same names."""
-    answers = _rows(work).filter(
+    answers = _rows(study).filter(
         source__in={entry.source for entry in entries},
         position__in={entry.position for entry in entries},
     )
     return {(row.source, row.position, row.choice): row for row in answers}
 
 
-def _twins(work: "StudyReconciliation", entries: list[AnswerEntry]) -> dict[Content, Answer]:
-    """Equal answers from files of other names; of several the first."""
-    answers = _rows(work).filter(
-        question__in={work.questions.of(entry).pk for entry in entries} - {None},
-        system__in={work.systems.known[entry.system].pk for entry in entries} - {None},
-        scenario__in={entry.scenario for entry in entries},
-    )
-    elsewhere = answers.exclude(source__in={"", *(entry.source for entry in entries)})
-    return {
-        (row.question_id, row.system_id, row.scenario, row.choice, row.text_sha256): row
-        for row in elsewhere.order_by("-pk")
-    }
-
-
-def _rows(work: "StudyReconciliation") -> QuerySet[Answer]:
-    return (
-        Answer.objects.filter(study=work.study).select_related("system").defer("text").order_by()
-    )
+def _rows(study: Study) -> QuerySet[Answer]:
+    return Answer.objects.filter(study=study).select_related("system").defer("text").order_by()
 
 
 def _shown(answer: Answer, field: str) -> str:

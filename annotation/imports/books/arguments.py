@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -13,16 +13,35 @@ from annotation.corpus.models import Argument, Comparison
 from annotation.imports.methods.votes import match_key
 from annotation.labelling.actions.campaigns import default_guideline
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import Flag, ImportRefused, Line
+from cqa_site.files.actions.imports import Flag, ImportRefused, Line, Reconciliation
 from cqa_site.people.models import Study, User
 
 from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of
 
-if TYPE_CHECKING:
-    from ..actions.reconciliation import StudyReconciliation
-
-
 # Comparisons and arguments: known by the pair and by the sentence's hash.
+
+
+class EntryReconciliation(Reconciliation):
+    """Remarks about single entries, for every book."""
+
+    def remark(self, entry: ArgumentEntry, column: str, reason: str) -> None:
+        """Flag a row that is imported."""
+        self.mention(entry.row, place_of(entry, column), reason, entry.place)
+
+    def remark_blank(self, entry: ArgumentEntry) -> None:
+        """Flag a row without a sentence: released data holds such tasks, and they are imported."""
+        if not entry.text.strip():
+            self.remark(entry, "", _("The sentence is blank; kept and flagged."))
+
+    def reject(self, entry: ArgumentEntry, column: str, reason: str) -> None:
+        """Leave a row out."""
+        what = "votes" if entry.votes else "items" if entry.campaign else "arguments"
+        self.leave_out(entry.row, place_of(entry, column), reason, of=what, place=entry.place)
+
+
+def place_of(entry: ArgumentEntry, column: str) -> str:
+    """Return where in the file an entry's cell is."""
+    return " · ".join(part for part in (entry.place, column) if part)
 
 
 Pair = tuple[str, str]
@@ -35,7 +54,7 @@ Paired = ArgumentEntry | AnswerEntry | QuestionEntry
 class ComparisonBook:
     """Pairs named by the file; None while new and not written."""
 
-    def __init__(self, work: "StudyReconciliation") -> None:
+    def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
         self.known: dict[Pair, int | None] = {}
         self._first_rows: dict[Pair, int | None] = {}
@@ -92,8 +111,8 @@ class ComparisonBook:
 class ArgumentBook:
     """Arguments named by the file; None while new and not written."""
 
-    def __init__(self, work: "StudyReconciliation") -> None:
-        self.work = work
+    def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
+        self.work, self.comparisons = work, comparisons
         self.known: dict[Unit, int | None] = {}
         self._first_rows: dict[Unit, int | None] = {}
         self._repeated: dict[int, None] = {}
@@ -106,10 +125,10 @@ class ArgumentBook:
             self._note_repeated(unit, entry)
             if unit not in self.known:
                 fresh.setdefault(unit, entry)
-        pairs = {pk: pair for pair, pk in self.work.comparisons.known.items() if pk is not None}
+        pairs = {pk: pair for pair, pk in self.comparisons.known.items() if pk is not None}
         stored = Argument.objects.filter(
             study=self.work.study,
-            comparison_id__in={self.work.comparisons.known[unit[:2]] for unit in fresh} - {None},
+            comparison_id__in={self.comparisons.known[unit[:2]] for unit in fresh} - {None},
             text_sha256__in={unit[2] for unit in fresh},
         )
         fields = ("pk", "comparison_id", "text_sha256", *_COMPARED)
@@ -134,7 +153,7 @@ class ArgumentBook:
         rows = Argument.objects.bulk_create(
             Argument(
                 study=self.work.study,
-                comparison_id=self.work.comparisons.known[unit[:2]],
+                comparison_id=self.comparisons.known[unit[:2]],
                 text=entry.text,
                 text_sha256=unit[2],
                 source_url=entry.source_url,
@@ -238,7 +257,7 @@ def _stored_text(
 class CampaignBook:
     """Campaigns named by the file; None while new and not written."""
 
-    def __init__(self, work: "StudyReconciliation", actor: User | None) -> None:
+    def __init__(self, work: EntryReconciliation, actor: User | None) -> None:
         self.work = work
         self.actor = actor
         self.known: dict[str, Campaign | None] = {}

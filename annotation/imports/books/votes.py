@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Max, Q
 from django.utils import timezone
@@ -23,10 +23,7 @@ from ..actions.entries import (
     rater_of,
     unit_of,
 )
-
-if TYPE_CHECKING:
-    from ..actions.reconciliation import StudyReconciliation
-
+from .arguments import ArgumentBook, CampaignBook, EntryReconciliation
 
 # Items of imported campaigns: the argument behind an id, and its known label.
 
@@ -43,8 +40,10 @@ class KnownItem:
 class ItemBook:
     """Items named by the file, by campaign name and item id."""
 
-    def __init__(self, work: "StudyReconciliation") -> None:
-        self.work = work
+    def __init__(
+        self, work: EntryReconciliation, campaigns: CampaignBook, arguments: ArgumentBook
+    ) -> None:
+        self.work, self.campaigns, self.arguments = work, campaigns, arguments
         self.known: dict[ItemKey, KnownItem] = {}
         self._next_rank: dict[str, int] = {}
 
@@ -61,7 +60,7 @@ class ItemBook:
 
     def _take_campaign(self, name: str, fresh: dict[ItemKey, ArgumentEntry]) -> None:
         stored = {}
-        campaign_id = self.work.campaigns.pk(name)
+        campaign_id = self.campaigns.pk(name)
         if campaign_id is not None:
             fields = ("external_id", "pk", "argument_id", "imported_control_label")
             items = Item.objects.filter(
@@ -79,7 +78,7 @@ class ItemBook:
         self, key: ItemKey, entry: ArgumentEntry, pk: int, argument_id: int, control: int | None
     ) -> None:
         unit = unit_of(entry)
-        if self.work.arguments.known[unit] != argument_id:
+        if self.arguments.known[unit] != argument_id:
             # A unit nobody has: every row with this id is then rejected by `_fits`.
             self.known[key] = KnownItem(pk, ("", "", ""), control)
             return
@@ -100,7 +99,7 @@ class ItemBook:
             rows = Item.objects.bulk_create(
                 Item(
                     campaign_id=campaign_id,
-                    argument_id=self.work.arguments.known[unit_of(entry)],
+                    argument_id=self.arguments.known[unit_of(entry)],
                     external_id=key[1],
                     rank=self._rank(name, campaign_id),
                     control_label=entry.control_label,
@@ -173,10 +172,9 @@ class RaterBook:
 class PlacedRaterBook(RaterBook):
     """Raters of votes, and their place in each campaign."""
 
-    work: "StudyReconciliation"
-
-    def __init__(self, work: "StudyReconciliation") -> None:
+    def __init__(self, work: Reconciliation, campaigns: CampaignBook) -> None:
         super().__init__(work)
+        self.campaigns = campaigns
         self._places: set[tuple[str, RaterKey]] = set()
 
     def take(self, entries: list[ArgumentEntry]) -> None:
@@ -196,7 +194,7 @@ class PlacedRaterBook(RaterBook):
         if not self.work.write or not fresh:
             return
         wanted = {
-            (self.work.campaigns.pk(name), self.known[rater]): is_excluded
+            (self.campaigns.pk(name), self.known[rater]): is_excluded
             for (name, rater), is_excluded in fresh.items()
         }
         stored = Place.objects.filter(
@@ -238,8 +236,14 @@ class StoredVote:
 class VoteBook:
     """Votes named by the file so far, so that a repeated row is seen as one."""
 
-    def __init__(self, work: "StudyReconciliation") -> None:
-        self.work = work
+    def __init__(
+        self,
+        work: EntryReconciliation,
+        campaigns: CampaignBook,
+        items: ItemBook,
+        raters: RaterBook,
+    ) -> None:
+        self.work, self.campaigns, self.items, self.raters = work, campaigns, items, raters
         self._live: dict[VoteKey, StoredVote] = {}
         self._void: dict[VoteKey, int] = defaultdict(int)
         self._ids: dict[tuple[str, str], StoredVote] = {}
@@ -247,7 +251,7 @@ class VoteBook:
 
     def take(self, entries: list[ArgumentEntry]) -> None:
         """Compare the votes of a piece with the database and the rows before, then add."""
-        stored = _Stored(self.work, entries)
+        stored = _Stored(self, entries)
         new: list[tuple[Assignment, StoredVote]] = []
         for entry in entries:
             for vote in entry.votes:
@@ -340,9 +344,9 @@ class VoteBook:
     def _assignment(self, entry: ArgumentEntry, vote: Vote, pair: VoteKey) -> Assignment:
         answered = vote.at if vote.state in (State.ANSWERED, State.SKIPPED) else None
         return Assignment(
-            campaign_id=self.work.campaigns.pk(entry.campaign),
-            item_id=self.work.items.known[pair[0]].pk,
-            rater_id=self.work.raters.known[pair[1]],
+            campaign_id=self.campaigns.pk(entry.campaign),
+            item_id=self.items.known[pair[0]].pk,
+            rater_id=self.raters.known[pair[1]],
             state=vote.state,
             label=vote.label,
             is_extra=vote.is_extra,
@@ -389,24 +393,24 @@ class VoteBook:
 class _Stored:
     """The votes the database has on the items and by the raters of one piece."""
 
-    def __init__(self, work: "StudyReconciliation", entries: list[ArgumentEntry]) -> None:
+    def __init__(self, book: VoteBook, entries: list[ArgumentEntry]) -> None:
         self._by_id: dict[tuple[str, str], StoredVote] = {}
         self._live: dict[VoteKey, StoredVote] = {}
         self._void: dict[VoteKey, list[StoredVote]] = defaultdict(list)
         # Ids of votes that the file gives to another item or rater than the database.
         self.foreign: set[tuple[str, str]] = set()
         for name in dict.fromkeys(entry.campaign for entry in entries):
-            if work.campaigns.pk(name) is not None:
-                self._load(work, name, [entry for entry in entries if entry.campaign == name])
+            if book.campaigns.pk(name) is not None:
+                self._load(book, name, [entry for entry in entries if entry.campaign == name])
 
-    def _load(self, work: "StudyReconciliation", name: str, entries: list[ArgumentEntry]) -> None:
-        items = {work.items.known[key].pk: key for key in map(item_of, entries)}
+    def _load(self, book: VoteBook, name: str, entries: list[ArgumentEntry]) -> None:
+        items = {book.items.known[key].pk: key for key in map(item_of, entries)}
         raters = {
-            work.raters.known[rater_of(vote)]: rater_of(vote)
+            book.raters.known[rater_of(vote)]: rater_of(vote)
             for entry in entries
             for vote in entry.votes
         }
-        votes = Assignment.objects.filter(campaign_id=work.campaigns.pk(name))
+        votes = Assignment.objects.filter(campaign_id=book.campaigns.pk(name))
         fields = ("pk", "state", "label", "item_id", "rater_id", "external_id")
         ids = {vote.external_id for entry in entries for vote in entry.votes} - {""}
         known = votes.filter(
