@@ -19,7 +19,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
     """Report every unsafe setting of a production site; embedded sites pass."""
     if not settings.PRODUCTION:
         return []
-    found = {
+    checks = {
         "cqa.E001": _cache_is_local(),
         "cqa.E002": settings.DEBUG,
         "cqa.E003": key_is_weak(settings.SECRET_KEY),
@@ -29,7 +29,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
         "cqa.E007": any(origin.startswith("http:") for origin in settings.CSRF_TRUSTED_ORIGINS),
         "cqa.E008": not keys_are_sound(),
     }
-    return [Error(WORDS[name], id=name) for name, is_wrong in found.items() if is_wrong]
+    return [Error(WORDS[name], id=name) for name, is_wrong in checks.items() if is_wrong]
 
 
 @register(Tags.security)

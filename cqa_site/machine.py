@@ -26,7 +26,7 @@ def prepare(folder: Path) -> None:
 
 
 def _versions() -> str:
-    return "-".join(_version(each) for each in COMPILED)
+    return "-".join(_version(package) for package in COMPILED)
 
 
 def _version(package: str) -> str:

@@ -56,9 +56,9 @@ def unapplied(executor: MigrationExecutor) -> list[Migration]:
 def has_cache_tables() -> bool:
     """Whether caches that are kept in the database have their tables."""
     wanted = {
-        each["LOCATION"]
-        for each in settings.CACHES.values()
-        if str(each["BACKEND"]).endswith("DatabaseCache")
+        cache["LOCATION"]
+        for cache in settings.CACHES.values()
+        if str(cache["BACKEND"]).endswith("DatabaseCache")
     }
     return wanted <= set(connections[DEFAULT_DB_ALIAS].introspection.table_names())
 
@@ -79,13 +79,13 @@ def pack_files() -> bool:
 
 def static_sources() -> dict[str, Path]:
     """Name → file, as ``collectstatic`` finds them: of two with one name the first counts."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for finder in get_finders():
         storage: Storage
         for path, storage in finder.list(NeededFiles.ignore_patterns):
             name = f"{getattr(storage, 'prefix', None) or ''}/{path}".lstrip("/")
-            found.setdefault(name, Path(storage.path(path)))
-    return found
+            paths.setdefault(name, Path(storage.path(path)))
+    return paths
 
 
 def _ensure(is_done: Callable[[], bool], do: Callable[[], None]) -> bool:
@@ -101,9 +101,9 @@ def _call(command: str, **options: object) -> None:
 
 def _sources() -> str:
     """A hash of the content of every static file and of what packs them."""
-    found = sha256(str(settings.STORAGES["staticfiles"]).encode())
+    digest = sha256(str(settings.STORAGES["staticfiles"]).encode())
     for package in PACKERS:
-        found.update(f"{package} {version(package)}\n".encode())
+        digest.update(f"{package} {version(package)}\n".encode())
     for name, path in sorted(static_sources().items()):
-        found.update(f"{name}\n".encode() + sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+        digest.update(f"{name}\n".encode() + sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

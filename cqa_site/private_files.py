@@ -18,10 +18,10 @@ def own_secret(path: Path, random_bytes: int = 64) -> str:
     """Read a secret of this installation; of processes that find none, one makes it for all."""
     make_private(path)
     while not (secret := path.read_text().strip()):
-        with path.open("r+") as found:
-            fcntl.flock(found, fcntl.LOCK_EX)
+        with path.open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
             # Else somebody has put a written one in its place meanwhile.
-            if not found.read().strip() and _is_at(path, found.fileno()):
+            if not file.read().strip() and _is_at(path, file.fileno()):
                 _replace(path, secrets.token_urlsafe(random_bytes))
     return secret
 

@@ -71,9 +71,9 @@ def secrets_held() -> Iterator[bytes]:
 def resealed(box: MultiFernet | None, value: Any) -> Any:
     """A value with every secret in it encrypted anew by the first key; raises InvalidToken."""
     if isinstance(value, dict):
-        return {key: resealed(box, each) for key, each in value.items()}
+        return {key: resealed(box, part) for key, part in value.items()}
     if isinstance(value, list):
-        return [resealed(box, each) for each in value]
+        return [resealed(box, part) for part in value]
     if not _is_token(value):
         return value
     if box is None:
@@ -91,8 +91,8 @@ def _held(using: str) -> Iterator[tuple[models.Model, str]]:
 
 def _tokens(value: Any) -> Iterator[bytes]:
     if isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _tokens(each)
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _tokens(part)
     elif _is_token(value):
         yield value.encode() if isinstance(value, str) else bytes(value)
 

@@ -242,7 +242,7 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "provider_class": "cqa_site.people.sign_in.openid.CheckedProvider",
-        "APPS": [each.as_app() for each in OIDC_PROVIDERS.values()],
+        "APPS": [provider.as_app() for provider in OIDC_PROVIDERS.values()],
     }
 }
 

@@ -142,7 +142,7 @@ def address(route: str, name: str, views: type[ViewSetMixin], **methods: str) ->
 def resource(
     base: str,
     many: str,
-    one: str,
+    singular: str,
     views: type[ViewSetMixin],
     verbs: str = "",
     *,
@@ -158,8 +158,8 @@ def resource(
     names = [(verb, verb.replace("-", "_")) for verb in verbs.split()]
     return [
         address(base, many, list_views or views, **listed),
-        address(at, one, views, **row),
-        *(address(f"{at}{verb}/", f"{one}_{name}", views, post=name) for verb, name in names),
+        address(at, singular, views, **row),
+        *(address(f"{at}{verb}/", f"{singular}_{name}", views, post=name) for verb, name in names),
     ]
 
 
@@ -299,7 +299,7 @@ def _choices(field: forms.ChoiceField) -> list[Any]:
 
 
 def _choice(field: forms.ChoiceField, **more: Any) -> serializers.Field:
-    choices = [each for each in _choices(field) if each[0] != ""]
+    choices = [choice for choice in _choices(field) if choice[0] != ""]
     if choices:
         return serializers.ChoiceField(choices, **more)
     longest = getattr(field, "longest", LONGEST_CHOICE)

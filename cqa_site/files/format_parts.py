@@ -94,14 +94,18 @@ class Option:
 OPTIONS: dict[str, Option] = {}
 
 
-def register_options(*found: Option) -> None:
+def register_options(*options: Option) -> None:
     """Make options known; the same one may be named by several apps."""
-    OPTIONS.update({each.name: each for each in found})
+    OPTIONS.update({option.name: option for option in options})
 
 
 def asked_with_uploads(*, of_batches: bool = False) -> list[Option]:
     """What the upload page asks for, or only what can be said of many files at once."""
-    return [each for each in OPTIONS.values() if each.label and (each.is_shared or not of_batches)]
+    return [
+        option
+        for option in OPTIONS.values()
+        if option.label and (option.is_shared or not of_batches)
+    ]
 
 
 class OptionsForm(forms.Form):
@@ -139,9 +143,9 @@ class Counted:
 COUNTED: dict[str, Counted] = {}
 
 
-def register_counted(*found: Counted) -> None:
+def register_counted(*kinds: Counted) -> None:
     """Make kinds of objects known, in the order in which tables show them."""
-    COUNTED.update({each.name: each for each in found})
+    COUNTED.update({kind.name: kind for kind in kinds})
 
 
 def empty_counts() -> dict[str, dict[str, int]]:
@@ -201,8 +205,8 @@ class Look:
     @property
     def has_points(self) -> bool:
         """Whether there are columns C1, C2, … of a rubric."""
-        found = [name for name in self.bare if _CRITERION.fullmatch(name)]
-        return len(found) >= FEWEST_CRITERIA
+        names = [name for name in self.bare if _CRITERION.fullmatch(name)]
+        return len(names) >= FEWEST_CRITERIA
 
     def has(self, *columns: str) -> bool:
         """Whether all of these columns are there, exactly so called."""

@@ -151,9 +151,9 @@ class Format:
 FORMATS: dict[str, Format] = {}
 
 
-def register_format(*found: Format) -> None:
+def register_format(*formats: Format) -> None:
     """Make formats known, in the order in which pages name them."""
-    FORMATS.update({each.name: each for each in found})
+    FORMATS.update({file_format.name: file_format for file_format in formats})
 
 
 def known_kinds() -> list[tuple[str, Text]]:
@@ -163,19 +163,26 @@ def known_kinds() -> list[tuple[str, Text]]:
 
 def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
     """All formats, once each: those for what a study wants to find out, then by heading."""
-    found = sorted(FORMATS.values(), key=lambda each: not each.is_usual)
-    meant = [each for each in found if each.sample and goal in each.sample.goals]
-    rest = [each for each in found if each not in meant]
+    formats = sorted(FORMATS.values(), key=lambda file_format: not file_format.is_usual)
+    meant = [
+        file_format
+        for file_format in formats
+        if file_format.sample and goal in file_format.sample.goals
+    ]
+    rest = [file_format for file_format in formats if file_format not in meant]
     groups: list[tuple[Text, list[Format]]] = [(_("For the question of this study"), meant)]
     for heading, title in HEADINGS.items():
-        groups.append((title, [each for each in rest if each.heading == heading]))
+        groups.append(
+            (title, [file_format for file_format in rest if file_format.heading == heading])
+        )
     return [(title, own) for title, own in groups if own]
 
 
 def kinds_under_headings(goal: str) -> list[tuple[Text, list[tuple[str, Text]]]]:
     """The same as choices of a form."""
     return [
-        (title, [(each.name, each.title) for each in own]) for title, own in under_headings(goal)
+        (title, [(file_format.name, file_format.title) for file_format in own])
+        for title, own in under_headings(goal)
     ]
 
 

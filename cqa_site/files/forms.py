@@ -43,7 +43,7 @@ class FilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
         """Judge each by itself."""
-        return [super(FilesField, self).clean(each, initial) for each in data or [None]]
+        return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
 
 class UploadForm(OptionsForm):
@@ -58,8 +58,8 @@ class UploadForm(OptionsForm):
 
     def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
         super().__init__(*args, asked=asked_with_uploads(), **kwargs)
-        found = ("", _("Detect from content"))
-        offer(self, kind=[found, *kinds_under_headings(goal)])
+        choice = ("", _("Detect from content"))
+        offer(self, kind=[choice, *kinds_under_headings(goal)])
         self.fields["file"].help_text = _(
             "CSV, TSV, JSON, JSON Lines, XLSX, XLS, ODS, or a ZIP archive of them, up to "
             "%s. Nothing is stored in the study before you see a dry run."
@@ -85,7 +85,7 @@ class UploadForm(OptionsForm):
     @property
     def options(self) -> dict[str, Any]:
         """As the import keeps them."""
-        return {each.name: self.cleaned_data[each.name] for each in asked_with_uploads()}
+        return {option.name: self.cleaned_data[option.name] for option in asked_with_uploads()}
 
 
 class KindForm(forms.Form):
@@ -109,7 +109,7 @@ class BatchApplyForm(forms.Form):
 
     def __init__(self, *args: Any, waiting: Iterable[UUID], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offer(self, files=[(str(each), str(each)) for each in waiting])
+        offer(self, files=[(str(file_id), str(file_id)) for file_id in waiting])
 
 
 ENCODINGS = [(name, name) for name in ACCEPTED]
@@ -335,16 +335,16 @@ class AskingColumns(Asking):
 
     def initial(self) -> dict[str, Any]:
         """What was chosen before, else a guess from the headers."""
-        said = {name: value for name, value in self.file.options.items() if value is not None}
+        values = {name: value for name, value in self.file.options.items() if value is not None}
         options = self.file.options | self.seen
         guess = format_of(self.file.kind).guess(self.file, self.preview, options)
-        mapping = said.get("mapping") or {}
+        mapping = values.get("mapping") or {}
         if not mapping or not set(mapping.values()) <= set(self.preview.columns):
             # From another sheet or header row.
             mapping = guess["mapping"]
         return {
             **guess,
-            **said,
+            **values,
             "mapping": mapping,
             **{f"map_{field}": column for field, column in mapping.items()},
         }

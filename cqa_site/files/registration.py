@@ -46,7 +46,7 @@ def file_entries() -> Iterator[Entry]:
 def files_waiting(study: Any) -> int:
     """Dry runs that nobody has confirmed; files that came together count once."""
     files = ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED)
-    found = files.aggregate(
+    counts = files.aggregate(
         alone=Count("pk", filter=Q(batch=None)), together=Count("batch", distinct=True)
     )
-    return found["alone"] + found["together"]
+    return counts["alone"] + counts["together"]

@@ -51,7 +51,7 @@ def pages() -> dict[str, Page]:
     """Every file, read once a process."""
     folder = settings.BASE_DIR / "docs"
     files = {
-        each.relative_to(folder).with_suffix("").as_posix(): each for each in folder.rglob("*.md")
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
     }
     return {name: _page(name, file.read_text(encoding="utf-8")) for name, file in files.items()}
 
@@ -61,7 +61,7 @@ def _page(name: str, text: str) -> Page:
     title = first.removeprefix("# ")
     heads = list(HEADING.finditer(text))
     sections = []
-    ends = [each.start() for each in heads[1:]] + [len(text)]
+    ends = [match.start() for match in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
         plain = " ".join(MARKS.sub(" ", text[head.end() : end]).split())
         anchor = "" if head[1] == "#" else slugify(head[2])
@@ -78,34 +78,36 @@ def search(words: list[str]) -> list[tuple[Section, str]]:
     wanted = [word.casefold() for word in words]
     begin = [re.compile(rf"\b{re.escape(word)}") for word in wanted]
     order = [page.name for page in _listed()]
-    found = [
-        (each, _excerpt(each.text, wanted[0]))
+    hits = [
+        (passage, _excerpt(passage.text, wanted[0]))
         for page in pages().values()
-        for each in page.sections
-        if all(word in f"{each.of} {each.title} {each.text}".casefold() for word in wanted)
+        for passage in page.sections
+        if all(
+            word in f"{passage.of} {passage.title} {passage.text}".casefold() for word in wanted
+        )
     ]
 
     def rank(row: tuple[Section, str]) -> tuple[bool, bool, int]:
         section = row[0]
-        in_title = all(each.search(section.title.casefold()) for each in begin)
+        in_title = all(pattern.search(section.title.casefold()) for pattern in begin)
         in_a_row = " ".join(wanted) in f"{section.title} {section.text}".casefold()
         place = order.index(section.page) if section.page in order else len(order)
         return (not in_title, not in_a_row, place)
 
-    return (_meanings(wanted) + sorted(found, key=rank))[:SHOWN]
+    return (_meanings(wanted) + sorted(hits, key=rank))[:SHOWN]
 
 
 def _meanings(wanted: list[str]) -> list[tuple[Section, str]]:
     """Terms of the glossary that are called so."""
     called = {
-        each.anchor: each
-        for each in glossary().values()
-        if all(word in each.words.casefold() for word in wanted)
+        meaning.anchor: meaning
+        for meaning in glossary().values()
+        if all(word in meaning.words.casefold() for word in wanted)
     }
     title = pages()["glossary"].title
     return [
-        (Section("glossary", title, each.words, each.anchor, each.text), each.text)
-        for each in called.values()
+        (Section("glossary", title, meaning.words, meaning.anchor, meaning.text), meaning.text)
+        for meaning in called.values()
     ]
 
 
@@ -118,12 +120,12 @@ def _excerpt(text: str, word: str) -> str:
 @login_required
 def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
     """One file of the documentation, or what the search found in all of them."""
-    found = pages().get(page)
-    if found is None:
+    document = pages().get(page)
+    if document is None:
         raise Http404
     words = request.GET.get("q", "")[:LONGEST].strip()
     context = {
-        "page": found,
+        "page": document,
         "parts": _parts(),
         "words": words,
         "results": search(words.split()) if words else None,

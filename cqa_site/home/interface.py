@@ -113,11 +113,11 @@ class Operation:
         lines = [f"curl -H 'Authorization: Bearer {{token}}' \\\n  '{site}{self.at(study_id)}'"]
         if self.method != "GET":
             lines.append(f"-X {self.method}")
-        needed = [each for shape in self.takes[:1] for each in shape.fields if each.is_required]
+        needed = [field for shape in self.takes[:1] for field in shape.fields if field.is_required]
         if self.is_form:
-            lines += [f"-F {each.name}={{{each.kind}}}" for each in needed]
+            lines += [f"-F {field.name}={{{field.kind}}}" for field in needed]
         elif self.takes:
-            body = {each.name: SAMPLES.get(each.kind, f"{{{each.kind}}}") for each in needed}
+            body = {field.name: SAMPLES.get(field.kind, f"{{{field.kind}}}") for field in needed}
             lines += ["-H 'Content-Type: application/json'", f"-d '{json.dumps(body)}'"]
         return " \\\n  ".join(lines)
 
@@ -138,7 +138,9 @@ class Schema(SpectacularAPIView):
 
 @cache
 def _rendered(media_type: str) -> bytes:
-    renderers = {each.media_type: each for each in Schema.renderer_classes}
+    renderers = {
+        renderer_class.media_type: renderer_class for renderer_class in Schema.renderer_classes
+    }
     return force_bytes(renderers[media_type]().render(whole_schema(), renderer_context={}))
 
 
@@ -147,24 +149,26 @@ def operations() -> dict[str, Operation]:
     """Every operation by its name in the schema; made at the first request, in about a second."""
     schema = whole_schema()
     shapes = schema["components"]["schemas"]
-    found = [
-        _operation(path, method, said, shapes)
+    addresses = [
+        _operation(path, method, spec, shapes)
         for path, methods in schema["paths"].items()
-        for method, said in methods.items()
+        for method, spec in methods.items()
     ]
-    return {each.name: each for each in found}
+    return {operation.name: operation for operation in addresses}
 
 
-def _operation(path: str, method: str, said: Any, shapes: Any) -> Operation:
-    content = said.get("requestBody", {}).get("content", {})
-    status = next(code for code in sorted(said["responses"]) if code.startswith(("2", "3")))
-    given: dict[str, Any] = next(iter(said["responses"][status].get("content", {}).values()), {})
+def _operation(path: str, method: str, spec: Any, shapes: Any) -> Operation:
+    content = spec.get("requestBody", {}).get("content", {})
+    status = next(code for code in sorted(spec["responses"]) if code.startswith(("2", "3")))
+    given: dict[str, Any] = next(iter(spec["responses"][status].get("content", {}).values()), {})
     return Operation(
-        name=said["operationId"],
+        name=spec["operationId"],
         method=method.upper(),
         path=path,
-        about=_about(said),
-        parameters=tuple(_parameter(each, shapes) for each in said.get("parameters", ())),
+        about=_about(spec),
+        parameters=tuple(
+            _parameter(parameter, shapes) for parameter in spec.get("parameters", ())
+        ),
         takes=tuple(_shapes(next(iter(content.values()))["schema"], shapes)) if content else (),
         is_form="multipart/form-data" in content,
         gives=tuple(_shapes(given.get("schema", {}), shapes)),
@@ -172,20 +176,20 @@ def _operation(path: str, method: str, said: Any, shapes: Any) -> Operation:
     )
 
 
-def _parameter(said: Any, shapes: Any) -> Field:
-    kind = kind_of(said["schema"], shapes)
+def _parameter(spec: Any, shapes: Any) -> Field:
+    kind = kind_of(spec["schema"], shapes)
     return Field(
-        said["name"],
+        spec["name"],
         kind,
-        _about(said),
-        said.get("required", False),
-        said["in"],
-        choices_of(said["schema"], shapes),
+        _about(spec),
+        spec.get("required", False),
+        spec["in"],
+        choices_of(spec["schema"], shapes),
     )
 
 
-def _about(said: Any) -> str:
-    return VALUES.sub("", said.get("description", "")).replace("``", "").strip()
+def _about(spec: Any) -> str:
+    return VALUES.sub("", spec.get("description", "")).replace("``", "").strip()
 
 
 def _shapes(part: Any, shapes: Any, many: Any = "") -> Iterator[Shape]:
@@ -231,7 +235,7 @@ def kind_of(part: Any, shapes: Any) -> str:
         return f"list of {kind_of(part['items'], shapes)}"
     for choice in ("allOf", "oneOf", "anyOf"):
         if choice in part:
-            kinds = [kind_of(each, shapes) for each in part[choice]]
+            kinds = [kind_of(option, shapes) for option in part[choice]]
             return " | ".join(dict.fromkeys(kind for kind in kinds if kind))
     return str(part.get("format") or part.get("type", "any"))
 
@@ -252,17 +256,30 @@ LONGEST = 100
 def study_api(request: StudyRequest, study: Study) -> HttpResponse:
     """All addresses, in groups; with words, those that say all of them."""
     words = request.GET.get("q", "")[:LONGEST].casefold().split()
-    found = sorted(
-        (each for each in operations().values() if all(word in _text(each) for word in words)),
-        key=lambda each: (each.group not in ("", "me"), str(each.title), each.path),
+    addresses = sorted(
+        (
+            operation
+            for operation in operations().values()
+            if all(word in _text(operation) for word in words)
+        ),
+        key=lambda operation: (
+            operation.group not in ("", "me"),
+            str(operation.title),
+            operation.path,
+        ),
     )
-    groups = [(title, list(rows)) for title, rows in groupby(found, lambda each: each.title)]
+    groups = [
+        (title, list(rows))
+        for title, rows in groupby(addresses, lambda operation: operation.title)
+    ]
     context = {
         "study": study,
         "groups_of_addresses": groups,
-        "number": len(found),
+        "number": len(addresses),
         "words": " ".join(words),
-        "tokens": [each for each in request.user.api_tokens.all()[:50] if each.is_open],
+        "tokens": [
+            api_token for api_token in request.user.api_tokens.all()[:50] if api_token.is_open
+        ],
     }
     return render(request, "api/addresses.html", context)
 
@@ -274,16 +291,16 @@ def _text(operation: Operation) -> str:
 @study_page(*RESEARCHERS)
 def study_api_address(request: StudyRequest, study: Study, operation: str) -> HttpResponse:
     """One address: what it takes and gives, how a shell asks for it, and a read to try."""
-    found = operations().get(operation)
-    if found is None:
+    address = operations().get(operation)
+    if address is None:
         raise Http404
     site = f"{request.scheme}://{request.get_host()}"
     context = {
         "study": study,
-        "operation": found,
-        "path": found.at(study.public_id),
-        "curl": found.curl(site, study.public_id),
-        "asked": [each for each in found.parameters if each.name != "study_id"],
+        "operation": address,
+        "path": address.at(study.public_id),
+        "curl": address.curl(site, study.public_id),
+        "asked": [parameter for parameter in address.parameters if parameter.name != "study_id"],
     }
     return render(request, "api/address.html", context)
 

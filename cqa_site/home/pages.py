@@ -31,16 +31,16 @@ LOOKED_AT, SHOWN = 12, 3
 def home(request: PersonRequest) -> HttpResponse:
     """List the person's studies with the work that waits in each; with just one, go to it."""
     every = list(memberships_of(request.user).order_by("study__name"))
-    memberships = [each for each in every if not each.study.is_archived]
+    memberships = [member for member in every if not member.study.is_archived]
     if len(memberships) == 1 and "all" not in request.GET:
         return redirect("study", study_id=memberships[0].study.public_id)
     for membership in memberships[:LOOKED_AT]:
         if not membership.is_researcher:
-            left = [each for each in waiting_for(membership) if not each.is_done]
+            left = [waiting for waiting in waiting_for(membership) if not waiting.is_done]
             vars(membership).update(waiting=left[:SHOWN])
     context = {
         "memberships": memberships,
-        "archived": [each for each in every if each.study.is_archived],
+        "archived": [member for member in every if member.study.is_archived],
         "may_open_studies": may_open_studies(request.user),
     }
     return render(request, "home.html", context)
@@ -95,8 +95,8 @@ def waiting(request: StudyRequest, study: Study) -> HttpResponse:
 def search(request: StudyRequest, study: Study) -> HttpResponse:
     """Things of the study whose names hold the words, a few of each kind."""
     words = request.GET.get("q", "")[:LONGEST].split()
-    found = find(study, request.membership.role, words) if words else []
-    return JsonResponse({"found": found})
+    results = find(study, request.membership.role, words) if words else []
+    return JsonResponse({"found": results})
 
 
 urlpatterns = [

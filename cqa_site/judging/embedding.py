@@ -61,10 +61,10 @@ class Side:
         """
         angles = np.pi / 2 * np.tanh((vectors @ self.weight + self.bias) / 2)
         sides = np.stack([np.sin(angles), np.cos(angles)], axis=1) * self.share**0.5
-        found: FloatArray = np.concatenate(
+        coordinates: FloatArray = np.concatenate(
             [vectors * np.float32((1 - self.share) ** 0.5), sides.astype(np.float32)], axis=1
         )
-        return found
+        return coordinates
 
 
 def side_in(folder: Path) -> Side | None:
@@ -206,9 +206,9 @@ def embeddings_available() -> bool:
 
 def require_packages() -> None:
     """Raise EmbeddingsUnavailable unless language packages are there, saying how to get them."""
-    found = packages.state(packages.Part.LANGUAGE)
-    if not found.is_there:
-        raise EmbeddingsUnavailable(str(found))
+    state = packages.state(packages.Part.LANGUAGE)
+    if not state.is_there:
+        raise EmbeddingsUnavailable(str(state))
 
 
 def _load(name: str) -> Any:
@@ -261,10 +261,10 @@ def packaged_weights() -> str:
     """The folder of the packaged model; raises EmbeddingsUnavailable."""
     require_packages()
     # Found without importing the package, which would import torch.
-    found = importlib.util.find_spec(_PACKAGE)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
         raise EmbeddingsUnavailable(f"The package {_PACKAGE} has no weights here.")
-    return str(Path(found.origin).parent / "model")
+    return str(Path(spec.origin).parent / "model")
 
 
 def _width(model: Any) -> int:

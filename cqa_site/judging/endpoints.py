@@ -108,7 +108,7 @@ async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Ca
     ask = _Question(client, model, {limit.parameter: room}, deadline)
     temperature = await _temperature(ask)
     ask = dataclasses.replace(ask, takes_temperature=not temperature.refused)
-    found = Capabilities(
+    capabilities = Capabilities(
         model=first.model,
         token_limit=limit,
         temperature=temperature,
@@ -118,11 +118,11 @@ async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Ca
         n=await _n(ask),
     )
     if not does_think:
-        return found
+        return capabilities
     # Some questions take longer thoughts than these.
     proposed = max(ROOM_TO_THINK, ROOM_TO_ANSWER + 2 * max(ask.used, default=0))
     limit = dataclasses.replace(limit, proposed=proposed)
-    return dataclasses.replace(found, token_limit=limit)
+    return dataclasses.replace(capabilities, token_limit=limit)
 
 
 def _thinks(text: str) -> bool:
@@ -169,11 +169,13 @@ async def _token_limit(ask: _Question) -> tuple[ChatReply, Finding]:
             refusals.append(failure)
             continue
         is_cut = reply.finish_reason == "length" or reply.tokens_out == SHORT
-        said = [*map(str, refusals), f"{name}={SHORT}: {_cut_or_not(reply, is_cut)}"]
-        found = Finding(is_cut, _excerpt("; ".join(said), 2 * LONGEST_EVIDENCE), parameter=name)
+        evidence = [*map(str, refusals), f"{name}={SHORT}: {_cut_or_not(reply, is_cut)}"]
+        finding = Finding(
+            is_cut, _excerpt("; ".join(evidence), 2 * LONGEST_EVIDENCE), parameter=name
+        )
         if is_cut:
-            return reply, found
-        ignored = ignored or (reply, found)
+            return reply, finding
+        ignored = ignored or (reply, finding)
     if ignored is None:
         raise refusals[0]
     return ignored
@@ -190,8 +192,8 @@ async def _long_reply(ask: _Question, name: str) -> ChatReply:
 
 
 def _cut_or_not(reply: ChatReply, is_cut: bool) -> str:
-    said = f"“{_excerpt(reply.text, 40)}”" if reply.text.strip() else "a reply without text"
-    return f"{said}, {'cut' if is_cut else 'not cut'}"
+    excerpt = f"“{_excerpt(reply.text, 40)}”" if reply.text.strip() else "a reply without text"
+    return f"{excerpt}, {'cut' if is_cut else 'not cut'}"
 
 
 async def _temperature(ask: _Question) -> Finding:
@@ -226,8 +228,8 @@ async def _logprobs(ask: _Question) -> Finding:
         reply = await ask("Say hello.", logprobs=True, top_logprobs=2)
     except CallFailed as failure:
         return _refused(failure)
-    found = _first_choice(reply).get("logprobs")
-    tokens = found.get("content") if isinstance(found, Mapping) else None
+    probabilities = _first_choice(reply).get("logprobs")
+    tokens = probabilities.get("content") if isinstance(probabilities, Mapping) else None
     works = isinstance(tokens, list) and bool(tokens)
     return Finding(works, _excerpt(str(tokens[0])) if tokens and works else "no probabilities")
 
@@ -327,7 +329,7 @@ def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out:
     >>> cost_micro(1000, 50, price_in=Decimal("0.15"), price_out=Decimal("0.60"))
     180
     """
-    if any(each < 0 for each in (tokens_in, tokens_out, price_in, price_out)):
+    if any(number < 0 for number in (tokens_in, tokens_out, price_in, price_out)):
         raise ValueError("tokens and prices are never negative")
     cost = tokens_in * price_in + tokens_out * price_out
     return int(cost.to_integral_value(rounding=ROUND_CEILING))

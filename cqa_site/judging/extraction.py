@@ -190,14 +190,14 @@ def is_taken_back(behind: str, values: Iterable[object]) -> bool:
     >>> is_taken_back("The label should be 2.", [3]), is_taken_back("The label is 3.", [3])
     (True, False)
     """
-    said = {str(float(v) if isinstance(v, int | float) else v) for v in values}
+    texts = {str(float(v) if isinstance(v, int | float) else v) for v in values}
     words = [mark[1] or mark[2] for mark in _NAMED.finditer(behind)]
     named = [float(word) if word[0].isdigit() else word for word in words]
-    return bool(_TAKEN_BACK.search(behind)) or any(str(name) not in said for name in named)
+    return bool(_TAKEN_BACK.search(behind)) or any(str(name) not in texts for name in named)
 
 
 def _object_among_prose(text: str) -> Any:
-    found: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     position = count = 0
     while (start := text.find("{", position)) >= 0:
         value, end = _decode(text, start)
@@ -208,14 +208,14 @@ def _object_among_prose(text: str) -> Any:
         lead = text[position:start].rstrip(" \t\r\n`").removesuffix("json").rstrip(" \t\r\n`")
         if _HEDGED.search(lead, lead.rfind("\n") + 1):
             raise ReplyNotUsable(Unscored.NO_JSON, "an object that is called a guess")
-        found[json.dumps(value, sort_keys=True)] = value
-        if len(found) > 1 or count > MOST_OBJECTS:
+        objects[json.dumps(value, sort_keys=True)] = value
+        if len(objects) > 1 or count > MOST_OBJECTS:
             raise ReplyNotUsable(Unscored.AMBIGUOUS, "several objects")
         position = end
-    if not found:
+    if not objects:
         raise ReplyNotUsable(*_why_no_object(text))
     _check_outside(text, position, len(text))
-    answer = next(iter(found.values()))
+    answer = next(iter(objects.values()))
     if is_taken_back(text[position:], _leaves(answer)):
         raise ReplyNotUsable(Unscored.AMBIGUOUS, "the words behind the object say otherwise")
     return answer

@@ -198,19 +198,19 @@ class State:
 
     def __str__(self) -> str:
         what = "The model in the box" if self.part == Part.MODEL else "Language packages"
-        one = self.part == Part.MODEL
+        is_model = self.part == Part.MODEL
         if self.is_there:
-            return f"{what} {'is' if one else 'are'} installed."
+            return f"{what} {'is' if is_model else 'are'} installed."
         if self.is_fetching:
             now = f", now {self.now}" if self.now else ""
-            needed, ready = ("it", "it is") if one else ("them", "they are")
+            needed, ready = ("it", "it is") if is_model else ("them", "they are")
             return (
-                f"{what} {'is' if one else 'are'} being downloaded: {self.done} of {self.total} "
-                f"packages{now}. Work that needs {needed} starts by itself when {ready} installed."
+                f"{what} {'is' if is_model else 'are'} being downloaded: {self.done} of "
+                f"{self.total} packages{now}. Work that needs {needed} starts by itself when {ready} installed."
             )
         if self.stage == Stage.FAILED:
             return f"{what} could not be downloaded: {self.why} Try again: {COMMAND}"
-        return f"{what} {'is' if one else 'are'} not installed. Download with: {COMMAND}"
+        return f"{what} {'is' if is_model else 'are'} not installed. Download with: {COMMAND}"
 
 
 @cache
@@ -277,10 +277,10 @@ def models_folder() -> Path:
 def read_progress() -> dict[str, Any]:
     """What the program that fetches has written: ``done``, ``now`` and why it gave up."""
     try:
-        found: dict[str, Any] = json.loads(PROGRESS.read_text(encoding="utf-8"))
+        progress: dict[str, Any] = json.loads(PROGRESS.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found
+    return progress
 
 
 def write_progress(done: list[str], now: str = "", failed: str = "") -> None:
@@ -290,7 +290,7 @@ def write_progress(done: list[str], now: str = "", failed: str = "") -> None:
     fresh.replace(PROGRESS)
 
 
-def _numbers(found: str) -> tuple[int, ...]:
+def _numbers(version: str) -> tuple[int, ...]:
     """``2.13.0+cpu`` as numbers; what is not a number ends them."""
-    plain = found.partition("+")[0].split(".")
-    return tuple(int(each) for each in plain if each.isdecimal())
+    plain = version.partition("+")[0].split(".")
+    return tuple(int(part) for part in plain if part.isdecimal())

@@ -45,10 +45,10 @@ def failure_of(
     """
     error = document.get("error") if isinstance(document, Mapping) else None
     details = error if isinstance(error, Mapping) else {}
-    said = details.get("message") if details else error
+    detail = details.get("message") if details else error
     message = f"the endpoint answered {status}"
-    if isinstance(said, str) and said.strip():
-        message += ": " + " ".join(storable(said).split())[:LONGEST_MESSAGE]
+    if isinstance(detail, str) and detail.strip():
+        message += ": " + " ".join(storable(detail).split())[:LONGEST_MESSAGE]
     # The values may be of any type, also of one that no set takes.
     has_no_money = str(details.get("code")) in _NO_MONEY or str(details.get("type")) in _NO_MONEY
     return CallFailed(
@@ -259,7 +259,7 @@ def model_names(answer: Answer) -> list[str]:
     listed = answer.field("data")
     entries = listed if isinstance(listed, list) else []
     ids = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
-    return [storable(one) for one in ids if isinstance(one, str)]
+    return [storable(name) for name in ids if isinstance(name, str)]
 
 
 def _count(value: Any) -> int:
@@ -334,8 +334,8 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
     wanted = sorted(set(names), key=len, reverse=True)
     words = list(_words(document))
     for key, word in words:
-        if key in ("param", "loc") and (found := _of(word, wanted)):
-            return found
+        if key in ("param", "loc") and (parameter := _of(word, wanted)):
+            return parameter
     text = " ".join(word for key, word in words if key not in ("param", "loc"))
     places = {name: place for name in wanted if (place := _place(name, text)) is not None}
     return min(places, key=lambda name: places[name], default="")
@@ -381,5 +381,5 @@ def _of(word: str, names: Iterable[str]) -> str:
 def _place(name: str, text: str) -> int | None:
     word = re.escape(name)
     pattern = rf"\b{word}\b" if "_" in name else f"{_QUOTES}{word}{_QUOTES}"
-    found = re.search(pattern, text)
-    return found.start() if found else None
+    match = re.search(pattern, text)
+    return match.start() if match else None

@@ -192,7 +192,7 @@ def record(
         # The number of a run.
         "subject": subject if RUN_NUMBER.fullmatch(subject) else None,
     }
-    told = {name: each for name, each in told.items() if each is not None}
+    told = {name: value for name, value in told.items() if value is not None}
     transaction.on_commit(partial(security, verb, **told))
     return AuditEvent.objects.create(
         study=study, actor=actor, verb=verb, subject=subject[:200], reason=reason, details=details

@@ -61,9 +61,9 @@ class LastAdmin(Exception):
 def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
     """Make somebody a researcher of a study, or its admin if it has none; a member stays one."""
     hold_people(study)
-    found = Membership.objects.filter(study=study, user=user).first()
-    if found is not None:
-        return found
+    membership = Membership.objects.filter(study=study, user=user).first()
+    if membership is not None:
+        return membership
     role = Role.RESEARCHER if _active_admins(study).exists() else Role.ADMIN
     made = Membership.objects.create(study=study, user=user, role=role)
     record(study=study, actor=actor, verb="member_joined", subject=str(user), role=role)

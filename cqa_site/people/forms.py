@@ -35,7 +35,7 @@ class StudyForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         label, first = self.fields["goal"].label, paths()[0].key
-        offered = [(each.key, each.question) for each in paths()]
+        offered = [(path.key, path.question) for path in paths()]
         self.fields["goal"] = forms.ChoiceField(
             label=label,
             choices=offered,

@@ -73,10 +73,10 @@ class Measured:
         """The numbers with these digits behind the point, ``default`` where none are given."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
-        shown = [_text(each, digit) for each, digit in zip(self.numbers, wanted, strict=False)]
+        shown = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
         signs = self.signs * len(shown) if len(self.signs) == 1 else self.signs
         return shown[0] + "".join(
-            f" {sign} {each}" for sign, each in zip(signs, shown[1:], strict=False)
+            f" {sign} {number}" for sign, number in zip(signs, shown[1:], strict=False)
         )
 
     def part(self, first: int, last: int) -> "Measured":
@@ -110,7 +110,7 @@ class ReproducedValue:
     def claims(self) -> list[Measured]:
         """The computed values that should be the published one."""
         values = (self.released, None if self.recipe else self.ours)
-        return [each for each in values if each is not None]
+        return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,9 @@ class Figure:
     @property
     def is_unexplained(self) -> bool:
         """It differs by more than .01, and nobody says why."""
-        is_near = bool(self.off) and all(abs(each) <= NEAR_ENOUGH + ROUNDING for each in self.off)
+        is_near = bool(self.off) and all(
+            abs(difference) <= NEAR_ENOUGH + ROUNDING for difference in self.off
+        )
         return self.status == DIFFERS and not self.why and not is_near
 
     @property
@@ -164,9 +166,11 @@ class Figure:
     @property
     def verdict(self) -> str:
         """The status, by how much, why it is so, and what ours does differently."""
-        digits = [each + MORE_DIGITS if each else 0 for each in digits_of(self.published)]
+        digits = [
+            decimals + MORE_DIGITS if decimals else 0 for decimals in digits_of(self.published)
+        ]
         off = zip(self.off, digits, strict=True) if self.status == DIFFERS and self.off else ()
-        by = " / ".join(f"{each:+,.{digit}f}" for each, digit in off).replace("-", "−")
+        by = " / ".join(f"{difference:+,.{digit}f}" for difference, digit in off).replace("-", "−")
         status = " by ".join(filter(None, (self.status, by)))
         ours = f"ours: {self.found.recipe}" if self.found.recipe and self.found.ours else ""
         return "; ".join(filter(None, (": ".join(filter(None, (status, self.why))), ours)))
@@ -175,7 +179,9 @@ class Figure:
         """A value with two digits more than are printed."""
         if value is None:
             return NOTHING
-        return value.text(each + MORE_DIGITS if each else 0 for each in digits_of(self.published))
+        return value.text(
+            digit + MORE_DIGITS if digit else 0 for digit in digits_of(self.published)
+        )
 
     def as_row(self) -> tuple[str, ...]:
         """Cells under `HEADINGS`."""
@@ -213,7 +219,7 @@ HEADINGS = ("table", "figure", "published", "in", "released data", "n", "ours", 
 
 
 def compare(
-    found: Mapping[Key, ReproducedValue],
+    values: Mapping[Key, ReproducedValue],
     printed: Iterable[Printed] = (),
     *,
     reasons: Mapping[Key, str] | None = None,
@@ -222,7 +228,7 @@ def compare(
 
     Parameters
     ----------
-    found
+    values
         By table and cell. Figures that nobody printed are kept, behind the printed ones of
         their table.
     printed
@@ -237,29 +243,29 @@ def compare(
     ValueError
         If one figure is printed twice.
     """
-    rows = [each for each in printed if each.text or each.key in found]
-    named = {each.key for each in rows}
+    rows = [figure for figure in printed if figure.text or figure.key in values]
+    named = {row.key for row in rows}
     if len(named) < len(rows):
         raise ValueError("a figure is printed twice")
-    extra = [Printed(*key) for key in found if key not in named]
-    tables = dict.fromkeys(each.table for each in rows + extra)
+    extra = [Printed(*key) for key in values if key not in named]
+    tables = dict.fromkeys(row.table for row in rows + extra)
     order = {table: place for place, table in enumerate(tables)}
     asked = reasons or {}
     return [
-        _figure(each, found.get(each.key, ReproducedValue()), asked.get(each.key, ""))
-        for each in sorted(rows + extra, key=lambda each: order[each.table])
+        _figure(row, values.get(row.key, ReproducedValue()), asked.get(row.key, ""))
+        for row in sorted(rows + extra, key=lambda figure: order[figure.table])
     ]
 
 
-def outcome(published: str, found: ReproducedValue) -> tuple[str, tuple[float, ...]]:
+def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, ...]]:
     """The status that the numbers give, and the differences from the published ones.
 
     The worst of the computed values counts. Match: equal once rounded to the published digits.
     What ours makes by a recipe of its own supports no published figure.
     """
-    if not published or not found.claims:
+    if not published or not value.claims:
         return (ABSENT if published else UNPUBLISHED), ()
-    compared = [_differences(published, each) for each in found.claims]
+    compared = [_differences(published, claim) for claim in value.claims]
     worst = max(compared, key=_excess)
     off = tuple(difference for difference, _half in worst)
     is_match = _excess(worst) <= ROUNDING
@@ -272,8 +278,8 @@ def _differences(published: str, value: Measured) -> list[tuple[float, float]]:
     if len(texts) != len(value.numbers) or not all(map(_is_number, texts)):
         return [(math.inf, 0.0)]
     return [
-        (math.inf if math.isnan(each) else each - _number(text), 0.5 * 10 ** -_digits(text))
-        for text, each in zip(texts, value.numbers, strict=True)
+        (math.inf if math.isnan(number) else number - _number(text), 0.5 * 10 ** -_digits(text))
+        for text, number in zip(texts, value.numbers, strict=True)
     ]
 
 
@@ -283,21 +289,21 @@ def _excess(differences: Iterable[tuple[float, float]]) -> float:
 
 def digits_of(printed: str) -> list[int]:
     """Digits behind the points of a published figure."""
-    return [_digits(each) for each in _BETWEEN.split(printed)] if printed else []
+    return [_digits(part) for part in _BETWEEN.split(printed)] if printed else []
 
 
-def _figure(printed: Printed, found: ReproducedValue, asked: str) -> Figure:
-    published = printed.text or _published(found)
-    status, off = outcome(published, found)
-    reasons = (asked or printed.why, ONLY_STATED if found.stated and status == ABSENT else "")
+def _figure(printed: Printed, value: ReproducedValue, asked: str) -> Figure:
+    published = printed.text or _published(value)
+    status, off = outcome(published, value)
+    reasons = (asked or printed.why, ONLY_STATED if value.stated and status == ABSENT else "")
     why = "; ".join(filter(None, reasons)) if status in (DIFFERS, ABSENT) else ""
     place = (printed.place or printed.table) if printed.text else published and AUTHORS
-    return Figure(printed.table, printed.cell, printed.text, place, found, status, off, why)
+    return Figure(printed.table, printed.cell, printed.text, place, value, status, off, why)
 
 
-def _published(found: ReproducedValue) -> str:
+def _published(value: ReproducedValue) -> str:
     """The authors' result as text; shorter than they store it, as it is compared so."""
-    return found.stated.text() if found.stated else ""
+    return value.stated.text() if value.stated else ""
 
 
 def _text(number: float, digits: int) -> str:
@@ -317,7 +323,7 @@ def _n(value: Measured | None) -> str:
 def _plain(value: Measured | None) -> dict[str, Any] | None:
     if value is None:
         return None
-    numbers = [None if math.isnan(each) else each for each in map(_builtin, value.numbers)]
+    numbers = [None if math.isnan(number) else number for number in map(_builtin, value.numbers)]
     return {"numbers": numbers, "n": value.n}
 
 

@@ -43,27 +43,27 @@ class Reproduction:
     def failing(self) -> list[str]:
         """Names of figures that differ without a reason, or that the import changed."""
         return [
-            each.name
-            for each in self.figures
-            if each.is_unexplained or (self.is_imported and each.is_changed)
+            figure.name
+            for figure in self.figures
+            if figure.is_unexplained or (self.is_imported and figure.is_changed)
         ]
 
     def summary(self) -> str:
         """How many published figures match, and what became of the others."""
-        published = [each for each in self.figures if each.published]
-        n, n_printed = len(published), sum(bool(each.printed) for each in published)
-        times = Counter(each.status for each in published)
+        published = [figure for figure in self.figures if figure.published]
+        n, n_printed = len(published), sum(bool(figure.printed) for figure in published)
+        times = Counter(figure.status for figure in published)
         lines = [
             f"{times[MATCH]} of {n} published figures match; {times[DIFFERS]} differ; "
             f"{times[ABSENT]} cannot be computed; "
             f"{len(self.figures) - n} rows have no published value."
         ]
         if n_printed < n:
-            matches = sum(each.status == MATCH for each in published if not each.printed)
-            stated = [each for each in published if each.printed and each.is_only_stated]
+            matches = sum(figure.status == MATCH for figure in published if not figure.printed)
+            stated = [figure for figure in published if figure.printed and figure.is_only_stated]
             alike = sum(
-                outcome(each.printed, ReproducedValue(each.found.stated))[0] == MATCH
-                for each in stated
+                outcome(figure.printed, ReproducedValue(figure.found.stated))[0] == MATCH
+                for figure in stated
             )
             lines.append(
                 f"The paper prints {n_printed} of them; {n - n_printed} stand only in {AUTHORS}, "
@@ -71,7 +71,9 @@ class Reproduction:
                 f"and nothing else gives, it has {alike} as printed."
             )
         if self.is_imported:
-            checked = [each.is_changed for each in self.figures if each.is_changed is not None]
+            checked = [
+                figure.is_changed for figure in self.figures if figure.is_changed is not None
+            ]
             lines.append(
                 f"Import check: {checked.count(False)} of {len(checked)} figures are the same "
                 "from the files and from the import."

@@ -78,7 +78,7 @@ class Layout:
     digits: int | None = 2
 
     def __post_init__(self) -> None:
-        if any(len(each.labels) + len(each.cells) != len(self.headings) for each in self.lines):
+        if any(len(line.labels) + len(line.cells) != len(self.headings) for line in self.lines):
             raise ValueError(f"{self.name}: a line has not one cell for each heading")
         if self.spans and sum(n for _text, n in self.spans) != len(self.headings) - self.stubs:
             raise ValueError(f"{self.name}: the spans do not cover the columns")
@@ -113,19 +113,19 @@ class PaperTable:
         """For a terminal."""
         heads = list(self._plain_headings())
         # A mark has a place of its own, so that the numbers stay below each other.
-        marked = [any(each.mark for each in column) for column in zip(*self.cells, strict=True)]
+        marked = [any(cell.mark for cell in column) for column in zip(*self.cells, strict=True)]
         rows = [
             [
                 *line.labels,
                 *(
-                    each.shown if each.mark or not is_marked else each.text + " "
-                    for each, is_marked in zip(cells, marked, strict=True)
+                    cell.shown if cell.mark or not is_marked else cell.text + " "
+                    for cell, is_marked in zip(cells, marked, strict=True)
                 ),
             ]
             for line, cells in self._rows()
         ]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        lines = [self._aligned(each, widths) for each in (heads, *rows)]
+        lines = [self._aligned(row, widths) for row in (heads, *rows)]
         rule = "-" * sum(widths, 2 * (len(widths) - 1))
         return "\n".join(
             [self.layout.caption, "", lines[0], rule, *lines[1:], "", *self.notes, ""]
@@ -135,7 +135,7 @@ class PaperTable:
         """A pipe table between its caption and its notes."""
         heads = self._plain_headings()
         rules = ["---"] * self.layout.stubs + ["---:"] * (len(heads) - self.layout.stubs)
-        rows = [[*line.labels, *(each.shown for each in cells)] for line, cells in self._rows()]
+        rows = [[*line.labels, *(cell.shown for cell in cells)] for line, cells in self._rows()]
         body = [_pipes(map(markdown_text, heads)), _pipes(rules)]
         body += [_pipes(map(markdown_text, row)) for row in rows]
         parts = [f"**{markdown_text(self.layout.caption)}**", "\n".join(body)]
@@ -171,13 +171,13 @@ class PaperTable:
         layout = self.layout
         over = [""] * layout.stubs + [text for text, n in layout.spans for _ in range(n)]
         over += [""] * (len(layout.headings) - len(over))
-        return [": ".join(filter(None, each)) for each in zip(over, layout.headings, strict=True)]
+        return [": ".join(filter(None, pair)) for pair in zip(over, layout.headings, strict=True)]
 
     def _aligned(self, row: Sequence[str], widths: Sequence[int]) -> str:
         stubs = self.layout.stubs
         return "  ".join(
-            each.ljust(width) if at < stubs else each.rjust(width)
-            for at, (each, width) in enumerate(zip(row, widths, strict=True))
+            text.ljust(width) if at < stubs else text.rjust(width)
+            for at, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
 
     def column(self, at: int) -> list[Filled]:
@@ -193,7 +193,7 @@ def fill(layout: Layout, figures: Iterable[Figure], *, prefers_ours: bool = Fals
     the published one, ours by a recipe of our own, and stated ones; a cell without a figure or a
     value has a dash.
     """
-    by_key = {each.key: each for each in figures}
+    by_key = {result.key: result for result in figures}
     used = [
         (cell, by_key[cell.key])
         for line in layout.lines
@@ -204,7 +204,7 @@ def fill(layout: Layout, figures: Iterable[Figure], *, prefers_ours: bool = Fals
         tuple(_filled(layout, by_key, cell, prefers_ours) for cell in line.cells)
         for line in layout.lines
     )
-    marks = {each.mark for row in cells for each in row}
+    marks = {entry.mark for row in cells for entry in row}
     named = list({figure.key: figure for _cell, figure in used}.values())
     return PaperTable(layout, cells, (*layout.notes, *_notes(named, marks)))
 
@@ -230,7 +230,7 @@ def _filled(
 def _value(figure: Figure, prefers_ours: bool) -> Measured | None:
     values = (figure.found.ours, figure.found.released)
     first, second = values if prefers_ours else values[::-1]
-    return next((each for each in (first, second) if each is not None), figure.found.stated)
+    return next((value for value in (first, second) if value is not None), figure.found.stated)
 
 
 def _mark(figure: Figure, value: Measured) -> str:
@@ -249,10 +249,12 @@ def _notes(figures: Sequence[Figure], marks: set[str]) -> list[str]:
     if DIFFERS_MARK in marks:
         notes.append(f"{DIFFERS_MARK} Differs from the paper{_listed(figures)}.")
     if OTHER_MARK in marks:
-        recipes = dict.fromkeys(each.found.recipe for each in figures if each.found.recipe)
+        recipes = dict.fromkeys(figure.found.recipe for figure in figures if figure.found.recipe)
         notes.append(f"{OTHER_MARK} By another recipe: {'; '.join(recipes)}.")
-    missing = (each for each in figures if each.status == ABSENT and not each.is_only_stated)
-    absent = (each.why for each in missing if each.why)
+    missing = (
+        figure for figure in figures if figure.status == ABSENT and not figure.is_only_stated
+    )
+    absent = (figure.why for figure in missing if figure.why)
     reasons = dict.fromkeys(part for why in absent for part in why.split("; "))
     if reasons:
         notes.append(f"{NOTHING} Cannot be computed: {'; '.join(reasons)}.")
@@ -261,13 +263,13 @@ def _notes(figures: Sequence[Figure], marks: set[str]) -> list[str]:
 
 def _listed(figures: Sequence[Figure]) -> str:
     """What the paper prints, by reason."""
-    differing = [each for each in figures if each.status == DIFFERS and each.printed]
+    differing = [figure for figure in figures if figure.status == DIFFERS and figure.printed]
     if len(differing) > LISTED or not differing:
         return f" in {len(differing)} figures" if differing else ""
-    said: dict[str, list[str]] = {}
-    for each in differing:
-        said.setdefault(each.why, []).append(f"{each.cell} ({each.printed})")
-    texts = [": ".join(filter(None, (", ".join(names), why))) for why, names in said.items()]
+    by_reason: dict[str, list[str]] = {}
+    for mismatch in differing:
+        by_reason.setdefault(mismatch.why, []).append(f"{mismatch.cell} ({mismatch.printed})")
+    texts = [": ".join(filter(None, (", ".join(names), why))) for why, names in by_reason.items()]
     return f", which prints {'; '.join(texts)}"
 
 
@@ -301,8 +303,8 @@ def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]
     The largest type in which the table fits is taken; if none does, the smallest, with panels.
     """
     columns = list(range(len(table.layout.headings) - table.layout.stubs))
-    tried = [("table", COLUMN_WIDTH, each) for each in _SIZES[:2]]
-    tried += [("table*", text_width, each) for each in _SIZES]
+    tried = [("table", COLUMN_WIDTH, font) for font in _SIZES[:2]]
+    tried += [("table*", text_width, font) for font in _SIZES]
     for float_name, width, size in tried:
         if _width_of(table, size, columns) <= min(width, text_width):
             return size, [columns], float_name
@@ -322,11 +324,11 @@ def _panels(table: PaperTable, size: _Size, text_width: float) -> list[list[int]
 
 def _blocks(layout: Layout) -> list[list[int]]:
     spans = layout.spans or [("", 1)] * (len(layout.headings) - layout.stubs)
-    found, at = [], 0
+    blocks, at = [], 0
     for _text, n in spans:
-        found.append(list(range(at, at + n)))
+        blocks.append(list(range(at, at + n)))
         at += n
-    return found
+    return blocks
 
 
 def _width_of(table: PaperTable, size: _Size, panel: Sequence[int]) -> float:
@@ -337,13 +339,13 @@ def _width_of(table: PaperTable, size: _Size, panel: Sequence[int]) -> float:
         for at in range(layout.stubs)
     ]
     for at in panel:
-        texts = [layout.headings[layout.stubs + at], *(each.text for each in table.column(at))]
+        texts = [layout.headings[layout.stubs + at], *(cell.text for cell in table.column(at))]
         widths.append(max(map(_points, texts)))
     return sum(widths) * size.scale + 2 * size.gap * (len(widths) - 1)
 
 
 def _points(text: str) -> float:
-    return sum(_points_of(each) for each in text)
+    return sum(_points_of(character) for character in text)
 
 
 def _points_of(letter: str) -> float:
@@ -357,12 +359,12 @@ def _points_of(letter: str) -> float:
 def _tabular(table: PaperTable, panel: Sequence[int]) -> str:
     layout = table.layout
     columns = [_Column(table.column(at)) for at in panel]
-    spec = "l" * layout.stubs + "".join(each.spec for each in columns)
+    spec = "l" * layout.stubs + "".join(column.spec for column in columns)
     headings = [
         *map(escape, layout.headings[: layout.stubs]),
         *(
-            each.head(escape(layout.headings[layout.stubs + at]))
-            for each, at in zip(columns, panel, strict=True)
+            column.head(escape(layout.headings[layout.stubs + at]))
+            for column, at in zip(columns, panel, strict=True)
         ),
     ]
     lines = [f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}", "\\toprule"]
@@ -381,7 +383,7 @@ def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]")
         if place and is_grouped:
             lines.append("\\addlinespace")
         for at, (line, cells) in enumerate(group):
-            labels = [escape(each) for each in line.labels]
+            labels = [escape(label) for label in line.labels]
             if is_grouped and at:
                 labels[0] = ""
             shown = [column.cell(cells[at]) for column, at in zip(columns, panel, strict=True)]
@@ -398,7 +400,7 @@ def _span_rows(layout: Layout, panel: Sequence[int], columns: "Sequence[_Column]
     cells, rules = [""] * layout.stubs, []
     at = layout.stubs + 1
     shown = zip(panel, columns, strict=True)
-    for _place, group in groupby(shown, key=lambda each: owner[each[0]]):
+    for _place, group in groupby(shown, key=lambda pair: owner[pair[0]]):
         members = list(group)
         n = sum(column.n for _at, column in members)
         text = over[members[0][0]]
@@ -413,8 +415,8 @@ class _Column:
     """How a column is set: around its ± if every value has one, flush right otherwise."""
 
     def __init__(self, cells: Sequence[Filled]) -> None:
-        values = [each.text for each in cells if each.text not in ("", NOTHING)]
-        self.is_pair = bool(values) and all(each.count(" ± ") == 1 for each in values)
+        values = [cell.text for cell in cells if cell.text not in ("", NOTHING)]
+        self.is_pair = bool(values) and all(value.count(" ± ") == 1 for value in values)
         self.n = 2 if self.is_pair else 1
         single = "r" if values else "c"
         self.spec = "r@{\\,$\\pm$\\,}r" if self.is_pair else single

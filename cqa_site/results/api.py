@@ -59,8 +59,8 @@ class FreezingViews(StudyViews):
     @property
     def kept(self) -> QuerySet[Any]:
         """Those that have figures, newest first."""
-        found = self.kind.Model._default_manager.filter(**{self.kind.owner: self.owner})
-        return found.filter(computed_at__isnull=False)
+        snapshots = self.kind.Model._default_manager.filter(**{self.kind.owner: self.owner})
+        return snapshots.filter(computed_at__isnull=False)
 
     def rows(self) -> QuerySet[Any]:
         """The packed rows stay where they are."""

@@ -142,13 +142,13 @@ SHOW, DETAILS = "show", "details"
 
 def with_columns(board: Board, wanted: Collection[str]) -> Board:
     """The board with these of its columns; with those it opens with where none is wanted."""
-    known = {each.key for each in board.columns}
+    known = {column.key for column in board.columns}
     chosen = known.intersection(wanted)
     choices = [
-        replace(each, is_shown=each.key in chosen if chosen else each.is_shown)
-        for each in board.columns
+        replace(column, is_shown=column.key in chosen if chosen else column.is_shown)
+        for column in board.columns
     ]
-    places = [at for at, each in enumerate(choices) if each.is_shown]
+    places = [at for at, choice in enumerate(choices) if choice.is_shown]
     return replace(
         board,
         columns=[choices[at] for at in places],
@@ -173,8 +173,8 @@ def figure_cell(
     """A value with its interval; a dash alone where there is no value."""
     if value is None:
         return BoardCell()
-    said, more = ([each for each in some if each] for some in (notes, details))
-    shown = BoardCell(text_of(float(value), decimals), notes=said, details=more)
+    remarks, more = ([text for text in some if text] for some in (notes, details))
+    shown = BoardCell(text_of(float(value), decimals), notes=remarks, details=more)
     return shown if low is None or high is None else replace(shown, bounds=bounds_of(low, high))
 
 
@@ -302,14 +302,14 @@ class Reasoned(Bounded, Protocol):
     def reason(self) -> str | None: ...
 
 
-def in_words(found: Bounded, decimals: int = 2) -> str:
+def in_words(estimate: Bounded, decimals: int = 2) -> str:
     """A value with its interval; a dash where it is not defined."""
-    if found.value is None:
+    if estimate.value is None:
         return "–"
-    value = text_of(float(found.value), decimals)
-    if found.low is None or found.high is None:
+    value = text_of(float(estimate.value), decimals)
+    if estimate.low is None or estimate.high is None:
         return value
-    return f"{value} {bounds_of(found.low, found.high, decimals)}"
+    return f"{value} {bounds_of(estimate.low, estimate.high, decimals)}"
 
 
 LEVELS = {
@@ -358,8 +358,8 @@ def short(name: str) -> str:
 def would_show(enough: int | None, units: str, what: str) -> str:
     """How many units would show something, where it can be said: else more than anybody plans."""
     text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
-    said = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
-    return text % (said | {"n": f"{enough or MOST_UNITS:,}"})
+    words = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
+    return text % (words | {"n": f"{enough or MOST_UNITS:,}"})
 
 
 def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:

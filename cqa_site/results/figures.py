@@ -194,27 +194,27 @@ class Figure:
 
     def links_as(self, endings: Mapping[str, str]) -> list[Link]:
         """The address of each of its forms."""
-        found = self.files
-        rest = f"?{found.query}" if found.query else ""
+        files = self.files
+        rest = f"?{files.query}" if files.query else ""
         return [
-            (words, reverse(found.view, args=[*found.ids, self.slug, end]) + rest)
+            (words, reverse(files.view, args=[*files.ids, self.slug, end]) + rest)
             for end, words in endings.items()
         ]
 
     @property
     def picture(self) -> Picture:
         """Its chart, which browsers may keep under its version."""
-        found = self.files
-        src = reverse(found.view, args=[*found.ids, self.slug, "svg"])
-        rest = f"&{found.query}" if found.query else ""
-        return Picture(f"{src}?v={found.version}", rest, self.alt)
+        files = self.files
+        src = reverse(files.view, args=[*files.ids, self.slug, "svg"])
+        rest = f"&{files.query}" if files.query else ""
+        return Picture(f"{src}?v={files.version}", rest, self.alt)
 
 
 def figure_file(
     request: HttpRequest, figures: Iterable[Figure], slug: str, format: str
 ) -> HttpResponse:
     """One of these figures as a file: its table or its chart; 404 for what is not there."""
-    figure = next((each for each in figures if each.slug == slug), None)
+    figure = next((candidate for candidate in figures if candidate.slug == slug), None)
     if figure is None:
         raise Http404
     if format not in PICTURES:

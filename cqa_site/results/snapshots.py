@@ -265,10 +265,10 @@ def _frozen_before(kind: ResultKind, snapshot: Any) -> Any:
 
 def _frozen(kind: ResultKind, owner: models.Model, number: int) -> Any:
     rows = _owned(kind, owner.pk).select_for_update(of=("self",)).defer("rows", "figures")
-    found = rows.filter(number=number, frozen_at__isnull=False).first()
-    if found is None:
+    snapshot = rows.filter(number=number, frozen_at__isnull=False).first()
+    if snapshot is None:
         raise SnapshotNotReady(_("Only a frozen snapshot can be made public."))
-    return found
+    return snapshot
 
 
 def _record(kind: ResultKind, snapshot: Any, actor: User, verb: str, **details: Any) -> None:
@@ -347,17 +347,19 @@ def check_archive(path: Path) -> list[str]:
         with zipfile.ZipFile(path) as archive:
             rows = archive.read(ROWS)
             manifest, figures = (json.loads(archive.read(name)) for name in (MANIFEST, FIGURES))
-        kind = next(each for each in KINDS.values() if _title(each) == manifest["kind"])
-        said = manifest["rows"]["sha256"], manifest["figures"]["sha256"], manifest["recipe"]
+        kind = next(
+            candidate for candidate in KINDS.values() if _title(candidate) == manifest["kind"]
+        )
+        claims = manifest["rows"]["sha256"], manifest["figures"]["sha256"], manifest["recipe"]
     except (zipfile.BadZipFile, KeyError, ValueError, StopIteration) as error:
         raise NoSnapshotFile(f"{path} is not a snapshot archive: {error!r}") from error
-    return _differences(kind, rows, figures, *said)
+    return _differences(kind, rows, figures, *claims)
 
 
 def check_snapshot(kind: ResultKind, snapshot: Snapshot) -> list[str]:
     """What differs between a stored snapshot's rows and its figures."""
-    said = snapshot.sha256, snapshot.recipe["figures_sha256"], snapshot.recipe
-    return _differences(kind, plain(snapshot.rows), snapshot.figures, *said)
+    claims = snapshot.sha256, snapshot.recipe["figures_sha256"], snapshot.recipe
+    return _differences(kind, plain(snapshot.rows), snapshot.figures, *claims)
 
 
 def as_json(content: Any) -> bytes:
@@ -377,40 +379,52 @@ def _differences(
     figures_hash: str,
     recipe: dict[str, Any],
 ) -> list[str]:
-    found = []
+    problems = []
     if hashlib.sha256(rows).hexdigest() != rows_sha256:
-        found.append("the rows are not those of the manifest (sha256)")
+        problems.append("the rows are not those of the manifest (sha256)")
     if json_sha256(figures) != figures_hash:
-        found.append("the figures are not those of the manifest (sha256)")
+        problems.append("the figures are not those of the manifest (sha256)")
     # As stored: keys that are text, lists for tuples.
     computed = json.loads(as_json(kind.figures_of(rows, recipe)))
-    said = {name: figures.get(name) for name in computed}
+    originals = {name: figures.get(name) for name in computed}
     if recipe["version"] < kind.version:
-        computed, said = (_values_alone(kind.comparable(each)) for each in (computed, said))
-    return [*found, *_unlike(said, computed, "")][:MOST_DIFFERENCES]
+        computed, originals = (
+            _values_alone(kind.comparable(side)) for side in (computed, originals)
+        )
+    return [*problems, *_unlike(originals, computed, "")][:MOST_DIFFERENCES]
 
 
 def _values_alone(figures: Any) -> Any:
     """Figures without intervals, tests and what is said of these."""
     if isinstance(figures, list):
-        return [_values_alone(each) for each in figures]
+        return [_values_alone(figure) for figure in figures]
     if not isinstance(figures, dict):
         return figures
     return {key: _values_alone(value) for key, value in figures.items() if key not in METHOD}
 
 
-def _unlike(said: Any, computed: Any, path: str) -> list[str]:
+def _unlike(original: Any, computed: Any, path: str) -> list[str]:
     """Every place at which two figures differ by more than the last digits."""
-    if isinstance(said, dict) and isinstance(computed, dict):
-        keys = [*computed, *(key for key in said if key not in computed)]
-        pairs = [(key, said.get(key), computed.get(key)) for key in keys]
-        return [each for key, a, b in pairs for each in _unlike(a, b, f"{path}.{key}".lstrip("."))]
-    if isinstance(said, list) and isinstance(computed, list) and len(said) == len(computed):
-        pairs = [(place, *both) for place, both in enumerate(zip(said, computed, strict=True))]
-        return [each for place, a, b in pairs for each in _unlike(a, b, f"{path}[{place}]")]
-    if isinstance(said, float) or isinstance(computed, float):
-        both = [each for each in (said, computed) if isinstance(each, (int, float))]
+    if isinstance(original, dict) and isinstance(computed, dict):
+        keys = [*computed, *(key for key in original if key not in computed)]
+        pairs = [(key, original.get(key), computed.get(key)) for key in keys]
+        return [
+            difference
+            for key, a, b in pairs
+            for difference in _unlike(a, b, f"{path}.{key}".lstrip("."))
+        ]
+    if (
+        isinstance(original, list)
+        and isinstance(computed, list)
+        and len(original) == len(computed)
+    ):
+        pairs = [(place, *both) for place, both in enumerate(zip(original, computed, strict=True))]
+        return [
+            difference for place, a, b in pairs for difference in _unlike(a, b, f"{path}[{place}]")
+        ]
+    if isinstance(original, float) or isinstance(computed, float):
+        both = [number for number in (original, computed) if isinstance(number, (int, float))]
         is_like = len(both) == 2 and abs(both[0] - both[1]) <= TOLERANCE
     else:
-        is_like = said == computed
-    return [] if is_like else [f"{path}: stored {said!r:.60}, computed {computed!r:.60}"]
+        is_like = original == computed
+    return [] if is_like else [f"{path}: stored {original!r:.60}, computed {computed!r:.60}"]

@@ -49,8 +49,8 @@ def participant_of(request: Any) -> Participant | None:
     if not hasattr(request, "participant"):
         people = Participant.objects.select_related("link").filter(user=request.user)
         request.participant = people.first()
-    found: Participant | None = request.participant
-    return found
+    participant: Participant | None = request.participant
+    return participant
 
 
 def refuse_withdrawn(participant: Participant | None) -> None:

@@ -346,8 +346,10 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
                 decision=given["decision"],
                 reason=given.get("reason", ""),
             )
-            found = progress_of(self.round)
-            return self.shown(next(each for each in found if each.place.pk == place.pk))
+            progresses = progress_of(self.round)
+            return self.shown(
+                next(progress for progress in progresses if progress.place.pk == place.pk)
+            )
 
     return RoundViews(kind, Rounds, Part, Items, People)
 
@@ -356,15 +358,15 @@ def round_addresses(
     views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
 ) -> list[URLPattern]:
     """The addresses of a kind's rounds; ``names``: one round, items, people, a decision."""
-    one, *parts = names
+    name, *parts = names
     row = f"{base}<uuid:public_id>/"
     below = f"{base}<uuid:{round_id}>/"
     change = {"patch": "partial_update", "delete": "destroy"}
     rounds = [
-        address(base, f"{one}s", views.rounds, **CREATE),
-        address(row, one, views.rounds, **ROW, **change),
+        address(base, f"{name}s", views.rounds, **CREATE),
+        address(row, name, views.rounds, **ROW, **change),
         *(
-            address(f"{row}{move}/", f"{one}_{move}", views.rounds, post=move)
+            address(f"{row}{move}/", f"{name}_{move}", views.rounds, post=move)
             for move in views.kind.moves
         ),
     ]

@@ -17,7 +17,7 @@ def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
 
     The order of those that are left does not depend on those that are gone.
     """
-    return sorted(candidates, key=lambda each: digest([seed, rater, each]))
+    return sorted(candidates, key=lambda candidate: digest([seed, rater, candidate]))
 
 
 def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False) -> bool:
@@ -57,7 +57,9 @@ def choose_repeat(
 
     ``judged`` is in the order of judging; None if there is none to choose.
     """
-    old = [each for each in judged[: len(judged) - LEAST_GAP] if each not in repeated]
+    old = [
+        candidate for candidate in judged[: len(judged) - LEAST_GAP] if candidate not in repeated
+    ]
     if len(judged) <= LEAST_GAP or not old:
         return None
     return own_order(old, seed=seed, rater=-rater - 1)[0]

@@ -78,8 +78,8 @@ class PayForm(forms.Form):
     @property
     def given(self) -> Decimal | None:
         """The pay, where one was given."""
-        found: Decimal | None = self.cleaned_data.get("pay") if self.is_valid() else None
-        return found
+        decimal: Decimal | None = self.cleaned_data.get("pay") if self.is_valid() else None
+        return decimal
 
 
 # The form that every work page sends: the sheet's fields, and which save it is.
@@ -219,8 +219,8 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study, self.round = study, round_
         # The plan's own fields stand between the name and what every round has.
-        common = [each for each in PlanForm.base_fields if each != "name"]
-        own = [each for each in self.fields if each not in PlanForm.base_fields]
+        common = [base_field for base_field in PlanForm.base_fields if base_field != "name"]
+        own = [field for field in self.fields if field not in PlanForm.base_fields]
         self.order_fields(["name", *own, *common])
 
     def keep_correctable(self) -> None:
@@ -245,7 +245,7 @@ class PlanForm(forms.Form):
     def column(cls, name: str) -> Any:
         """The round's column of that name; None for what its recipe keeps."""
         columns = cls.kind.Round._meta.concrete_fields
-        return next((each for each in columns if each.name == name), None)
+        return next((field for field in columns if field.name == name), None)
 
     def stored(self) -> dict[str, Any]:
         """The plan of the round, rows by their ids; what is gone is left out."""
@@ -313,11 +313,11 @@ def _offered(field: forms.Field, value: Any) -> Any:
     rows: Any = getattr(field, "queryset", None)
     if isinstance(field, forms.ModelMultipleChoiceField):
         there = rows.filter(public_id__in=value or ())
-        return [str(each) for each in there.values_list("public_id", flat=True)]
+        return [str(key) for key in there.values_list("public_id", flat=True)]
     if isinstance(field, forms.ModelChoiceField):
         return value if value and rows.filter(public_id=value).exists() else None
     if isinstance(field, forms.MultipleChoiceField):
-        return [each for each in value or () if field.valid_value(each)]
+        return [choice for choice in value or () if field.valid_value(choice)]
     return value
 
 

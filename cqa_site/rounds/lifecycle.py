@@ -86,7 +86,7 @@ def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool
         setattr(stored, name, value)
     stored.save(update_fields=list(after))
     kind_of(stored).corrected(stored, before)
-    told = [{name: str(value) for name, value in each.items()} for each in (before, after)]
+    told = [{name: str(value) for name, value in side.items()} for side in (before, after)]
     record(
         study=stored.study,
         actor=actor,
@@ -199,16 +199,16 @@ def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:
             yield f"{kind.name} sheet {sheet.pk} has other {names} than its last submission"
 
 
-def _unlike(kind: SheetKind, sheet: Any, said: dict[str, Any]) -> list[str]:
+def _unlike(kind: SheetKind, sheet: Any, content: dict[str, Any]) -> list[str]:
     """Fields that would be others if the last submission were settled once more."""
     stored = {name: getattr(sheet, name) for name in kind.settled}
-    kind.settle(sheet, kind.Content(**said))
+    kind.settle(sheet, kind.Content(**content))
     return [name for name, value in stored.items() if getattr(sheet, name) != value]
 
 
-def _read(said: Any) -> dict[str, Any]:
+def _read(content: Any) -> dict[str, Any]:
     """A subquery of a JSON column comes as text on SQLite."""
-    read: dict[str, Any] = json.loads(said) if isinstance(said, str) else said
+    read: dict[str, Any] = json.loads(content) if isinstance(content, str) else content
     return read
 
 

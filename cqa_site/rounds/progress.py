@@ -54,8 +54,8 @@ def rounds_of(kind: TaskKind, study: Study) -> QuerySet[Any]:
 def seconds_each(kind: SheetKind, study: Study) -> float | None:
     """How long a sheet of the kind took people of the study on average; None before one did."""
     rows = kind.Sheet._default_manager.filter(COUNTED, study=study, active_seconds__gt=0)
-    found: float | None = rows.aggregate(mean=Avg("active_seconds"))["mean"]
-    return found
+    average: float | None = rows.aggregate(mean=Avg("active_seconds"))["mean"]
+    return average
 
 
 def progress_of(round_: Round) -> list[RaterProgress]:
@@ -75,9 +75,9 @@ def progress_of(round_: Round) -> list[RaterProgress]:
             **{f"own_{name}": figure for name, figure in kind.figures.items()},
         )
     )
-    found = {row.pop("rater"): row for row in rows}
+    by_rater = {row.pop("rater"): row for row in rows}
     places = Place.objects.filter(round=round_.pk).select_related("rater__user").order_by("pk")
-    return [_progress(kind, place, found.get(place.rater_id, {})) for place in places]
+    return [_progress(kind, place, by_rater.get(place.rater_id, {})) for place in places]
 
 
 def items_of(round_: Round) -> QuerySet[Any]:
@@ -192,7 +192,7 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> HowFar:
         coming = with_free_slot(round_, unseen_items(round_, firsts)).count()
         again = repeats_of(len(firsts) + coming, round_.repeat_share)
         left += coming + max(0, again - (len(rows) - len(firsts)))
-    seconds = pace([each for each in done if each])
+    seconds = pace([duration for duration in done if duration])
     return HowFar(len(done), left, seconds).at_most(wanted)
 
 
@@ -304,18 +304,26 @@ def waiting_for(membership: Membership) -> list[Waiting]:
     rounds = list(opened[:LISTED])
     counts = _own_counts(membership, rounds)
     places = _places(membership, rounds)
-    begun = [each for each in rounds if each.pk in counts and each.pk in places]
+    begun = [
+        candidate for candidate in rounds if candidate.pk in counts and candidate.pk in places
+    ]
     done = set() if participant else _done(begun, places)
-    shown = [each for each in rounds if each.pk in counts or not kind_of(each).is_assigned]
+    shown = [
+        candidate
+        for candidate in rounds
+        if candidate.pk in counts or not kind_of(candidate).is_assigned
+    ]
     waiting = []
-    for each in sorted(shown, key=lambda each: (each.pk in done, each.pk not in counts)):
-        count = counts.get(each.pk, 0)
-        is_held = each.pk in places and places[each.pk].is_held_back
+    for round_ in sorted(
+        shown, key=lambda candidate: (candidate.pk in done, candidate.pk not in counts)
+    ):
+        count = counts.get(round_.pk, 0)
+        is_held = round_.pk in places and places[round_.pk].is_held_back
         if participant is not None and (is_held or _is_over(participant, count)):
-            waiting.append(_ended(each, participant))
+            waiting.append(_ended(round_, participant))
             continue
-        is_done = each.pk in done
-        waiting.append(_card(membership, each, count, is_done=is_done, is_held=is_held))
+        is_done = round_.pk in done
+        waiting.append(_card(membership, round_, count, is_done=is_done, is_held=is_held))
     return waiting
 
 
@@ -330,8 +338,8 @@ def _rounds_for(membership: Membership) -> QuerySet[Round]:
 
 def _own_counts(membership: Membership, rounds: list[Round]) -> dict[int, int]:
     counts: dict[int, int] = {}
-    for kind in {each.kind: kind_of(each) for each in rounds}.values():
-        mine = [each for each in rounds if each.kind == kind.name]
+    for kind in {round_.kind: kind_of(round_) for round_ in rounds}.values():
+        mine = [round_ for round_ in rounds if round_.kind == kind.name]
         counts |= kind.count_own(mine, membership.user)
     return counts
 
@@ -343,8 +351,8 @@ def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
 
 def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
     """Rounds in which nothing is left for somebody who began, among the first ones."""
-    free = [each for each in begun if not kind_of(each).is_assigned][:LOOKED_AT]
-    return {each.pk for each in free if kind_of(each).is_done_by(each, places[each.pk])}
+    free = [round_ for round_ in begun if not kind_of(round_).is_assigned][:LOOKED_AT]
+    return {round_.pk for round_ in free if kind_of(round_).is_done_by(round_, places[round_.pk])}
 
 
 def _card(

@@ -109,7 +109,7 @@ def free_slots(kind: Any, holders: Any) -> int:
     # Sheets are locked before slots, as everywhere; nobody takes one of these meanwhile.
     held = holders.filter(slot__isnull=False)
     locked = held.select_for_update(of=("self",)).order_by("pk")
-    slots = [each.slot_id for each in locked]
+    slots = [sheet.slot_id for sheet in locked]
     held.update(slot=None)
     freed = kind.Slot._default_manager.filter(pk__in=slots)
     return int(freed.update(state=OPEN, lease_until=None))
@@ -135,10 +135,10 @@ class Work:
 
 def place_for(*, round_: Round, rater: Rater) -> Place:
     """The rater's place in the round, made at the first visit."""
-    found, _created = Place.objects.get_or_create(round_id=round_.pk, rater=rater)
+    place, _created = Place.objects.get_or_create(round_id=round_.pk, rater=rater)
     # As given: of the kind's own class, where a plain round would be read.
-    found.round, found.rater = round_, rater
-    return found
+    place.round, place.rater = round_, rater
+    return place
 
 
 def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:

@@ -123,9 +123,9 @@ def handles(
 
 def wait_for(part: packages.Part) -> None:
     """Raise NotYet while packages are being fetched; for the beginning of a handler."""
-    found = packages.state(part)
-    if found.is_fetching:
-        raise NotYet(str(found))
+    state = packages.state(part)
+    if state.is_fetching:
+        raise NotYet(str(state))
 
 
 def enqueue(
@@ -151,8 +151,8 @@ def enqueue(
                 )
         except IntegrityError:
             # The active one may end between the two statements; then there is room for a new one.
-            if found := active.first():
-                return found
+            if active_job := active.first():
+                return active_job
         else:
             transaction.on_commit(ring)
             return job
@@ -323,8 +323,8 @@ def is_worker_alive() -> bool:
 def workers_alive() -> list[WorkerBeat]:
     """Who reported within the last minute, without those who are seen to have ended since."""
     beats = list(_recent_beats())
-    dead = gone(each.worker for each in beats)
-    return [each for each in beats if each.worker not in dead]
+    dead = gone(beat.worker for beat in beats)
+    return [beat for beat in beats if beat.worker not in dead]
 
 
 def _recent_beats() -> models.QuerySet[WorkerBeat]:

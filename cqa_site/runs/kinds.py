@@ -51,7 +51,7 @@ class Home:
 
 
 def _keys(items: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(each.pk for each in items)
+    return tuple(row.pk for row in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class Subjects(Sequence[Subject]):
     def __getitem__(self, place: int | slice) -> Subject | list[Subject]:
         """One subject, or some of them."""
         if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
+            return [self[index] for index in range(len(self))[place]]
         place = range(len(self))[place]
         end = self.starts[place + 1] if place + 1 < len(self) else len(self.keys)
         ids = tuple(self.keys[self.starts[place] : end])
@@ -334,7 +334,7 @@ def unusable(run: Run) -> Promise:
 @cache
 def prompt_kinds() -> Mapping[str, PromptKind]:
     """All kinds of prompts, in the order in which kinds of runs were registered."""
-    return {name: each for kind in KINDS.values() for name, each in kind.prompts.items()}
+    return {name: prompt for kind in KINDS.values() for name, prompt in kind.prompts.items()}
 
 
 def run_kind_of(prompt_kind: str) -> RunKind:
@@ -356,7 +356,7 @@ def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
 
     ``also`` is what else tells two judges apart; without a ``name`` model and prompt make one.
     """
-    asked = {each: run.spec[each] for each in ASKED} | also
+    asked = {field: run.spec[field] for field in ASKED} | also
     rater, _is_new = Rater.objects.get_or_create(
         study=run.study,
         kind=Rater.Kind.MODEL,

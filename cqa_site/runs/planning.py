@@ -64,15 +64,15 @@ class Plan:
         """How many calls there are."""
         return len(self.figures) // FIGURES.size
 
-    def add(self, key: str, one: Estimate, flags: Sequence[str]) -> None:
+    def add(self, key: str, estimate: Estimate, flags: Sequence[str]) -> None:
         """Count one more call."""
-        self.tokens_in += one.tokens_in
-        self.tokens_out += one.tokens_out
-        self.cost_micro += one.cost_micro
-        self.most_micro += one.most_micro
+        self.tokens_in += estimate.tokens_in
+        self.tokens_out += estimate.tokens_out
+        self.cost_micro += estimate.cost_micro
+        self.most_micro += estimate.most_micro
         self.flags.update(flags)
         self.figures += FIGURES.pack(
-            bytes.fromhex(key), one.tokens_in + one.tokens_out, one.cost_micro
+            bytes.fromhex(key), estimate.tokens_in + estimate.tokens_out, estimate.cost_micro
         )
 
 
@@ -88,9 +88,9 @@ def estimate_run(run: Run) -> tuple[Estimate, bool]:
         sample = random.Random(run.spec["seed"]).sample(subjects, SAMPLE)  # noqa: S311
     call = Call(run=run)
     requests = (request_of(run, call, question) for question in _questions(run, sample))
-    found = estimate(requests, **prices_of(run))
+    forecast = estimate(requests, **prices_of(run))
     scale = run.spec["replicates"] * len(subjects) / max(1, len(sample))
-    return Estimate(*(round(value * scale) for value in astuple(found))), sample is not subjects
+    return Estimate(*(round(value * scale) for value in astuple(forecast))), sample is not subjects
 
 
 def write_calls(run: Run) -> int:
@@ -140,9 +140,9 @@ def _plan(run: Run, subjects: Sequence[Subject]) -> Plan:
     for question in _questions(run, subjects):
         requests = [request_of(run, call, question) for call in calls]
         # Replicates differ in their seed alone, which takes no tokens.
-        one = estimate(requests[:1], **prices)
+        forecast = estimate(requests[:1], **prices)
         for call, request in zip(calls, requests, strict=True):
-            plan.add(key_of(run, call, request), one, question.flags)
+            plan.add(key_of(run, call, request), forecast, question.flags)
     return plan
 
 
@@ -276,13 +276,21 @@ def dominant(values: Mapping[str, int]) -> Dominant | None:
     sizes: dict[str, int] = defaultdict(int)
     for label, count in values.items():
         sizes[_scale(label)] += count
-    found = [Dominant(label, count, sizes[_scale(label)]) for label, count in values.items()]
-    return max(found, key=lambda one: (one.count / one.of, one.of), default=None)
+    dominants = [Dominant(label, count, sizes[_scale(label)]) for label, count in values.items()]
+    return max(
+        dominants,
+        key=lambda candidate: (candidate.count / candidate.of, candidate.of),
+        default=None,
+    )
 
 
-def dominates(one: Dominant | None, share: float = MOST) -> bool:
+def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
     """Whether that is too much of one value to go on without a look."""
-    return one is not None and one.of >= ENOUGH_VALUES and one.count >= share * one.of
+    return (
+        dominant is not None
+        and dominant.of >= ENOUGH_VALUES
+        and dominant.count >= share * dominant.of
+    )
 
 
 def alike(texts: Sequence[str]) -> int:
@@ -294,7 +302,7 @@ def alike(texts: Sequence[str]) -> int:
     2
     """
     sets = [frozenset(_letters(text).split()) for text in texts]
-    return max((sum(_near(one, other) for other in sets) for one in sets), default=0)
+    return max((sum(_near(words, other) for other in sets) for words in sets), default=0)
 
 
 def are_alike(texts: Sequence[str]) -> bool:
@@ -307,8 +315,8 @@ def _scale(label: str) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(each if each.isalnum() else " " for each in text.casefold())
+    return "".join(character if character.isalnum() else " " for character in text.casefold())
 
 
-def _near(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= SHARED_WORDS * max(1, len(one | other))
+def _near(words: frozenset[str], other: frozenset[str]) -> bool:
+    return len(words & other) >= SHARED_WORDS * max(1, len(words | other))

@@ -40,11 +40,11 @@ def gone(names: Iterable[str]) -> set[str]:
 
 def mark_of_code() -> str:
     """A mark of the code that lies here; the same on every machine that has the same files."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for package in OURS:
         for file in sorted((ROOT / package).rglob("*.py")):
-            found.update(file.read_bytes())
-    return found.hexdigest()[:16]
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @cache

@@ -139,16 +139,16 @@ def add_counts(runs: Iterable[Run]) -> None:
 
     A second one where there are drafts, which say whether their planning failed.
     """
-    found = {run.pk: run for run in runs}
-    for run in found.values():
+    by_key = {run.pk: run for run in runs}
+    for run in by_key.values():
         run.done = run.unscored = run.cancelled = 0
     ended = (Call.State.DONE, Call.State.UNSCORED, Call.State.CANCELLED)
-    rows = Call.objects.filter(run__in=found, state__in=ended).order_by()
+    rows = Call.objects.filter(run__in=by_key, state__in=ended).order_by()
     for pk, state, count in rows.values_list("run", "state").annotate(Count("pk")):
-        setattr(found[pk], state, count)
-    for run in found.values():
+        setattr(by_key[pk], state, count)
+    for run in by_key.values():
         run.ended = run.done + run.unscored + run.cancelled
-    with_planning(found.values())
+    with_planning(by_key.values())
 
 
 def with_planning(runs: Iterable[Run]) -> list[Run]:
@@ -277,8 +277,8 @@ def _as_sentence(detail: str) -> str:
     if not detail:
         return ""
     first = detail.partition(" ")[0]
-    said = capfirst(detail) if first.isalpha() else detail
-    return said if said.endswith((".", "!", "?", "…")) else f"{said}."
+    sentence = capfirst(detail) if first.isalpha() else detail
+    return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
 def pause_in_words(run: Run) -> str:

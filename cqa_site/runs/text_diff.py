@@ -39,18 +39,18 @@ def compare_texts(before: str, after: str) -> list[Line] | None:
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MOST_LINES:
         return None
-    found: list[Line] = []
+    lines: list[Line] = []
     end = 0
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for group in matcher.get_grouped_opcodes(AROUND):
         if group[0][1] > end:
-            found.append(Line("gap", []))
+            lines.append(Line("gap", []))
         for tag, i1, i2, j1, j2 in group:
-            found += _lines(tag, old[i1:i2], new[j1:j2])
+            lines += _lines(tag, old[i1:i2], new[j1:j2])
             end = i2
-    if found and end < len(old):
-        found.append(Line("gap", []))
-    return found
+    if lines and end < len(old):
+        lines.append(Line("gap", []))
+    return lines
 
 
 def _lines(tag: str, old: list[str], new: list[str]) -> list[Line]:

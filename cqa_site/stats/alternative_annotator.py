@@ -177,15 +177,15 @@ def alternative_annotator_test(
         for place, name in enumerate(names)
     ]
     comparisons = _corrected(comparisons, level)
-    tested = [each for each in comparisons if each.p is not None]
+    tested = [comparison for comparison in comparisons if comparison.p is not None]
     n_items = int(((~np.isnan(grid)).sum(axis=1) >= 2).sum())
     reason = _why_undefined(names, tested, least_items)
     omega = rho = p_passed = p_failed = None
     if not reason:
-        omega = float(np.mean([bool(each.is_beaten) for each in tested]))
-        rho = float(np.mean([each.judge_advantage or 0.0 for each in tested]))
-        closer = [each.p_closer for each in tested if each.p_closer is not None]
-        farther = [each.p_farther for each in tested if each.p_farther is not None]
+        omega = float(np.mean([bool(test.is_beaten) for test in tested]))
+        rho = float(np.mean([test.judge_advantage or 0.0 for test in tested]))
+        closer = [test.p_closer for test in tested if test.p_closer is not None]
+        farther = [test.p_farther for test in tested if test.p_farther is not None]
         if len(closer) == len(tested):
             p_passed = most_of(np.array(closer), (len(tested) + 1) // 2)
             p_failed = most_of(np.array(farther), len(tested) // 2 + 1)
@@ -198,7 +198,7 @@ def alternative_annotator_test(
         closeness=closeness,
         humans=tuple(comparisons),
         n_items=n_items,
-        n_clusters=min((each.n_clusters for each in tested), default=0),
+        n_clusters=min((test.n_clusters for test in tested), default=0),
         p_passed=p_passed,
         p_failed=p_failed,
         caution="" if reason else _caution(len(tested)),
@@ -281,13 +281,13 @@ def _p_below(differences: FloatArray, mark: float) -> float:
 
 
 def _corrected(comparisons: list[AnnotatorTest], level: float) -> list[AnnotatorTest]:
-    known = [each.p for each in comparisons if each.p is not None]
+    known = [comparison.p for comparison in comparisons if comparison.p is not None]
     adjusted = iter(benjamini_yekutieli(np.array(known)).tolist())
     return [
-        each
-        if each.p is None
-        else replace(each, p_adjusted=(own := next(adjusted)), is_beaten=own <= level)
-        for each in comparisons
+        comparison
+        if comparison.p is None
+        else replace(comparison, p_adjusted=(own := next(adjusted)), is_beaten=own <= level)
+        for comparison in comparisons
     ]
 
 

@@ -146,7 +146,7 @@ def calibrated_mean(
         "n_values": len(scores) + int(labelled.sum()),
         "n_dropped_items": n_dropped,
     }
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "statistic": "prediction-powered mean",
         "recipe": "judge's mean corrected by human minus judge on labelled items; items without "
         "a score of the judge are dropped",
@@ -159,14 +159,14 @@ def calibrated_mean(
     reason = _why_undefined(labelled, shared)
     if reason is not None:
         return CalibratedMean(
-            estimate=Estimate(value=None, reason=reason, **found, **about),
+            estimate=Estimate(value=None, reason=reason, **description, **about),
             human_only=Estimate(value=None, reason=reason, **alone, **about),
             judge_mean=judge_mean,
         )
     parts = _Parts.of(scores, labels, chance, labelled, shared)
     tuning = parts.tuning()
     return CalibratedMean(
-        estimate=parts.estimate(tuning, recipe, found | about),
+        estimate=parts.estimate(tuning, recipe, description | about),
         human_only=parts.estimate(0.0, recipe, alone | about),
         judge_mean=judge_mean,
         tuning=tuning,

@@ -100,19 +100,19 @@ def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
 def _pearson(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
     total = weights.sum(axis=1, keepdims=True)
     total[total == 0] = 1.0  # nothing weighs: no spread either
-    dx, dy = (each - (weights * each).sum(axis=1, keepdims=True) / total for each in (x, y))
+    dx, dy = (scores - (weights * scores).sum(axis=1, keepdims=True) / total for scores in (x, y))
     xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
     spread = [
-        square > _NO_SPREAD * total[:, 0] * np.square(each).max(axis=-1)
-        for square, each in ((xx, x), (yy, y))
+        square > _NO_SPREAD * total[:, 0] * np.square(scores).max(axis=-1)
+        for square, scores in ((xx, x), (yy, y))
     ]
     return _ratio(xy, xx * yy, spread[0] & spread[1])
 
 
 def _taus(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
-    signs = [np.sign(each[..., :, None] - each[..., None, :]) for each in (x, y)]
+    signs = [np.sign(scores[..., :, None] - scores[..., None, :]) for scores in (x, y)]
     concordance = _pair_sums(signs[0] * signs[1], weights)
-    untied = [_pair_sums(np.abs(each), weights) for each in signs]
+    untied = [_pair_sums(np.abs(sign), weights) for sign in signs]
     return _ratio(concordance, untied[0] * untied[1], (untied[0] > 0) & (untied[1] > 0))
 
 
@@ -126,8 +126,8 @@ def _pair_sums(table: FloatArray, weights: FloatArray) -> FloatArray:
 def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
     """``top / sqrt(squared)`` where defined, else NaN; rounding never leaves -1 to 1."""
     nothing = np.full(len(top), np.nan)
-    found = np.divide(top, np.sqrt(squared), out=nothing, where=defined)
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    ratio = np.divide(top, np.sqrt(squared), out=nothing, where=defined)
+    return np.asarray(np.clip(ratio, -1.0, 1.0))
 
 
 # Pairs of two raters' values, and their correlation.
@@ -318,14 +318,14 @@ def bland_altman(
         "upper limit": lambda weights: _limit(differences, weights, REACH),
         "slope": lambda weights: _slope(means, differences, weights),
     }
-    found = [
+    estimates = [
         _estimate(name, statistic, pairs, confidence) for name, statistic in statistics.items()
     ]
     return BlandAltman(
-        bias=found[0],
-        lower=found[1],
-        upper=found[2],
-        slope=found[3],
+        bias=estimates[0],
+        lower=estimates[1],
+        upper=estimates[2],
+        slope=estimates[3],
         means=means,
         differences=differences,
     )

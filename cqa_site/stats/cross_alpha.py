@@ -136,7 +136,7 @@ def alpha_interval(
     plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least, unit=unit)
     rest = np.log(np.maximum(1 - np.append(left_out, value), 1e-12))
     log = jackknife_t_interval(rest[-1], rest[:-1], multiplicity, confidence, least=least)
-    low, high = (float(1 - np.exp(each)) for each in reversed(log))
+    low, high = (float(1 - np.exp(bound)) for bound in reversed(log))
     return Interval(min(plain.low, low), min(1.0, max(plain.high, high)))
 
 
@@ -187,8 +187,8 @@ def alpha_difference(
     kinds, multiplicity = _kinds(counts, own)
     parts = [_both_sides(kind) for kind in kinds]
     totals = [
-        np.asarray(np.tensordot(multiplicity, np.array(each), axes=1))
-        for each in zip(*parts, strict=True)
+        np.asarray(np.tensordot(multiplicity, np.array(side), axes=1))
+        for side in zip(*parts, strict=True)
     ]
     value = _difference(level, totals, scale)
     if np.isnan(value):
@@ -214,7 +214,7 @@ def _both_sides(kind: IntArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _difference(level: Level, both: list[FloatArray], scale: FloatArray) -> float:
-    across, within = (_alpha(level, each, scale) for each in both)
+    across, within = (_alpha(level, side, scale) for side in both)
     return across - within
 
 
@@ -337,12 +337,12 @@ def shuffled_baseline(
         raise ValueError("a baseline needs one repeat or more")
     observed = float(statistic(a, b))
     generator = np.random.default_rng(seed)
-    found = np.array([statistic(a, b[generator.permutation(len(b))]) for _ in range(n_repeats)])
-    defined = found[~np.isnan(found)]
+    values = np.array([statistic(a, b[generator.permutation(len(b))]) for _ in range(n_repeats)])
+    defined = values[~np.isnan(values)]
     about: dict[str, Any] = {
         "observed": None if np.isnan(observed) else observed,
         "n_repeats": n_repeats,
-        "n_undefined": len(found) - len(defined),
+        "n_undefined": len(values) - len(defined),
         "seed": seed,
     }
     if not len(defined):

@@ -397,5 +397,7 @@ def _interval(share: float, n: int, confidence: float) -> tuple[float | None, fl
     """Exact interval of a share of items, each of which counts in part: too wide, if anything."""
     if n < LEAST_RATED:
         return None, None, too_few(LEAST_RATED, "items")
-    ends = (clopper_pearson_interval(each(share * n), n, confidence) for each in (floor, ceil))
+    ends = (
+        clopper_pearson_interval(rounding(share * n), n, confidence) for rounding in (floor, ceil)
+    )
     return next(ends).low, next(ends).high, ""

@@ -116,14 +116,14 @@ def to_json(value: Any, decimals: int | None = None) -> Any:
             return None
         return value if decimals is None else round(value, decimals)
     if isinstance(value, Mapping):
-        return {str(key): to_json(each, decimals) for key, each in value.items()}
+        return {str(key): to_json(part, decimals) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_json(each, decimals) for each in value]
+        return [to_json(part, decimals) for part in value]
     if is_dataclass(value):
         return {
-            each.name: to_json(getattr(value, each.name), decimals)
-            for each in fields(value)
-            if not each.metadata.get("only_if_known") or getattr(value, each.name) is not None
+            field.name: to_json(getattr(value, field.name), decimals)
+            for field in fields(value)
+            if not field.metadata.get("only_if_known") or getattr(value, field.name) is not None
         }
     return value
 
@@ -136,8 +136,8 @@ def from_json(kind: type[Kind], stored: Any) -> Kind:
     StoredError
         For a missing field without a default, and for an unknown one.
     """
-    found: Kind = _reader(cast(Hashable, kind))(stored)
-    return found
+    instance: Kind = _reader(cast(Hashable, kind))(stored)
+    return instance
 
 
 @cache
@@ -147,16 +147,16 @@ def _reader(kind: Any) -> Reader:
     if is_dataclass(kind):
         return _object(kind)
     if origin in (Union, UnionType):
-        of = _first_of({_reader(each): None for each in inner if each is not NoneType})
+        of = _first_of({_reader(member): None for member in inner if member is not NoneType})
         return of if of is _as_it_is else lambda value: None if value is None else of(value)
     if origin is tuple:
         of = _reader(inner[0])
         if of is _as_it_is:
             return tuple
-        return lambda values: tuple(_at(at, of, each) for at, each in enumerate(values))
+        return lambda values: tuple(_at(at, of, part) for at, part in enumerate(values))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         key, of = inner[0], _reader(inner[1])
-        return lambda items: {key(name): _at(name, of, each) for name, each in items.items()}
+        return lambda items: {key(name): _at(name, of, part) for name, part in items.items()}
     if isinstance(kind, type) and issubclass(kind, tuple):
         return lambda values: kind(*values)
     return _as_it_is
@@ -164,18 +164,18 @@ def _reader(kind: Any) -> Reader:
 
 def _object(kind: Any) -> Reader:
     """Reads a dataclass; its type hints are looked at once, when the first one is read."""
-    known = {each.name for each in fields(kind)}
+    known = {field.name for field in fields(kind)}
     needed = {
-        each.name
-        for each in fields(kind)
-        if each.default is MISSING and each.default_factory is MISSING
+        field.name
+        for field in fields(kind)
+        if field.default is MISSING and field.default_factory is MISSING
     }
 
     @cache
     def readers() -> dict[str, Reader]:
         hints = get_type_hints(kind)
-        found = {name: _reader(hints[name]) for name in known}
-        return {name: of for name, of in found.items() if of is not _as_it_is}
+        by_name = {name: _reader(hints[name]) for name in known}
+        return {name: of for name, of in by_name.items() if of is not _as_it_is}
 
     def read(stored: Mapping[str, Any]) -> Any:
         if not needed <= stored.keys() <= known:

@@ -248,9 +248,9 @@ def without_skewness(t: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_Fl
     return np.asarray(t * (1 + tilt / 3 + tilt**2 / 27) + pull / 6)
 
 
-def with_skewness(found: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_FloatArray:
-    """The t that `without_skewness` turned into ``found``."""
-    straight = found - pull / 6
+def with_skewness(quantile: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_FloatArray:
+    """The t that `without_skewness` turned into ``quantile``."""
+    straight = quantile - pull / 6
     safe = np.where(pull == 0, 1.0, pull)
     t = np.where(pull == 0, straight, 3 / safe * (np.cbrt(1 + safe * straight) - 1))
     slope = 1 + np.sign(pull * t) * MOST_TILT / 3 + MOST_TILT**2 / 27

@@ -185,7 +185,7 @@ def compare_pairs(
     mean, low, high, p, sd = np.concatenate(columns, axis=1)
     adjusted = holm(p)
     is_enough = RULES["leader"].allows(n)
-    found = smallest_detectable(sd, n, level=level / len(first))
+    effects = smallest_detectable(sd, n, level=level / len(first))
     return tuple(
         PairDifference(
             first=names[first[place]],
@@ -196,7 +196,7 @@ def compare_pairs(
             p=float(p[place]),
             p_holm=float(adjusted[place]),
             is_separable=bool(is_enough and adjusted[place] < level),
-            detectable=_known(found[place], is_enough),
+            detectable=_known(effects[place], is_enough),
         )
         for place in range(len(first))
     )
@@ -228,10 +228,10 @@ def tie_groups(separable: np.ndarray) -> IntArray:
                 break
         else:
             groups.append([system])
-    found = np.zeros(len(separable), dtype=np.int64)
+    numbers = np.zeros(len(separable), dtype=np.int64)
     for number, members in enumerate(groups, start=1):
-        found[members] = number
-    return found
+        numbers[members] = number
+    return numbers
 
 
 def smallest_detectable(
@@ -273,8 +273,8 @@ def _detectable_sds(n: int, level: float, power: float) -> float:
     low, high = 0.0, 2 * float(needed.max()) + 4
     while high - low > 1e-4 * high:
         middle = (low + high) / 2
-        found = float(special.ndtr(middle * sds[:, None, None] - needed).mean())
-        low, high = (middle, high) if found < power else (low, middle)
+        share = float(special.ndtr(middle * sds[:, None, None] - needed).mean())
+        low, high = (middle, high) if share < power else (low, middle)
     return float(high / n**0.5)
 
 
@@ -338,11 +338,11 @@ def paired_tests(
     Student's t corrected for skewness (`skewed_means.mean_p`).
     """
     columns = [np.asarray(differences, dtype=np.float64) for differences in family]
-    is_enough = [RULES[rule].allows(len(each)) for each in columns]
-    tested = [each for each, enough in zip(columns, is_enough, strict=True) if enough]
-    p = iter(holm(np.array([float(mean_p(each[:, None])[0]) for each in tested])))
+    is_enough = [RULES[rule].allows(len(column)) for column in columns]
+    tested = [column for column, enough in zip(columns, is_enough, strict=True) if enough]
+    p = iter(holm(np.array([float(mean_p(sample[:, None])[0]) for sample in tested])))
     level = LEVEL / max(1, len(tested))
-    return [_test(*each, p, level) for each in zip(columns, is_enough, strict=True)]
+    return [_test(*pair, p, level) for pair in zip(columns, is_enough, strict=True)]
 
 
 def _test(
@@ -352,7 +352,7 @@ def _test(
     if not is_enough:
         return PairedTest(n=n, value=float(values.mean()) if n else None)
     value = float(values.mean())
-    low, high = (float(each[0]) for each in mean_bounds(values[:, None], 1 - LEVEL))
+    low, high = (float(bound[0]) for bound in mean_bounds(values[:, None], 1 - LEVEL))
     if not value or math.isnan(low):
         return PairedTest(n=n, value=value, p=float(next(p)))
     least = float(smallest_detectable(values.std(ddof=1, keepdims=True), n, level=level)[0])

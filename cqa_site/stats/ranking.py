@@ -143,7 +143,7 @@ def rank_systems(
     pairs = compare_pairs(names, common, confidence)
     places = places_of(means[order], pairs, is_enough=RULES["leader"].allows(n))
     bounds = _bounds(common, confidence, highest)
-    found = [each.detectable for each in pairs if each.detectable is not None]
+    detectable = [pair.detectable for pair in pairs if pair.detectable is not None]
     return Ranking(
         standings=tuple(
             Standing(
@@ -159,7 +159,7 @@ def rank_systems(
         pairs=pairs,
         n_common=n,
         n_questions=n_questions,
-        detectable=max(found, default=None),
+        detectable=max(detectable, default=None),
         confidence=confidence,
     )
 
@@ -311,14 +311,14 @@ def within_and_across(
         "n_values": 2 * (len(table) - n_dropped),
         "n_dropped_items": n_dropped,
     }
-    found, skipped = _per_question(kind, x, y)
+    correlations, skipped = _per_question(kind, x, y)
     return WithinAndAcross(
         across=_across(kind, x, y, about),
-        within=_within(kind, found, about),
-        within_sd=float(np.std(found, ddof=1)) if len(found) > 1 else None,
+        within=_within(kind, correlations, about),
+        within_sd=float(np.std(correlations, ddof=1)) if len(correlations) > 1 else None,
         n_systems=x.shape[0],
         n_questions=x.shape[1],
-        n_questions_used=len(found),
+        n_questions_used=len(correlations),
         skipped=dict(skipped),
     )
 
@@ -365,7 +365,7 @@ def _across(
 def _per_question(
     kind: Correlation, x: ratings_FloatArray, y: ratings_FloatArray
 ) -> tuple[ratings_FloatArray, Counter[str]]:
-    found: list[float] = []
+    correlations: list[float] = []
     skipped: Counter[str] = Counter()
     for own_x, own_y in zip(x.T, y.T, strict=True):
         rated = ~np.isnan(own_x)
@@ -377,13 +377,13 @@ def _per_question(
         if np.isnan(value):
             skipped[NO_SPREAD] += 1
         else:
-            found.append(value)
-    return np.array(found), skipped
+            correlations.append(value)
+    return np.array(correlations), skipped
 
 
 def _within(
     kind: Correlation,
-    found: ratings_FloatArray,
+    correlations: ratings_FloatArray,
     about: dict[str, Any],
 ) -> Estimate:
     about = {
@@ -391,12 +391,12 @@ def _within(
         "statistic": f"mean {NAMES[kind]} within questions",
         "recipe": "correlation over the systems of each question, then the mean over questions",
     }
-    if not len(found):
+    if not len(correlations):
         return Estimate(value=None, reason="no question has a correlation", **about)
     mean = clustered_mean(
-        range(len(found)),
-        found.tolist(),
-        [1] * len(found),
+        range(len(correlations)),
+        correlations.tolist(),
+        [1] * len(correlations),
         confidence=about["confidence"],
     )
     return Estimate(

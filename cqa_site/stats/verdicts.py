@@ -62,13 +62,13 @@ class VerdictRule:
         return n >= self.least
 
 
-def direction_of(found: Bounds, zero: float = 0.0) -> Direction:
+def direction_of(bounds: Bounds, zero: float = 0.0) -> Direction:
     """On which side of ``zero`` the whole interval lies; without an interval nothing is shown."""
-    if found.low is None or found.high is None:
+    if bounds.low is None or bounds.high is None:
         return "not_shown"
-    if found.low > zero:
+    if bounds.low > zero:
         return "above"
-    return "below" if found.high < zero else "not_shown"
+    return "below" if bounds.high < zero else "not_shown"
 
 
 def reliability_of(alpha: Bounds) -> Reliability:
@@ -310,11 +310,11 @@ def more_needed(n: int, p: float, units: int, level: float) -> int:
     """
     from scipy import special
 
-    found = -float(special.stdtrit(units - 1, max(p, 1e-300))) if p < 0.5 else 0.0
-    if found <= 0:
+    quantile = -float(special.stdtrit(units - 1, max(p, 1e-300))) if p < 0.5 else 0.0
+    if quantile <= 0:
         return 0
     wanted = float(special.ndtri(1 - level) + special.ndtri(POWER))
-    return min(MOST_NEEDED, max(1, math.ceil(n * ((wanted / found) ** 2 - 1))))
+    return min(MOST_NEEDED, max(1, math.ceil(n * ((wanted / quantile) ** 2 - 1))))
 
 
 # Adjusted p values: what is left of a p when many differences are tested together.

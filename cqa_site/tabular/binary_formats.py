@@ -260,7 +260,7 @@ def place_in(path: str) -> str:
     >>> place_in("../judged/./cam.json")
     'judged/cam.json'
     """
-    parts = [each for each in path.replace("\\", "/").split("/") if each not in ("", ".", "..")]
+    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     return "/".join(map(printable_name, parts))
 
 
@@ -302,10 +302,10 @@ def unpacked(
         try:
             with zipfile.ZipFile(path) as archive:
                 members = _wanted_members(archive, shown, is_wanted, called, limits)
-                found = _unpack(archive, members, Path(folder), shown, limits)
+                paths = _unpack(archive, members, Path(folder), shown, limits)
         except _DAMAGED as error:
             raise UnreadableFile(shown, f"is not a readable ZIP archive ({error})") from None
-        yield found
+        yield paths
 
 
 @contextmanager
@@ -325,15 +325,17 @@ def single_member(
     (member,) = tables
     with unpacked(
         path, name=name, is_wanted=member.__eq__, called=place_in, limits=limits
-    ) as found:
-        yield found[member], printable_name(member)
+    ) as paths:
+        yield paths[member], printable_name(member)
 
 
 def _tables_in(path: str | os.PathLike[str]) -> list[str]:
     """Tables in an archive that is not a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = [place_in(each) for each in archive.namelist()[: DEFAULT_LIMITS.xlsx_members]]
+            names = [
+                place_in(member) for member in archive.namelist()[: DEFAULT_LIMITS.xlsx_members]
+            ]
     except (*_DAMAGED, ValueError):
         return []
     if any(name in _PACKAGES for name in names):
@@ -373,7 +375,7 @@ def _unpack(
     limits: Limits,
 ) -> dict[str, Path]:
     left = limits.text_bytes
-    found = {}
+    paths = {}
     for number, (name, info) in enumerate(members.items()):
         target = folder / f"{number}{os.path.splitext(name)[1]}"
         with archive.open(info) as packed, target.open("wb") as file:
@@ -383,5 +385,5 @@ def _unpack(
                     reason = f"unpacks to more than {limits.text_bytes // 2**20} MB"
                     raise UnreadableFile(shown, reason)
                 file.write(piece)
-        found[name] = target
-    return found
+        paths[name] = target
+    return paths

@@ -173,8 +173,8 @@ def _nests_deeper(value: Value, depth: int) -> bool:
     for _ in range(depth):
         level = [
             child
-            for each in level
-            for child in (each.values() if isinstance(each, dict) else each)
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
             if isinstance(child, (list, dict))
         ]
     return bool(level)
@@ -201,10 +201,10 @@ def _check_texts(value: Value) -> None:
 
 
 def _check_text(text: str) -> None:
-    found = _UNSTORABLE.search(text)
-    if found and found.group() == "\x00":
+    match = _UNSTORABLE.search(text)
+    if match and match.group() == "\x00":
         raise StrictJsonError("a text contains a NUL character")
-    if found:
+    if match:
         raise StrictJsonError("a text contains half of a surrogate pair")
 
 
@@ -381,8 +381,8 @@ def as_moment(value: Value) -> datetime | None:
     if given is None:
         return None
     text, zone = given, UTC
-    if (found := _ZONED.fullmatch(given)) and found[2] in _ZONES:
-        text, zone = found[1] + found[3], timezone(timedelta(hours=_ZONES[found[2]]))
+    if (match := _ZONED.fullmatch(given)) and match[2] in _ZONES:
+        text, zone = match[1] + match[3], timezone(timedelta(hours=_ZONES[match[2]]))
     for form in ("", *_MOMENTS):
         with suppress(ValueError, OverflowError):
             moment = _read_moment(text, form)

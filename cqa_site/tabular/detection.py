@@ -104,23 +104,23 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def check_agrees(found: str, name: str, kind: str | None) -> None:
+def check_agrees(family: str, name: str, kind: str | None) -> None:
     """Refuse a file whose content is of another family than asked or named."""
     if kind is not None and kind not in KINDS:
         raise UnreadableFile(name, f"cannot be read as {kind!a}; choose {', '.join(KINDS)}")
     suffix = _suffix(name)
     if kind is not None:
         expected: str | None = _FAMILY_OF_KIND[kind]
-        said = f"was to be read as {kind}"
+        claim = f"was to be read as {kind}"
     elif suffix:
         expected = _FAMILY_OF_SUFFIX.get(suffix)
-        said = f"is named {suffix}"
+        claim = f"is named {suffix}"
     else:
         return
     if expected is None:
-        raise UnreadableFile(name, f"{said}; only {', '.join(_FAMILY_OF_SUFFIX)} are read")
-    if expected != found:
-        raise UnreadableFile(name, f"{said} but holds {_WORDS[found]}")
+        raise UnreadableFile(name, f"{claim}; only {', '.join(_FAMILY_OF_SUFFIX)} are read")
+    if expected != family:
+        raise UnreadableFile(name, f"{claim} but holds {_WORDS[family]}")
 
 
 _WORDS = {"text": "plain text", "json": "JSON", "xlsx": "a ZIP file or a workbook"}
@@ -180,7 +180,7 @@ def _accepted(asked: str, name: str) -> str:
         encoding = codecs.lookup(asked).name
     except (LookupError, ValueError):
         encoding = ""
-    known = {codecs.lookup(each).name: each for each in ACCEPTED}
+    known = {codecs.lookup(codec).name: codec for codec in ACCEPTED}
     if encoding == "utf-8" or encoding == "utf-8-sig":
         return "utf-8-sig"
     if encoding not in known:

@@ -57,14 +57,14 @@ def spreadsheet_unsafe(value: object) -> object:
 
 def to_sheet_text(text: str) -> str:
     """Escape what sheet XML cannot hold, as Office does: ``_x000D_`` for CR."""
-    return _ESCAPED.sub(lambda found: f"_x{ord(found.group()):04X}_", text)
+    return _ESCAPED.sub(lambda match: f"_x{ord(match.group()):04X}_", text)
 
 
 def from_sheet_text(text: str) -> str:
     """Undo `to_sheet_text`; raises UnicodeError if half a surrogate pair results."""
     if "_x" not in text:
         return text
-    plain = _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)
+    plain = _ESCAPE.sub(lambda match: chr(int(match.group(1), 16)), text)
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
@@ -361,8 +361,8 @@ def _schema(pa: Any, columns: Sequence[str], batch: list[Cells], types: Mapping[
     fields = []
     for at, column in enumerate(columns):
         given = types.get(column)
-        found = known[given] if given else pa.infer_type([row[at] for row in batch])
-        fields.append((column, pa.string() if pa.types.is_null(found) else found))
+        kind = known[given] if given else pa.infer_type([row[at] for row in batch])
+        fields.append((column, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
 
 

@@ -146,8 +146,8 @@ def named_question(heading: str) -> tuple[str, str]:
     >>> named_question("Q00. What would you change?"), named_question("Comment")
     (('Q00', 'What would you change?'), ('', ''))
     """
-    found = _NAMED_QUESTION.fullmatch(heading)
-    return (found[1], found[2]) if found else ("", "")
+    match = _NAMED_QUESTION.fullmatch(heading)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> Layout:
@@ -166,7 +166,7 @@ def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> La
     has_row_names = is_narrow and _are_named(data, width)
     if has_row_names:
         cells = [_ROW_NAMES, *cells]
-    padded = [_extent(each) for each in data if len(each) <= len(cells)]
+    padded = [_extent(line) for line in data if len(line) <= len(cells)]
     end = max([_extent(cells), *padded])
     columns = unique_headers([*cells, *[None] * (end - len(cells))][:end])
     titles = _titles(columns, first[place + 1][1] if below else [])
@@ -244,7 +244,7 @@ def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bo
             return False
         apart += all(map(_is_typed, column))
     repeated = sum(
-        _bare(one) == _bare(other) != "" for one, other in zip(names, row, strict=False)
+        _bare(name) == _bare(other) != "" for name, other in zip(names, row, strict=False)
     )
     is_headless = not _is_filled(row[0] if row else None) and _is_filled(names[0])
     is_headless = is_headless and all(cells and _is_filled(cells[0]) for cells in data)

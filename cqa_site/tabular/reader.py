@@ -198,7 +198,7 @@ def _open_workbook_sheet(file: BinaryIO, name: str, how: _How) -> Table:
     table.titles, table.header_row = layout.titles, number
     if how.log is not None and len(reader.sheets) > 1:
         title = reader.sheets[sheet] if isinstance(sheet, int) else sheet
-        others = ", ".join(each for each in reader.sheets if each != title)
+        others = ", ".join(other for other in reader.sheets if other != title)
         how.log.notes.append(f"Read from the sheet “{title}”. Not read: {others}.")
     return table
 
@@ -303,18 +303,18 @@ def open_lines(
         stream = _text(path, shown, encoding, limits)
     except _NoText:
         raise UnreadableFile(shown, "is not plain text") from None
-    found = _numbered(stream, shown, limits)
+    lines = _numbered(stream, shown, limits)
     try:
-        _number, header = next(found)
+        _number, header = next(lines)
         (column,) = unique_headers([header])
-        first = next(found, None)
+        first = next(lines, None)
     except BaseException:
         stream.close()
         raise
     if first is None:
         stream.close()
         raise UnreadableFile(shown, "has a header but no rows below it")
-    rows = _rows(first, found, column)
+    rows = _rows(first, lines, column)
     shown_encoding = stream.encoding.removesuffix("-sig")
     return Table(shown, "lines", [column], rows, shown_encoding, close=stream.close)
 

@@ -193,13 +193,13 @@ class Preview:
     header_row: int | None = None
 
 
-def counted(number: int, one: str, many: str) -> str:
+def counted(number: int, singular: str, many: str) -> str:
     """A number with its noun.
 
     >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
     ('1 row', '1,200 rows')
     """
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{number:,} {singular if number == 1 else many}"
 
 
 def printable_name(name: str, longest: int = 200) -> str:

@@ -65,8 +65,8 @@ def sniff_delimiter(stream: TextIO, name: str, kind: str | None) -> str:
         return "\t"
     sample = stream.read(_SAMPLE_CHARS)
     stream.seek(0)
-    if (said := _SEPARATOR_LINE.match(sample)) and said[1] in DELIMITERS:
-        return said[1]
+    if (match := _SEPARATOR_LINE.match(sample)) and match[1] in DELIMITERS:
+        return match[1]
     favourite = "\t" if name.lower().endswith((".tsv", ".tab")) else ","
     best = max(DELIMITERS, key=lambda mark: (*_regularity(sample, mark), mark == favourite))
     return best if _regularity(sample, best) > (0.0, 0) else favourite
@@ -215,17 +215,17 @@ class _JsonText:
         """The next character that is not white space; "" at the end."""
         while True:
             self._fill()
-            found = _NOT_SPACE.search(self._buffer, self._at)
-            self._at = found.start() if found else len(self._buffer)
-            if found:
-                return found.group()
+            match = _NOT_SPACE.search(self._buffer, self._at)
+            self._at = match.start() if match else len(self._buffer)
+            if match:
+                return match.group()
             if self._ended:
                 return ""
 
     def take(self, wanted: str) -> None:
-        found = self.peek()
-        if found != wanted:
-            shown = f"found {found!a}" if found else "the file ends"
+        peek = self.peek()
+        if peek != wanted:
+            shown = f"found {peek!a}" if peek else "the file ends"
             raise self.error(f"not valid JSON: expected {wanted!a} but {shown}")
         self._at += 1
 

@@ -242,8 +242,8 @@ def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any] | _Refusal]])
 
 def _reason_for(error: Exception) -> str:
     # openpyxl wraps what defusedxml raises.
-    for each in (error, error.__cause__, error.__context__):
-        if type(each).__name__ in ("EntitiesForbidden", "ExternalReferenceForbidden"):
+    for cause in (error, error.__cause__, error.__context__):
+        if type(cause).__name__ in ("EntitiesForbidden", "ExternalReferenceForbidden"):
             return "contains XML entities, which no spreadsheet program writes"
     if isinstance(error, UnicodeError):
         return "contains text that is not valid Unicode"

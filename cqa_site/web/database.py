@@ -94,7 +94,7 @@ class Prepared:
             field.get_db_prep_value(samples[name], connection): name
             for name, field in self._fields.items()
         }
-        places = tuple(written.get(each) for each in params)
+        places = tuple(written.get(param) for param in params)
         if set(places) - {None} != set(self._fields):
             raise ValueError(f"a value of {sorted(self._fields)} does not reach the query")
         return _Made(compiler, sql, tuple(params), places)

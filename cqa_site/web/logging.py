@@ -46,7 +46,9 @@ HIDDEN = (
 @contextmanager
 def around(work: str = "", **fields: Value) -> Iterator[None]:
     """Have every line inside say what it belongs to; empty values are left out."""
-    token = _AROUND.set({**_AROUND.get(), **{name: each for name, each in fields.items() if each}})
+    token = _AROUND.set(
+        {**_AROUND.get(), **{name: field for name, field in fields.items() if field}}
+    )
     try:
         with ExitStack() as stack:
             for span in SPANS if work else ():
@@ -88,10 +90,14 @@ class PlainLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Render the time of day, level, message, and which job or run it is about."""
-        about = [f"{name} {each}" for name, each in _fields(record).items() if name in PEOPLE_ASK]
+        about = [
+            f"{name} {value}" for name, value in _fields(record).items() if name in PEOPLE_ASK
+        ]
         parts = (
             f"{_moment(record).astimezone():%H:%M:%S} {record.levelname}: ",
-            "".join(each if each.isprintable() else " " for each in _message(record)),
+            "".join(
+                character if character.isprintable() else " " for character in _message(record)
+            ),
             f" ({', '.join(about)})" if about else "",
         )
         return "\n".join(filter(None, ("".join(parts), _traceback(self, record))))
@@ -123,16 +129,16 @@ def hide(text: str) -> str:
 
 def known() -> dict[str, str]:
     """What is known by now of what is going on."""
-    found = {name: each() if callable(each) else each for name, each in _AROUND.get().items()}
-    return {name: each for name, each in found.items() if each}
+    facts = {name: value() if callable(value) else value for name, value in _AROUND.get().items()}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
     """What is around the line, and what whoever wrote it added."""
-    found = known() | getattr(record, "fields", {})
+    fields = known() | getattr(record, "fields", {})
     if record.name != SECURITY:
-        found.pop(PLACE, None)
-    return found
+        fields.pop(PLACE, None)
+    return fields
 
 
 def _message(record: logging.LogRecord) -> str:
@@ -143,7 +149,7 @@ def _message(record: logging.LogRecord) -> str:
     if path is None or not isinstance(record.args, tuple):
         text = record.getMessage()
     else:
-        text = str(record.msg) % tuple("…" if each == path else each for each in record.args)
+        text = str(record.msg) % tuple("…" if arg == path else arg for arg in record.args)
     return hide(text)[:LONGEST_MESSAGE]
 
 

@@ -106,7 +106,7 @@ class VisibleGroup:
     @property
     def is_current(self) -> bool:
         """Whether the page at hand belongs here."""
-        return any(each.is_current for each in self.entries)
+        return any(entry.is_current for entry in self.entries)
 
 
 @dataclass(frozen=True)
@@ -134,13 +134,13 @@ def entries() -> tuple[Entry, ...]:
 
     A page that several sources name stands where the first place is, and what waits is counted.
     """
-    order = [each.key for each in GROUPS]
+    order = [group.key for group in GROUPS]
     named = sorted((entry for source in _SOURCES for entry in source()), key=lambda e: e.place)
-    found: dict[str, Entry] = {}
-    for each in named:
-        first = found.get(each.page, each)
-        found[each.page] = replace(first, waits=first.waits or each.waits)
-    return tuple(sorted(found.values(), key=lambda each: (order.index(each.group), each.place)))
+    by_page: dict[str, Entry] = {}
+    for menu_entry in named:
+        first = by_page.get(menu_entry.page, menu_entry)
+        by_page[menu_entry.page] = replace(first, waits=first.waits or menu_entry.waits)
+    return tuple(sorted(by_page.values(), key=lambda link: (order.index(link.group), link.place)))
 
 
 def menu_of(
@@ -150,29 +150,29 @@ def menu_of(
 
     ``needed`` are the keys of the groups that the study's question needs, empty for all.
     """
-    allowed = [each for each in entries() if role in each.roles]
+    allowed = [entry for entry in entries() if role in entry.roles]
     current = entry_at(here, allowed)
     begin = _begin().replace(str(ANY_STUDY), str(study_id))
-    shown = [VisibleEntry(each, begin + each.path, each is current) for each in allowed]
+    shown = [VisibleEntry(entry, begin + entry.path, entry is current) for entry in allowed]
     groups = [
         VisibleGroup(
             group,
-            tuple(each for each in shown if each.entry.group == group.key),
+            tuple(entry for entry in shown if entry.entry.group == group.key),
             is_needed=not needed or group.key in needed,
         )
         for group in GROUPS
     ]
-    return [each for each in groups if each.entries]
+    return [section for section in groups if section.entries]
 
 
 def place_of(address: str, study_id: UUID, groups: Iterable[VisibleGroup]) -> Breadcrumb | None:
     """Where the page of this address stands; nothing for a study's first page."""
     for shown in groups:
-        for each in shown.entries:
-            if each.is_current and each.url == address:
+        for entry in shown.entries:
+            if entry.is_current and entry.url == address:
                 return Breadcrumb(str(shown.group.title))
-            if each.is_current:
-                return Breadcrumb(str(shown.group.title), str(each.entry.title), each.url)
+            if entry.is_current:
+                return Breadcrumb(str(shown.group.title), str(entry.entry.title), entry.url)
     overview = reverse("study", args=[study_id])
     return None if address == overview else Breadcrumb("", gettext("Overview"), overview)
 
@@ -185,7 +185,7 @@ def entry_at(here: str, among: Iterable[Entry]) -> Entry | None:
         for path in (entry.path, *entry.under)
         if here.startswith(path)
     ]
-    return max(fits, key=lambda each: each[0])[1] if fits else None
+    return max(fits, key=lambda fit: fit[0])[1] if fits else None
 
 
 def inside(address: str) -> str:
@@ -238,11 +238,11 @@ class Path:
 
     def terms_in(self, shown: Sequence[Step]) -> tuple[str, ...]:
         """Those of its words that stand in what it says now."""
-        said = [str(self.about)]
-        for each in shown:
-            said += [each.title, each.text, each.button, each.other[0] if each.other else ""]
-        text = " ".join(said).casefold()
-        return tuple(each for each in self.terms if gettext(each).casefold() in text)
+        texts = [str(self.about)]
+        for step in shown:
+            texts += [step.title, step.text, step.button, step.other[0] if step.other else ""]
+        text = " ".join(texts).casefold()
+        return tuple(term for term in self.terms if gettext(term).casefold() in text)
 
 
 _PATHS: dict[str, Path] = {}
@@ -250,12 +250,12 @@ _PATHS: dict[str, Path] = {}
 
 def add_paths(*paths: Path) -> None:
     """Offer paths; called from an app's ``ready()``."""
-    _PATHS.update({each.key: each for each in paths})
+    _PATHS.update({path.key: path for path in paths})
 
 
 def paths() -> list[Path]:
     """All of them, in the order in which they are offered."""
-    return sorted(_PATHS.values(), key=lambda each: each.place)
+    return sorted(_PATHS.values(), key=lambda path: path.place)
 
 
 def path_of(key: str) -> Path:
@@ -374,13 +374,13 @@ class Stop:
 
 def first_stop(groups: Iterable[VisibleGroup]) -> str:
     """The address at which a tour begins; empty for whoever has none."""
-    return next((_stop_address(each) for each in _stops(groups)), "")
+    return next((_stop_address(stop) for stop in _stops(groups)), "")
 
 
 def stop_at(groups: Iterable[VisibleGroup], here: str) -> Stop | None:
     """The stop at a page's address; none where a tour does not stop."""
     stops = _stops(groups)
-    at = next((at for at, each in enumerate(stops) if each.url == here), None)
+    at = next((at for at, stop in enumerate(stops) if stop.url == here), None)
     if at is None:
         return None
     around = {place: _stop_address(stops[place]) for place in (at - 1, at + 1)
@@ -397,7 +397,7 @@ def stop_at(groups: Iterable[VisibleGroup], here: str) -> Stop | None:
 
 
 def _stops(groups: Iterable[VisibleGroup]) -> list[VisibleEntry]:
-    return [each for shown in groups for each in shown.entries if each.entry.tour]
+    return [entry for shown in groups for entry in shown.entries if entry.entry.tour]
 
 
 def _stop_address(shown: VisibleEntry) -> str:

@@ -192,7 +192,7 @@ def is_away(error: BaseException | None) -> bool:
     """Whether an error says that database or cache cannot be reached or cannot store just now."""
     # By their names: the package is loaded only where a site uses it.
     if type(error).__module__ == "redis.exceptions":
-        return not REDIS_AWAY.isdisjoint(each.__name__ for each in type(error).__mro__)
+        return not REDIS_AWAY.isdisjoint(base.__name__ for base in type(error).__mro__)
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     cause = error.__cause__ or error

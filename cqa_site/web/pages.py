@@ -191,7 +191,9 @@ class Meaning:
 def glossary() -> dict[str, Meaning]:
     """Every word with its meaning, read once a process."""
     text = (settings.BASE_DIR / "docs" / "glossary.md").read_text(encoding="utf-8")
-    rows = [Meaning(head, MARKS.sub("", said), slugify(head)) for head, said in ROW.findall(text)]
+    rows = [
+        Meaning(head, MARKS.sub("", meaning), slugify(head)) for head, meaning in ROW.findall(text)
+    ]
     return {word: row for row in rows for word in {row.words, *row.words.split(", ")}}
 
 

@@ -64,7 +64,7 @@ def escape(text: str) -> str:
     >>> escape("50 % of a_b")
     '50 \\% of a\\_b'
     """
-    return _SPECIAL.sub(lambda found: _TABLE[found.group()], _CONTROL.sub(" ", text))
+    return _SPECIAL.sub(lambda match: _TABLE[match.group()], _CONTROL.sub(" ", text))
 
 
 def label_of(name: str) -> str:

@@ -102,7 +102,7 @@ def choose_kind(*, import_file: ImportFile, kind: str) -> None:
     """Take a file for another kind; what was found out about it as the old one is forgotten."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
-    asked = {*READING, *(each.name for each in asked_with_uploads())}
+    asked = {*READING, *(option.name for option in asked_with_uploads())}
     import_file.kind = kind
     import_file.options = {
         name: value for name, value in import_file.options.items() if name in asked
@@ -200,10 +200,10 @@ def decided(
 
     A word on a text that is none of ``alike`` (id → key) any more counts as none.
     """
-    said = (options.get(BY_ROW) or {}).get(str(row), "")
-    if said in alike:
-        return SAME, alike[said]
-    if said == OTHER:
+    decision = (options.get(BY_ROW) or {}).get(str(row), "")
+    if decision in alike:
+        return SAME, alike[decision]
+    if decision == OTHER:
         return OTHER, None
     word = options.get(FOR_ALL) or ""
     return (word if word in (SAME, OTHER) else ""), None
@@ -222,16 +222,16 @@ def decide_matches(
     Without ``rows`` it is said of all. Raises NoSuchMatch for a row without one, and
     NotInThisState.
     """
-    found = import_file.matches.all()
+    matches = import_file.matches.all()
     if rows is None:
-        chosen = list(found)
+        chosen = list(matches)
     else:
         wanted = set(rows)
-        chosen = list(found.filter(row__in=wanted))
-        if not chosen or {each.row for each in chosen} != wanted:
+        chosen = list(matches.filter(row__in=wanted))
+        if not chosen or {match.row for match in chosen} != wanted:
             raise NoSuchMatch
-    ids = {each.row: str(each.known) for each in chosen}
-    said = {str(row): known if decision == SAME else OTHER for row, known in ids.items()}
+    ids = {match.row: str(match.known) for match in chosen}
+    decisions = {str(row): known if decision == SAME else OTHER for row, known in ids.items()}
     kept = import_file.options.get(BY_ROW) or {}
-    options = import_file.options | {BY_ROW: kept | said}
+    options = import_file.options | {BY_ROW: kept | decisions}
     choose_mapping(import_file=import_file, options=options, actor=actor)

@@ -242,8 +242,8 @@ log = logging.getLogger(__name__)
 
 def same_names(files: Iterable[File]) -> list[str]:
     """Names that several files have; rows are known by file and place, so they would clash."""
-    found = Counter(file.name for file in files)
-    return sorted(name for name, number in found.items() if name and number > 1)
+    counts = Counter(file.name for file in files)
+    return sorted(name for name, number in counts.items() if name and number > 1)
 
 
 def store_batch(
@@ -278,8 +278,8 @@ def check_batch(
 ) -> None:
     """Look at every file that is not imported, with other options if any are given."""
     _require_rest(batch)
-    found = batch.files.filter(state__in=[*WAITING, *WORKING]).select_related("job")
-    files = [file for file in found if file.state in WAITING or is_stranded(file)]
+    candidates = batch.files.filter(state__in=[*WAITING, *WORKING]).select_related("job")
+    files = [file for file in candidates if file.state in WAITING or is_stranded(file)]
     if options is not None:
         batch.options = options
         batch.save(update_fields=["options"])
@@ -406,8 +406,8 @@ def take_group(
     if held.state != ImportFile.State.UPLOADED or number >= len(groups):
         raise NoSuchGroup
     group = groups[number]
-    if found := taken_from(held, [group]).get(group.get("taken", "")):
-        return found, False
+    if upload := taken_from(held, [group]).get(group.get("taken", "")):
+        return upload, False
     made = _stored(held, group, actor)
     group["taken"] = str(made.public_id)
     held.save(update_fields=["options"])
@@ -416,11 +416,11 @@ def take_group(
 
 def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
     """What was made of the groups and not discarded since, by what they say was ``taken``."""
-    ids = [UUID(each["taken"]) for each in groups if "taken" in each]
+    ids = [UUID(group["taken"]) for group in groups if "taken" in group]
     mine = {"public_id__in": ids, "study": archive.study_id}
     models = (ImportFile, ImportBatch) if ids else ()
-    found = [row for model in models for row in model.objects.filter(**mine)]
-    return {str(row.public_id): row for row in found}
+    rows = [row for model in models for row in model.objects.filter(**mine)]
+    return {str(row.public_id): row for row in rows}
 
 
 def archive_of(taken: ExtractedGroup) -> ImportFile | None:
@@ -431,23 +431,23 @@ def archive_of(taken: ExtractedGroup) -> ImportFile | None:
     )
     for archive in archives:
         groups = archive.options[INSIDE].get("groups", [])
-        if any(each.get("taken") == mine for each in groups):
+        if any(group.get("taken") == mine for group in groups):
             return archive
     return None
 
 
 def _stored(archive: ImportFile, group: dict[str, Any], actor: User | None) -> ExtractedGroup:
-    asked = {each.name for each in asked_with_uploads()}
-    said = {name: value for name, value in archive.options.items() if name in asked and value}
-    options = {**format_of(group["kind"]).of_folder(group["folder"]), **said}
+    asked = {option.name for option in asked_with_uploads()}
+    values = {name: value for name, value in archive.options.items() if name in asked and value}
+    options = {**format_of(group["kind"]).of_folder(group["folder"]), **values}
     about: dict[str, Any] = {"study": archive.study, "kind": group["kind"], "actor": actor}
     path, wanted = stored_path(archive), set(group["files"])
     with (
-        unpacked(path, name=archive.name, is_wanted=wanted.__contains__, called=place_in) as found,
+        unpacked(path, name=archive.name, is_wanted=wanted.__contains__, called=place_in) as paths,
         ExitStack() as opened,
     ):
         files = [
-            File(opened.enter_context(found[place].open("rb")), name=printable_name(place))
+            File(opened.enter_context(paths[place].open("rb")), name=printable_name(place))
             for place in group["files"]
         ]
         if len(files) > 1 and format_of(group["kind"]).is_many:

@@ -127,8 +127,8 @@ def look_at(path: Path, *, name: str, may_be_lines: bool = True) -> Look:
 
 def recognised(look: Look) -> dict[str, str]:
     """Kinds that fit, each with the reason."""
-    found = {name: str(format.fits(look)) for name, format in FORMATS.items()}
-    fits = {name: reason for name, reason in found.items() if reason}
+    reasons = {name: str(format.fits(look)) for name, format in FORMATS.items()}
+    fits = {name: reason for name, reason in reasons.items() if reason}
     firm = {name: reason for name, reason in fits.items() if not FORMATS[name].gives_way}
     return firm or fits
 
@@ -138,15 +138,15 @@ def found_in(upload: UploadedFile) -> dict[str, Any]:
     name = upload.name or ""
     with _copied(upload) as path:
         look = look_at(path, name=name)
-        found: dict[str, Any] = {FITS: recognised(look)}
+        options: dict[str, Any] = {FITS: recognised(look)}
         if look.trouble:
             # Another encoding is a person's choice; another sheet is only said.
-            found |= {TROUBLE: look.trouble} | ({PROPOSED: look.reading} if look.reading else {})
+            options |= {TROUBLE: look.trouble} | ({PROPOSED: look.reading} if look.reading else {})
         else:
-            found |= look.reading
-        if not found[FITS] and look.kind == "zip":
-            found[INSIDE] = _inside(path, name)
-        return found
+            options |= look.reading
+        if not options[FITS] and look.kind == "zip":
+            options[INSIDE] = _inside(path, name)
+        return options
 
 
 def _inside(path: Path, name: str) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def _inside(path: Path, name: str) -> dict[str, Any]:
 
 def is_file(place: str) -> bool:
     """Whether a member of an archive may be a file to import, and not what a computer keeps."""
-    is_hidden = any(each.startswith((".", "__MACOSX")) for each in place.split("/"))
+    is_hidden = any(part.startswith((".", "__MACOSX")) for part in place.split("/"))
     return not is_hidden and not place.lower().endswith(".zip")
 
 
@@ -214,9 +214,9 @@ def of_one_kind(uploads: Iterable[UploadedFile]) -> tuple[str, str]:
     """The kind that fits all of the files and no other does, or empty with what is wrong."""
     kinds: dict[str, list[str]] = {}
     for upload in uploads:
-        found = found_in(upload)
-        kind = next(iter(found[FITS])) if len(found[FITS]) == 1 else ""
-        named = found.get(TROUBLE) if not kind else None
+        options = found_in(upload)
+        kind = next(iter(options[FITS])) if len(options[FITS]) == 1 else ""
+        named = options.get(TROUBLE) if not kind else None
         kinds.setdefault(kind, []).append(named or upload.name or "")
     if len(kinds) == 1 and "" not in kinds:
         return next(iter(kinds)), ""
@@ -242,10 +242,10 @@ def _keys(path: Path, name: str) -> tuple[str, ...]:
     if not begins or name.lower().endswith((".jsonl", ".ndjson")):
         return ()
     try:
-        found = loads(path.read_bytes(), max_bytes=DEFAULT_LIMITS.text_bytes)
+        document = loads(path.read_bytes(), max_bytes=DEFAULT_LIMITS.text_bytes)
     except StrictJsonError:
         return ()
-    return tuple(found) if isinstance(found, dict) else ()
+    return tuple(document) if isinstance(document, dict) else ()
 
 
 # How an uploaded table is probably to be read: what its page proposes, and many at once take.
@@ -280,14 +280,14 @@ def _has_mark(import_file: ImportFile) -> bool:
 def guess_options(import_file: ImportFile) -> None:
     """Keep how a file is probably to be read, unless it was said; its reader refuses the rest."""
     format, options = format_of(import_file.kind), import_file.options
-    path, found = stored_path(import_file), {}
+    path, guesses = stored_path(import_file), {}
     if not options.get("sheet") and (sheet := fitting_sheet(path, import_file.name, [format])):
-        found["sheet"] = sheet
+        guesses["sheet"] = sheet
     if format.is_mapped and not options.get("mapping"):
         # What cannot be read its reader says, which meets it, too.
         with suppress(UnreadableFile):
-            chosen = options | found
-            found |= format.guess(import_file, preview_of(import_file, chosen), chosen)
-    if found:
-        import_file.options |= found
+            chosen = options | guesses
+            guesses |= format.guess(import_file, preview_of(import_file, chosen), chosen)
+    if guesses:
+        import_file.options |= guesses
         import_file.save(update_fields=["options"])

@@ -52,7 +52,7 @@ class CheckInput(Input):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """And the options of every app."""
-        return super().get_fields() | {each.name: each.input() for each in OPTIONS.values()}
+        return super().get_fields() | {option.name: option.input() for option in OPTIONS.values()}
 
 
 class ImportInput(CheckInput):
@@ -79,7 +79,7 @@ class BatchCheckInput(Input):
     def get_fields(self) -> dict[str, serializers.Field]:
         """Only options."""
         return super().get_fields() | {
-            each.name: each.input() for each in OPTIONS.values() if each.is_shared
+            option.name: option.input() for option in OPTIONS.values() if option.is_shared
         }
 
 
@@ -96,8 +96,8 @@ class BatchInput(BatchCheckInput):
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
         """Rows are known by file and place, so two files of one name would clash."""
         if same := same_names(files):
-            said = f"Several of these files have the same name: {', '.join(same)}"
-            raise serializers.ValidationError(said)
+            message = f"Several of these files have the same name: {', '.join(same)}"
+            raise serializers.ValidationError(message)
         return files
 
 
@@ -170,7 +170,7 @@ class ImportSerializer(ReadSerializer):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Those of every file, and what formats say."""
-        told = {each.name: each.output() for each in OPTIONS.values() if each.tells}
+        told = {option.name: option.output() for option in OPTIONS.values() if option.tells}
         for field in told.values():
             field.read_only = True
         return super().get_fields() | told

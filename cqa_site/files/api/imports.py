@@ -61,19 +61,19 @@ class ImportViews(StudyViews):
     @extend_schema(request=CheckInput, responses={202: ImportSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check the file again with other options; nothing is stored."""
-        found = self._found(public_id)
+        file = self._found(public_id)
         given = self.read(CheckInput)
         with conflict_on(BUSY):
-            choose_mapping(import_file=found, options=given, actor=request.user)
+            choose_mapping(import_file=file, options=given, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=ApplyInput, responses={202: ImportSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Import a checked file in the background: all of it or nothing."""
-        found = self._found(public_id)
+        file = self._found(public_id)
         given = self.read(ApplyInput)
         with conflict_on(BUSY):
-            request_apply(import_file=found, actor=request.user, **given)
+            request_apply(import_file=file, actor=request.user, **given)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})
@@ -126,16 +126,16 @@ class ImportMatchViews(StudyViews):
     @extend_schema(request=MatchInput, responses={202: ImportSerializer})
     def decide(self, request: Request, **kwargs: Any) -> Response:
         """Say of rows, or of all, that they are the same answers or others; looks again."""
-        found = self._file()
+        file = self._file()
         given = self.read(MatchInput)
         try:
             with conflict_on(BUSY):
-                decide_matches(import_file=found, actor=request.user, **given)
+                decide_matches(import_file=file, actor=request.user, **given)
         except NoSuchMatch as error:
             reason = "One of these rows is not a near-duplicate of an answer."
             raise ValidationError({"rows": [reason]}) from error
-        found.refresh_from_db()
-        return Response(ImportSerializer(found).data, status=202)
+        file.refresh_from_db()
+        return Response(ImportSerializer(file).data, status=202)
 
     def _file(self) -> ImportFile:
         files = self.study.import_files.select_related("round", "batch", "job", "study")
@@ -173,19 +173,19 @@ class ImportBatchViews(StudyViews):
     @extend_schema(request=BatchCheckInput, responses={202: ImportBatchSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check every file that is not imported again, with other options for all."""
-        found = self._found(public_id)
+        batch = self._found(public_id)
         given = self.read(BatchCheckInput)
         with conflict_on(BUSY):
-            check_batch(batch=found, options=given, actor=request.user)
+            check_batch(batch=batch, options=given, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Import the checked files, or those named, each whole or not at all, in order."""
-        found = self._found(public_id)
+        batch = self._found(public_id)
         given = self.read(BatchApplyInput)
         with conflict_on(BUSY):
-            apply_batch(batch=found, actor=request.user, **given)
+            apply_batch(batch=batch, actor=request.user, **given)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})

@@ -71,7 +71,7 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
         "changed": sum(
             row.counts[2] for row in rows if row.counts and row.file.state == State.CHECKED
         ),
-        "brings": brings(total) if any(each["new"] for each in total.values()) else "",
+        "brings": brings(total) if any(counts["new"] for counts in total.values()) else "",
         "form": BatchApplyForm(waiting=waiting),
         "shared": _shared(initial=batch.options),
     }
@@ -108,10 +108,10 @@ def _row(file: ImportFile) -> FileRow:
 
 def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
     """New objects of all files; what several bring alike is not summed up."""
-    alike = {each.name for each in COUNTED.values() if each.is_shared}
+    alike = {kind.name for kind in COUNTED.values() if kind.is_shared}
     total: Counter[str] = Counter()
-    for each in counts:
-        total.update({name: row["new"] for name, row in each.items() if name not in alike})
+    for count in counts:
+        total.update({name: row["new"] for name, row in count.items() if name not in alike})
     return {name: {"new": number} for name, number in total.items()}
 
 

@@ -103,9 +103,9 @@ def _upload(request: StudyRequest, study: Study) -> HttpResponse:
     return _begin(request, import_file)
 
 
-def _found(found: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _found(findings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What a file is taken for; where that is not clear, its page asks."""
-    return {"kind": next(iter(found[FITS]), usual_kind()), "options": options | found}
+    return {"kind": next(iter(findings[FITS]), usual_kind()), "options": options | findings}
 
 
 def _begin(request: StudyRequest, file: ExtractedGroup) -> HttpResponse:
@@ -213,7 +213,7 @@ def _list_page(
     page = Paginator(study.import_files.select_related("created_by"), PER_PAGE).get_page(
         request.GET.get("page")
     )
-    columns = [each for each in COUNTED.values() if each.column]
+    columns = [kind for kind in COUNTED.values() if kind.column]
     context = {
         "study": study,
         "form": form,
@@ -221,7 +221,7 @@ def _list_page(
         "columns": columns,
         "samples": _samples(study),
         "rows": [
-            (file, [file.counts.get(each.name, {}).get("new") for each in columns])
+            (file, [file.counts.get(column.name, {}).get("new") for column in columns])
             for file in page
         ],
     }
@@ -231,7 +231,14 @@ def _list_page(
 def _samples(study: Study) -> list[tuple[Text, list[tuple[Format, Text]]]]:
     """Formats that have one by heading, each with what has to be imported before."""
     return [
-        (title, [(each, _before(each.sample)) for each in own if each.sample])
+        (
+            title,
+            [
+                (file_format, _before(file_format.sample))
+                for file_format in own
+                if file_format.sample
+            ],
+        )
         for title, own in under_headings(_goal(study))
     ]
 
@@ -342,14 +349,14 @@ def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
     """What the content showed, which columns were found, and another choice while there is one."""
     fits = file.options.get(FITS) or {}
     waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
-    found = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
+    formats = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
     other = None
     if file.state in waiting:
         other = KindForm(initial={"kind": file.kind}, goal=_goal(file.study))
     return {
         "is_unclear": unclear(file),
         "inside": _inside(file) if unclear(file) else None,
-        "fits": found,
+        "fits": formats,
         "reason": fits.get(file.kind, ""),
         "trouble": file.options.get(TROUBLE, ""),
         "proposed": (file.options.get(PROPOSED) or {}).get("encoding", ""),
@@ -362,8 +369,8 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
     """The groups of files in an archive, each with its kind and what was made of it."""
     if INSIDE not in file.options:
         return None
-    found = file.options[INSIDE]
-    taken = taken_from(file, found["groups"])
+    option = file.options[INSIDE]
+    taken = taken_from(file, option["groups"])
     groups = [
         {
             **group,
@@ -371,23 +378,23 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
             "names": [place.rpartition("/")[2] for place in group["files"]],
             "taken": taken.get(group.get("taken", "")),
         }
-        for group in found["groups"]
+        for group in option["groups"]
         if group["kind"] in FORMATS
     ]
     for group in groups:
         group["page"] = _page_of(file.study, group["taken"]) if group["taken"] else ""
-    left = (each for each in groups if not each["page"])
-    number = sum(len(each["files"]) for each in groups)
-    return {**found, "groups": groups, "files": number, "next": next(left, None)}
+    left = (part for part in groups if not part["page"])
+    number = sum(len(part["files"]) for part in groups)
+    return {**option, "groups": groups, "files": number, "next": next(left, None)}
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
     """What is new, in words; the first kind of object is named where nothing else is."""
-    named = [each for each in COUNTED.values() if each.new]
-    new = {each.name: counts.get(each.name, {}).get("new", 0) for each in named}
-    found = [each for each in named if new[each.name]] or named[:1]
+    named = [kind for kind in COUNTED.values() if kind.new]
+    new = {kind.name: counts.get(kind.name, {}).get("new", 0) for kind in named}
+    kinds = [kind for kind in named if new[kind.name]] or named[:1]
     return ", ".join(
-        each.new % {"number": new[each.name], "shown": intcomma(new[each.name])} for each in found
+        kind.new % {"number": new[kind.name], "shown": intcomma(new[kind.name])} for kind in kinds
     )
 
 
@@ -405,7 +412,7 @@ def _origin_form(format: Format, **more: Any) -> OptionsForm:
 
 def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
     """Rows of the counts table; kinds of objects the file has nothing of are left out."""
-    rows = [(each.title, file.counts.get(each.name, {})) for each in COUNTED.values()]
+    rows = [(kind.title, file.counts.get(kind.name, {})) for kind in COUNTED.values()]
     return [
         (title, [row[result] for result in RESULTS]) for title, row in rows if any(row.values())
     ]
@@ -515,7 +522,9 @@ def _to_file(file: ImportFile) -> HttpResponse:
 
 
 # Each question once, however many formats ask it; all formats are known by now.
-QUESTIONS = {each.asks: each.asks_page for each in FORMATS.values() if each.asks}
+QUESTIONS = {
+    file_format.asks: file_format.asks_page for file_format in FORMATS.values() if file_format.asks
+}
 urlpatterns = [
     path("imports/", imports, name="imports"),
     path("imports/upload/", import_upload, name="import_upload"),

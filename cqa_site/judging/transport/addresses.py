@@ -115,15 +115,15 @@ def is_permitted(address: Address, port: int, allowed: Iterable[Allowed] = ()) -
     """
     listed = tuple(allowed)
     return all(
-        _is_public(one) or any(entry.covers(one, port) for entry in listed)
-        for one in unfold(address)
+        _is_public(inner) or any(entry.covers(inner, port) for entry in listed)
+        for inner in unfold(address)
     )
 
 
 def is_listed(address: Address, port: int, allowed: Iterable[Allowed]) -> bool:
     """Whether the operator has listed an address, and every address it carries inside."""
     listed = tuple(allowed)
-    return all(any(entry.covers(one, port) for entry in listed) for one in unfold(address))
+    return all(any(entry.covers(inner, port) for entry in listed) for inner in unfold(address))
 
 
 def missing_entry(url: str, allowed: Iterable[Allowed]) -> str:
@@ -143,9 +143,10 @@ def missing_entry(url: str, allowed: Iterable[Allowed]) -> str:
     port = parts.port or (80 if is_plain else 443)
     if written := _written_addresses(host):
         is_fine = is_listed if is_plain else is_permitted
-        lacking = [one for one in written if not is_fine(one, port, listed)]
+        lacking = [address for address in written if not is_fine(address, port, listed)]
         return ", ".join(
-            f"{one}:{port}" if one.version == 4 else f"[{one}]:{port}" for one in lacking
+            f"{address}:{port}" if address.version == 4 else f"[{address}]:{port}"
+            for address in lacking
         )
     if is_plain and not any(entry.port == port for entry in listed):
         return f"(address of {host}):{port}"
@@ -192,12 +193,12 @@ def _is_public(address: Address) -> bool:
 
 
 def _parse_entry(entry: str) -> Allowed:
-    found = _ENTRY.fullmatch(entry)
-    if found is None:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
         raise NotAnAllowList(f"{entry[:60]!a} has no port or no network; {_FORMS}")
-    network = found["bracketed"] if found["plain"] is None else found["plain"]
+    network = match["bracketed"] if match["plain"] is None else match["plain"]
     try:
-        return Allowed(network, _parse_port(found["port"]))
+        return Allowed(network, _parse_port(match["port"]))
     except ValueError as problem:
         raise NotAnAllowList(f"{entry[:60]!a}: {str(problem)[:120]}; {_FORMS}") from None
 

@@ -228,7 +228,7 @@ class Connections:
         """Close what is kept for the running loop; that of a loop that ended is gone."""
         kept, self._idle = self._idle, {}
         if self._loop is asyncio.get_running_loop():
-            for connection in (one for idle in kept.values() for one in idle):
+            for connection in (link for idle in kept.values() for link in idle):
                 connection.close()
 
     async def _open(self, origin: Origin) -> Connection:
@@ -244,7 +244,9 @@ class Connections:
         # Plain http is for listed addresses alone.
         is_fine = is_permitted if origin.scheme == "https" else is_listed
         # One bad answer among several is how a name is made to point inside.
-        if not addresses or not all(is_fine(one, origin.port, self._allowed) for one in addresses):
+        if not addresses or not all(
+            is_fine(address, origin.port, self._allowed) for address in addresses
+        ):
             raise EgressFailed(Failure.BLOCKED, "address not allowed")
 
     async def _connect(self, addresses: list[Address], origin: Origin) -> Connection:

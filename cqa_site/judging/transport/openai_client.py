@@ -95,10 +95,10 @@ class Scrubber:
 
     def _without_pieces(self, text: str) -> str:
         starts = sorted(
-            found.start()
+            match.start()
             for piece in self._pieces
             if piece in text
-            for found in re.finditer(f"(?={re.escape(piece)})", text)
+            for match in re.finditer(f"(?={re.escape(piece)})", text)
         )
         kept, position = [], 0
         for start in starts:
@@ -108,11 +108,11 @@ class Scrubber:
             position = start + PIECE
         return "".join([*kept, text[position:]])
 
-    def _unmask(self, found: re.Match[str]) -> str:
-        head, tail = found.groups()
+    def _unmask(self, match: re.Match[str]) -> str:
+        head, tail = match.groups()
         shows_start = head is not None and self._key.startswith(head)
         shows_end = tail is not None and self._key.endswith(tail)
-        return "[key]" if shows_start or shows_end else found.group()
+        return "[key]" if shows_start or shows_end else match.group()
 
 
 # Client of OpenAI-compatible servers; the only file that imports ``openai``.
@@ -248,7 +248,7 @@ class OpenAIClient:
         target = io.BytesIO()
         await self.download(file_id, target)
         lines = self._scrub(target.getvalue().decode("utf-8", "replace")).splitlines()
-        return [one for one in map(decode, lines) if isinstance(one, dict)]
+        return [line for line in map(decode, lines) if isinstance(line, dict)]
 
     async def close(self) -> None:
         """Give back connections."""

@@ -110,8 +110,8 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
             "mfa_reauthenticate": _("Use a code"),
             "mfa_reauthenticate:webauthn": _("Use your passkey"),
         }
-        found = super().get_reauthentication_methods(user)
-        return [each | {"description": words[each["id"]]} for each in found]
+        methods = super().get_reauthentication_methods(user)
+        return [method | {"description": words[method["id"]]} for method in methods]
 
     def format_email_subject(self, subject: str) -> str:
         """No prefix: the subject names the product itself."""
@@ -145,8 +145,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         """Only the providers of the site's setting; rows of the library's table count for none."""
         from allauth.socialaccount.adapter import _build_apps_from_settings
 
-        found = _build_apps_from_settings(provider=provider, client_id=client_id)
-        return [app for apps in found.values() for app in apps]
+        by_provider = _build_apps_from_settings(provider=provider, client_id=client_id)
+        return [app for apps in by_provider.values() for app in apps]
 
     def get_requests_session(self) -> Any:
         """Requests that end in time."""
@@ -262,12 +262,15 @@ def _require_address(
     request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
 ) -> None:
     """Raise with the words why not, unless the person has an address that may come in."""
-    found = next((each for each in sociallogin.email_addresses if each.verified), None)
-    if found is None:
+    address = next(
+        (email_address for email_address in sociallogin.email_addresses if email_address.verified),
+        None,
+    )
+    if address is None:
         text = _("%s did not confirm that your email address is verified.") % provider.name
-    elif not found.email.isascii():  # letters that look or compare like those of another address
+    elif not address.email.isascii():  # letters that look or compare like those of another address
         text = _("The site only accepts email addresses with plain letters, digits and symbols.")
-    elif provider.domains and found.email.rpartition("@")[2] not in provider.domains:
+    elif provider.domains and address.email.rpartition("@")[2] not in provider.domains:
         text = _("The site does not accept email addresses from your domain.")
     else:
         return
@@ -308,5 +311,5 @@ def _join(request: HttpRequest, user: User) -> None:
 
 def _invitation(request: HttpRequest) -> Invitation | None:
     """The invitation whose link this browser opened, while it can be used."""
-    found = find_invitation(request.session.get(INVITATION_KEY, ""))
-    return found if found is not None and found.is_open else None
+    invitation = find_invitation(request.session.get(INVITATION_KEY, ""))
+    return invitation if invitation is not None and invitation.is_open else None

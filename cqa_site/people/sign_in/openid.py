@@ -68,16 +68,16 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
         """What the provider says of itself; raises OAuth2Error for anything but that."""
         if not hasattr(self, "_openid_config"):
             with get_adapter().get_requests_session() as session:
-                found = session.get(self.get_provider().server_url).json()
-            if not isinstance(found, dict) or not self._is_own(found):
+                config = session.get(self.get_provider().server_url).json()
+            if not isinstance(config, dict) or not self._is_own(config):
                 raise OAuth2Error("The provider identifies itself as a different one.")
-            self._openid_config = found
+            self._openid_config = config
         return self._openid_config
 
-    def _is_own(self, found: dict[str, Any]) -> bool:
-        issuer = str(found.get("issuer", ""))
+    def _is_own(self, config: dict[str, Any]) -> bool:
+        issuer = str(config.get("issuer", ""))
         return issuer.rstrip("/") == self.described.issuer.rstrip("/") and all(
-            is_trusted_address(found.get(each)) for each in ENDPOINTS
+            is_trusted_address(config.get(endpoint)) for endpoint in ENDPOINTS
         )
 
     get_access_token_data = _read_with_care(OpenIDConnectOAuth2Adapter.get_access_token_data)
@@ -98,8 +98,8 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
         claims = {
             **more,
             **signed,
-            **{each: signed.get(each) for each in ("amr", "auth_time")},
-            **{each: named.get(each) for each in ("email", "email_verified")},
+            **{claim: signed.get(claim) for claim in ("amr", "auth_time")},
+            **{claim: named.get(claim) for claim in ("email", "email_verified")},
         }
         login = self.get_provider().sociallogin_from_response(request, claims)
         login.claims = claims
@@ -257,9 +257,9 @@ def _ask_in_time(request: Any, held: list[socket], method: str, url: str, **kwar
     try:
         return thread.submit(_ask, request, method, url, **kwargs).result(WHOLE_SECONDS)
     except TimeoutError:
-        for each in held:
+        for connection in held:
             with suppress(OSError):  # closed already
-                each.shutdown(SHUT_RDWR)
+                connection.shutdown(SHUT_RDWR)
         raise OAuth2Error("The provider took too long to respond.") from None
     finally:
         thread.shutdown(wait=False)

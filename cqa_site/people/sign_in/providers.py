@@ -70,12 +70,12 @@ def read_providers(text: str) -> dict[str, OpenIDProvider]:
     except ValueError as error:
         kind = type(error).__name__
         raise ImproperlyConfigured(f"OIDC_PROVIDERS cannot be read ({kind}).") from None
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(provider, dict) for provider in listed):
         raise ImproperlyConfigured("OIDC_PROVIDERS must be a JSON list of objects.")
-    found = [_provider(each) for each in listed]
-    if len({each.id for each in found}) < len(found):
+    providers = [_provider(provider) for provider in listed]
+    if len({provider.id for provider in providers}) < len(providers):
         raise ImproperlyConfigured("OIDC_PROVIDERS: two providers have the same id.")
-    return {each.id: each for each in found}
+    return {provider.id: provider for provider in providers}
 
 
 def _provider(given: dict[str, Any]) -> OpenIDProvider:
@@ -86,17 +86,17 @@ def _provider(given: dict[str, Any]) -> OpenIDProvider:
     if secret_file:
         _need("client_secret" not in values, name, "client_secret or client_secret_file, not both")
         values["client_secret"] = _secret(name, secret_file)
-    known = {each.name for each in fields(OpenIDProvider)}
+    known = {field.name for field in fields(OpenIDProvider)}
     _need(values.keys() <= known, name, f"unknown: {', '.join(sorted(values.keys() - known))}")
-    for each in ("name", "issuer", "client_id", "client_secret"):
-        is_text = isinstance(values.get(each), str) and bool(values[each])
-        _need(is_text, name, f"{each} is missing")
+    for key in ("name", "issuer", "client_id", "client_secret"):
+        is_text = isinstance(values.get(key), str) and bool(values[key])
+        _need(is_text, name, f"{key} is missing")
     _need(is_trusted_address(values["issuer"]), name, "issuer: an address with https")
     _check_choices(name, values)
-    for each in ("scopes", "domains"):
-        if each in values:
-            values[each] = _texts(name, each, values[each])
-    values["domains"] = tuple(each.lower() for each in values.get("domains", ()))
+    for key in ("scopes", "domains"):
+        if key in values:
+            values[key] = _texts(name, key, values[key])
+    values["domains"] = tuple(domain.lower() for domain in values.get("domains", ()))
     if not isinstance(values.get("second_step", True), bool):
         values["second_step"] = _texts(name, "second_step", values["second_step"])
     values["groups"] = _rules(name, values.get("groups", {}))
@@ -135,7 +135,7 @@ def _is_role(study: str, role: object) -> bool:
 
 
 def _texts(name: str, what: str, given: object) -> tuple[str, ...]:
-    is_list = isinstance(given, list) and all(isinstance(each, str) for each in given)
+    is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
     _need(is_list, name, f"{what}: a list of texts")
     return tuple(given) if isinstance(given, Iterable) else ()
 

@@ -80,11 +80,11 @@ def _roles(rules: list[GroupRule]) -> dict[str, str]:
 
 def _give(study: Study, user: User, role: str, provider: str) -> None:
     hold_people(study)
-    found = Membership.objects.filter(study=study, user=user).first()
+    membership = Membership.objects.filter(study=study, user=user).first()
     mark = GroupRole.objects.filter(study=study, user=user).first()
-    if found is not None and not _may_change(found, mark, provider):
+    if membership is not None and not _may_change(membership, mark, provider):
         return
-    if found is not None and found.is_active and found.role == role:
+    if membership is not None and membership.is_active and membership.role == role:
         return
     Membership.objects.update_or_create(
         study=study, user=user, defaults={"role": role, "is_active": True}
@@ -93,9 +93,9 @@ def _give(study: Study, user: User, role: str, provider: str) -> None:
     _note(study, user, "group_role_given", provider, role)
 
 
-def _may_change(found: Membership, mark: GroupRole | None, provider: str) -> bool:
+def _may_change(membership: Membership, mark: GroupRole | None, provider: str) -> bool:
     """Not what a person decided, nor what another provider gives; what that one took is free."""
-    return mark is not None and (mark.provider == provider or not found.is_active)
+    return mark is not None and (mark.provider == provider or not membership.is_active)
 
 
 def _make_administrator(user: User, provider: str) -> None:
@@ -118,9 +118,9 @@ def _take(held: GroupRole) -> bool:
         held.delete()
         User.objects.filter(pk=user.pk).update(is_staff=False)
     else:
-        found = Membership.objects.get(study=study, user=user)
-        found.is_active, role = False, found.role
-        found.save(update_fields=["is_active"])
+        membership = Membership.objects.get(study=study, user=user)
+        membership.is_active, role = False, membership.role
+        membership.save(update_fields=["is_active"])
     _note(study, user, "group_role_taken", held.provider, role)
     return True
 

@@ -158,8 +158,8 @@ def network(address: str) -> str:
 
 def device(agent: str) -> str:
     """Browser and system in words, as far as they say so."""
-    browser = next((each for each in BROWSERS if f"{each}/" in agent), "")
-    system = next((each for each in SYSTEMS if each in agent), "")
+    browser = next((name for name in BROWSERS if f"{name}/" in agent), "")
+    system = next((name for name in SYSTEMS if name in agent), "")
     names = BROWSER_NAMES.get(browser, browser), SYSTEM_NAMES.get(system, system)
     if not browser or not system:
         return names[0] or names[1] or _("Another program")
@@ -212,7 +212,7 @@ def has_passed(request: HttpRequest, user: User) -> bool:
     """Whether this session took a second step, here or at the provider."""
     records = get_authentication_records(request, user)
     return bool(request.session.get(VOUCHED_KEY)) or any(
-        each.get("method") == "mfa" for each in records
+        record.get("method") == "mfa" for record in records
     )
 
 
@@ -224,14 +224,14 @@ def vouches(sociallogin: Any) -> bool:
     trusted = settings.OIDC_PROVIDERS[sociallogin.account.provider].second_step
     if isinstance(trusted, bool):
         return trusted
-    said = claims.get("amr")
-    return isinstance(said, list) and any(each in trusted for each in said)
+    claim = claims.get("amr")
+    return isinstance(claim, list) and any(method in trusted for method in claim)
 
 
 def shown_at(sociallogin: Any) -> float:
     """When the provider asked the person for it, as the signed token says; 0 if it does not."""
-    said = getattr(sociallogin, "claims", {}).get("auth_time")
-    return min(said, time.time()) if isinstance(said, int | float) else 0
+    moment = getattr(sociallogin, "claims", {}).get("auth_time")
+    return min(moment, time.time()) if isinstance(moment, int | float) else 0
 
 
 def is_recent(at: float) -> bool:
@@ -344,15 +344,17 @@ class _Checked:
         """The passkey that was used."""
         given = self.cleaned_data["credential"]
         try:
-            said = AuthenticationResponse.from_dict(given).response
-            _require_own_page(said.client_data)
-            found: Authenticator = super().clean_credential()  # type: ignore[misc]
+            response = AuthenticationResponse.from_dict(given).response
+            _require_own_page(response.client_data)
+            passkey: Authenticator = super().clean_credential()  # type: ignore[misc]
         except MISSHAPEN:
             raise _wrong() from None
-        if not _goes_up(found, said.authenticator_data.counter):
-            record(study=None, actor=found.user, verb="passkey_copied", subject=str(found.user))
+        if not _goes_up(passkey, response.authenticator_data.counter):
+            record(
+                study=None, actor=passkey.user, verb="passkey_copied", subject=str(passkey.user)
+            )
             raise _wrong()
-        return found
+        return passkey
 
 
 class SecondStepForm(_Checked, AuthenticateWebAuthnForm):

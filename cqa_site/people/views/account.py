@@ -304,7 +304,9 @@ def provider_once_more(request: PersonRequest) -> HttpResponse:
     """Ask somebody who comes by a provider to come from there once more."""
     names = SocialAccount.objects.filter(user=request.user).values_list("provider", flat=True)
     context = {
-        "providers": [each for each in settings.OIDC_PROVIDERS.values() if each.id in set(names)],
+        "providers": [
+            provider for provider in settings.OIDC_PROVIDERS.values() if provider.id in set(names)
+        ],
         "next": get_next_redirect_url(request) or reverse("mfa_index"),
         "again": True,
     }

@@ -135,19 +135,23 @@ def knows_passkeys(request: HttpRequest) -> bool:
 def ways(request: PersonRequest) -> HttpResponse:
     """All ways to sign in, and all places where the person is signed in."""
     steps = Authenticator.objects.filter(user=request.user).order_by("created_at")
-    app = next((each for each in steps if each.type == "totp"), None)
-    codes = next((each for each in steps if each.type == "recovery_codes"), None)
+    app = next((step for step in steps if step.type == "totp"), None)
+    codes = next((step for step in steps if step.type == "recovery_codes"), None)
     connected = SocialAccount.objects.filter(user=request.user).order_by("pk")
-    names = {each.provider for each in connected}
+    names = {account.provider for account in connected}
     context = {
-        "passkeys": [each for each in steps if each.type == "webauthn"],
+        "passkeys": [step for step in steps if step.type == "webauthn"],
         "app": app,
         "app_is_dead": app and not is_readable(app),
         "has_codes": codes is not None,
         "codes_are_dead": codes and not is_readable(codes),
         "codes_left": len(codes.wrap().get_unused_codes()) if codes else 0,
-        "connected": [(each, settings.OIDC_PROVIDERS.get(each.provider)) for each in connected],
-        "offered": [each for each in settings.OIDC_PROVIDERS.values() if each.id not in names],
+        "connected": [
+            (account, settings.OIDC_PROVIDERS.get(account.provider)) for account in connected
+        ],
+        "offered": [
+            provider for provider in settings.OIDC_PROVIDERS.values() if provider.id not in names
+        ],
         "sessions": sessions_of(request),
         "has_passkeys": knows_passkeys(request),
         "is_needed": needs_second_step(request.user) and not has_passed(request, request.user),
@@ -193,72 +197,72 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 @sensitive_post_parameters("password")
 def invitation_accept(request: HttpRequest) -> HttpResponse:
     """Show what the invitation offers; a POST accepts it."""
-    found = find_invitation(request.session.get(INVITATION_KEY, ""))
-    if found is None or not found.is_open:
-        return _spent(request, found)
+    invitation = find_invitation(request.session.get(INVITATION_KEY, ""))
+    if invitation is None or not invitation.is_open:
+        return _spent(request, invitation)
     if request.user.is_authenticated:
-        return _accept_signed_in(request, request.user, found)
-    return _accept_new(request, found)
+        return _accept_signed_in(request, request.user, invitation)
+    return _accept_new(request, invitation)
 
 
-def _accept_signed_in(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
-    member = Membership.objects.filter(study=found.study, user=user).first()
+def _accept_signed_in(request: HttpRequest, user: User, invitation: Invitation) -> HttpResponse:
+    member = Membership.objects.filter(study=invitation.study, user=user).first()
     if member is not None:
         return _already_member(request, member)
     if user.is_participant:
         return _other_account_needed(request)
     if request.method != "POST":
-        return render(request, "people/invitation.html", {"invitation": found})
+        return render(request, "people/invitation.html", {"invitation": invitation})
     try:
-        accept_invitation(invitation=found, user=user)
+        accept_invitation(invitation=invitation, user=user)
     except InvitationSpent:
         return _spent(request, find_invitation(request.session.get(INVITATION_KEY, "")))
     except AlreadyMember:
         return redirect("invitation_accept")
     request.session.cycle_key()
-    return _enter(request, found)
+    return _enter(request, invitation)
 
 
-def _accept_new(request: HttpRequest, found: Invitation) -> HttpResponse:
+def _accept_new(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     form = NewPersonForm(request.POST or None)
     # Addresses of others must not be tried out here, so tries are counted like sign-ups.
     if request.method == "POST" and not ratelimit.consume(request, action="signup"):
         return ratelimit.respond_429(request)
     if request.method == "POST" and form.is_valid():
         try:
-            user = accept_as_new_person(invitation=found, **form.cleaned_data).user
+            user = accept_as_new_person(invitation=invitation, **form.cleaned_data).user
         except EmailTaken:
             form.refuse_email()
         except InvitationSpent:
             return _spent(request, find_invitation(request.session.get(INVITATION_KEY, "")))
         else:
-            return _enter_as(request, user, found)
-    context = {"invitation": found, "form": form} | entrances(request)
+            return _enter_as(request, user, invitation)
+    context = {"invitation": invitation, "form": form} | entrances(request)
     status = 422 if form.errors else 200
     return render(request, "people/invitation_new.html", context, status=status)
 
 
-def _enter_as(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
+def _enter_as(request: HttpRequest, user: User, invitation: Invitation) -> HttpResponse:
     login(request, user, backend=BACKEND)  # gives the session a new key
-    return _enter(request, found)
+    return _enter(request, invitation)
 
 
-def _enter(request: HttpRequest, found: Invitation) -> HttpResponse:
+def _enter(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     request.session.pop(INVITATION_KEY, None)
-    return redirect(found.leads_to or reverse("study", args=[found.study.public_id]))
+    return redirect(invitation.leads_to or reverse("study", args=[invitation.study.public_id]))
 
 
-def _spent(request: HttpRequest, found: Invitation | None) -> HttpResponse:
-    if found is None:
+def _spent(request: HttpRequest, invitation: Invitation | None) -> HttpResponse:
+    if invitation is None:
         return closed_door(
             request,
             status=404,
             title=_("This invitation does not exist"),
             text=_("Check that the link is complete, or ask for a new one."),
         )
-    if found.used_at:
+    if invitation.used_at:
         text = _("It has already been used, and each link works only once.")
-    elif found.revoked_at:
+    elif invitation.revoked_at:
         text = _("It was revoked.")
     else:
         text = _("It has expired.")

@@ -198,6 +198,6 @@ class ParticipantViews(RoundViews):
         return self.shown(self._person(public_id))
 
     def _person(self, public_id: uuid.UUID) -> Participant:
-        found = get_object_or_404(self.rows(), user__public_id=public_id)
+        participant = get_object_or_404(self.rows(), user__public_id=public_id)
         self.read(NothingInput)
-        return found
+        return participant

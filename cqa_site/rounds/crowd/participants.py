@@ -221,10 +221,10 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
     a place or not: who tries ids must not learn who takes part.
     """
     holders = _holders(link, ids)
-    own = [each for each in holders if is_open_to(each, browser)]
-    here = next((each for each in own if each.link_id == link.pk), None)
+    own = [holder for holder in holders if is_open_to(holder, browser)]
+    here = next((participant for participant in own if participant.link_id == link.pk), None)
     if here is None:
-        if not own and any(ids.session and ids.session == each.session_id for each in holders):
+        if not own and any(ids.session and ids.session == holder.session_id for holder in holders):
             raise PlaceTaken
         _require_room(link)
         if own:
@@ -244,7 +244,7 @@ def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Parti
     hold_people(link.study)
     require_entry(link=link, ids=ids, browser=browser)
     holders = _holders(link, ids)
-    known = next((each for each in holders if each.link_id == link.pk), None)
+    known = next((holder for holder in holders if holder.link_id == link.pk), None)
     if known is None and not holders:
         return _make_participant(link, ids, browser)
     if known is None or not is_open_to(known, browser):

@@ -230,8 +230,8 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         path(f"{place}delete/", delete, name=f"{name}_delete"),
         *([decide] if face.decisions else []),
         *(
-            path(f"{place}{each}/", moved, {"move": each}, name=f"{name}_{each}")
-            for each in kind.moves
+            path(f"{place}{action}/", moved, {"move": action}, name=f"{name}_{action}")
+            for action in kind.moves
         ),
     ]
 
@@ -310,8 +310,8 @@ def _planned(form: PlanForm, actor: User, *, is_opened: bool) -> Any:
 def _draft(face: RoundPages, request: StudyRequest, study: Study) -> Any:
     """The draft that a plan is about to change, if it is about one; raises Http404."""
     named = request.POST.get("round")
-    found = round_in(face, study, id_from(named) or uuid.UUID(int=0)) if named else None
-    return found if found is None or found.state == Round.State.DRAFT else None
+    draft = round_in(face, study, id_from(named) or uuid.UUID(int=0)) if named else None
+    return draft if draft is None or draft.state == Round.State.DRAFT else None
 
 
 def _measured(form: PlanForm) -> PlanForm:

@@ -339,9 +339,9 @@ def _before(face: TaskPages, sheet: Any) -> str:
         return ""
     mine = shown_sheets(sheet.round, sheet.rater).filter(is_example=False)
     before = mine.filter(place__lt=sheet.place, state=Sheet.State.SUBMITTED)
-    found = before.values_list("public_id", flat=True).first()
-    ids = [sheet.round.study.public_id, found]
-    return reverse(face.kind.sheet_page, args=ids) if found else ""
+    public_id = before.values_list("public_id", flat=True).first()
+    ids = [sheet.round.study.public_id, public_id]
+    return reverse(face.kind.sheet_page, args=ids) if public_id else ""
 
 
 def _kept(face: TaskPages, sheet: Any) -> list[dict[str, Any]]:
@@ -355,10 +355,10 @@ def _kept(face: TaskPages, sheet: Any) -> list[dict[str, Any]]:
 
 
 def _differing(face: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict[str, str]]:
-    one, other = face.said(sheet, mine), face.said(sheet, stored)
+    texts, other = face.said(sheet, mine), face.said(sheet, stored)
     rows = [
-        {"name": name, "mine": one.get(name, ""), "stored": other.get(name, "")}
-        for name in dict.fromkeys([*one, *other])
+        {"name": name, "mine": texts.get(name, ""), "stored": other.get(name, "")}
+        for name in dict.fromkeys([*texts, *other])
     ]
     return [row for row in rows if row["mine"] != row["stored"]]
 

@@ -150,8 +150,8 @@ def add_offered(*, study: Study, actor: User, offered: Endpoint) -> Endpoint:
             return endpoint
     names = set(study.endpoints.values_list("name", flat=True))
     tries = (f"{offered.name[:110]} ({number})" for number in range(2, len(names) + 3))
-    name = next(each for each in (offered.name, *tries) if each not in names)
-    values = {each: getattr(offered, each) for each in (*FIELDS, *FOUND)} | {"name": name}
+    name = next(candidate for candidate in (offered.name, *tries) if candidate not in names)
+    values = {field: getattr(offered, field) for field in (*FIELDS, *FOUND)} | {"name": name}
     shared = {"kind": Endpoint.Kind.SHARED, "original": offered}
     endpoint = Endpoint.objects.create(study=study, created_by=actor, **shared, **values)
     record(study=study, actor=actor, verb="endpoint_added", subject=endpoint.name)
@@ -174,13 +174,15 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
         finally:
             await client.close()
 
-    found = asyncio.run(ask())
+    findings = asyncio.run(ask())
     source = endpoint.source
     # Unless somebody changed the server or model meanwhile.
     asked = Endpoint.objects.filter(base_url=endpoint.base_url, model=endpoint.model)
-    asked.filter(Q(pk=source.pk) | Q(original=source)).update(capabilities=found, probed_at=Now())
-    endpoint.capabilities = found
-    return found
+    asked.filter(Q(pk=source.pk) | Q(original=source)).update(
+        capabilities=findings, probed_at=Now()
+    )
+    endpoint.capabilities = findings
+    return findings
 
 
 def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
@@ -301,8 +303,8 @@ def first_prompts(
     same = PromptVersion.objects.filter(study=OuterRef("study"), kind=OuterRef("kind"))
     newest = Subquery(same.order_by("-number").values("pk")[:1])
     rows = study.prompt_versions.filter(kind__in=kinds, pk=newest)
-    found = {version.kind: version for version in rows}
-    return [found.get(kind) or _first(study, kind, kinds[kind].file, actor) for kind in kinds]
+    versions = {version.kind: version for version in rows}
+    return [versions.get(kind) or _first(study, kind, kinds[kind].file, actor) for kind in kinds]
 
 
 def _first(study: Study, kind: str, path: Path, actor: User | None) -> PromptVersion:

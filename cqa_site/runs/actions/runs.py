@@ -245,7 +245,7 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
     """
     run.refresh_from_db(fields=["state", "planned"])
     known = set(run.calls.values_list("subject", flat=True))
-    new = [each for each in subjects if each.name not in known]
+    new = [subject for subject in subjects if subject.name not in known]
     if not new or run.state in (Run.State.CANCELLED, Run.State.DRAFT):
         return 0
     if run.state == Run.State.CHECKING and not run.calls.filter(state__in=Call.OPEN).exists():

@@ -335,8 +335,8 @@ def key_of(rows: Manager[Any] | QuerySet[Any], public_id: uuid.UUID) -> int:
 def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID]) -> list[int]:
     """The keys of rows; the key 0, which no row has, if one of them is missing."""
     wanted = set(public_ids)
-    found = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))
-    return found if len(found) == len(wanted) else [0]
+    keys = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))
+    return keys if len(keys) == len(wanted) else [0]
 
 
 def as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:

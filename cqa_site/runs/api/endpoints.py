@@ -223,12 +223,12 @@ class PromptViews(StudyViews):
         typed = PromptVersion(
             kind=version.kind, system=form.texts["system"], user=form.texts["user"]
         )
-        found = preview_prompt(self.study, typed, item)
+        rendering = preview_prompt(self.study, typed, item)
         shown = {
-            "items": [each.public_id for each in found.items],
-            "messages": found.messages,
-            "tokens": found.tokens,
-            "flags": found.flags,
+            "items": [subject.public_id for subject in rendering.items],
+            "messages": rendering.messages,
+            "tokens": rendering.tokens,
+            "flags": rendering.flags,
         }
         return Response(PreviewSerializer(shown).data)
 

@@ -80,15 +80,15 @@ class RunViews(StudyViews):
     def estimate(self, request: Request, **kwargs: Any) -> Response:
         """Estimate the requests, tokens and cost of a run. Nothing is stored or sent."""
         plan = self._form().plan
-        found, is_sampled = estimate_run(actions.draft(plan, self.study))
+        forecast, is_sampled = estimate_run(actions.draft(plan, self.study))
         shown = {
-            "requests": found.requests,
-            "tokens_in": found.tokens_in,
-            "tokens_out": found.tokens_out,
-            "cost_micro": found.cost_micro,
-            "most_micro": found.most_micro,
+            "requests": forecast.requests,
+            "tokens_in": forecast.tokens_in,
+            "tokens_out": forecast.tokens_out,
+            "cost_micro": forecast.cost_micro,
+            "most_micro": forecast.most_micro,
             "is_sampled": is_sampled,
-            "passes_cap": plan.cap_micro is not None and found.cost_micro > plan.cap_micro,
+            "passes_cap": plan.cap_micro is not None and forecast.cost_micro > plan.cap_micro,
         }
         return Response(told.EstimateSerializer(shown).data)
 

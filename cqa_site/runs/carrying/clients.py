@@ -216,9 +216,9 @@ def _submit(batch: ProviderBatch) -> None:
 async def _find_or_send(client: Any, mark: dict[str, str], content: bytes | None) -> Any:
     """Find a batch submitted before a crash by its mark, or upload and submit what there is."""
     try:
-        found = await client.find_batch(mark)
-        if found or content is None:
-            return found
+        batch = await client.find_batch(mark)
+        if batch or content is None:
+            return batch
         return await client.create_batch(await client.upload(io.BytesIO(content)), mark)
     finally:
         await client.close()

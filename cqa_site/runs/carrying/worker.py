@@ -130,11 +130,11 @@ def busy_endpoints() -> list[Endpoint]:
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint__original")
     if packages.state(packages.Part.MODEL).is_fetching:
         runs = runs.exclude(endpoint__kind=Endpoint.Kind.EMBEDDED)
-    found = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
+    endpoints = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
     left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
-    rows = Endpoint.objects.select_related("original").exclude(pk__in=found)
+    rows = Endpoint.objects.select_related("original").exclude(pk__in=endpoints)
     rows = rows.filter(pk__in=left.values("run__endpoint"))
-    return [*found.values(), *rows]
+    return [*endpoints.values(), *rows]
 
 
 def _endpoints_to_serve() -> list[Endpoint]:
@@ -206,7 +206,7 @@ def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, 
             time.sleep(min(5.0, 0.5 * 2**attempt))
     else:
         return _keep_for_later(lane, turn, before)
-    return [(run, one) for run, calls in turn.to_read for one in read(run, calls)]
+    return [(run, reading) for run, calls in turn.to_read for reading in read(run, calls)]
 
 
 def _keep_for_later(
@@ -305,7 +305,9 @@ def _serve_inline(endpoint: Endpoint) -> int:
         take_turn(endpoint, lane.worker, turn, LARGEST_WINDOW)
         ended += turn.ended
         lane.finished = []
-        lane.readings = [(run, one) for run, calls in turn.to_read for one in read(run, calls)]
+        lane.readings = [
+            (run, reading) for run, calls in turn.to_read for reading in read(run, calls)
+        ]
         asyncio.run(_carry_all(lane, turn.outgoing))
         if turn.is_idle and not lane.finished:
             return ended
@@ -314,7 +316,7 @@ def _serve_inline(endpoint: Endpoint) -> int:
 
 
 async def _carry_all(lane: EndpointSession, outgoing: list[Outgoing]) -> None:
-    await asyncio.gather(*(_carry(lane, one) for one in outgoing))
+    await asyncio.gather(*(_carry(lane, request) for request in outgoing))
 
 
 def carry_on() -> None:

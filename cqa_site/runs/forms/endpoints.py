@@ -70,19 +70,19 @@ class JsonObjectField(forms.CharField):
         if not text:
             return {}
         try:
-            found = loads(text, max_bytes=LONGEST_JSON)
+            document = loads(text, max_bytes=LONGEST_JSON)
         except StrictJsonError as error:
             raise ValidationError(_("This is not valid JSON: %s.") % error) from None
-        if not isinstance(found, dict):
+        if not isinstance(document, dict):
             raise ValidationError(_('Write a JSON object, for example {"top_p": 0.9}.'))
-        if taken := sorted(RESERVED & set(found)):
+        if taken := sorted(RESERVED & set(document)):
             raise ValidationError(_("“%s” is set by the engine itself.") % taken[0])
         for name in WHOLE_NUMBERS:
-            number = found.get(name, 1)
+            number = document.get(name, 1)
             # True is an int to Python, and no number to anybody else.
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise ValidationError(_("“%s” must be a whole number of 1 or more.") % name)
-        return found
+        return document
 
 
 class UnitsField(forms.DecimalField):

@@ -189,7 +189,7 @@ class PlanForm(forms.Form):
         if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
             self.complain("max_tokens", _("Without a limit, the cost is not bounded."))
         chosen = several(data.get("endpoint"))
-        is_embedded = any(each.kind == Endpoint.Kind.EMBEDDED for each in chosen)
+        is_embedded = any(endpoint.kind == Endpoint.Kind.EMBEDDED for endpoint in chosen)
         if data.get("mode") == Run.Mode.BATCH and is_embedded:
             self.complain("mode", _("The model in the box has no batch service."))
         if data.get("webhook_url"):
@@ -263,10 +263,10 @@ class PlanForm(forms.Form):
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
 
 
-def differing(name: str, **said: Any) -> Any:
+def differing(name: str, **attributes: Any) -> Any:
     """A field that every run has, with a label, initial value or help of one kind's own."""
     field = deepcopy(PlanForm.base_fields[name])
-    vars(field).update(said)
+    vars(field).update(attributes)
     return field
 
 

@@ -285,8 +285,8 @@ def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequen
     sql = f"INSERT INTO {quote(meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608 - names of our own tables
     prepare = [field.get_db_prep_save for field in own]
     rows = (
-        same + [one(value, connection) for one, value in zip(prepare, each, strict=True)]
-        for each in values
+        same + [adapter(value, connection) for adapter, value in zip(prepare, record, strict=True)]
+        for record in values
     )
     with connection.cursor() as cursor:
         while block := list(islice(rows, AT_ONCE)):

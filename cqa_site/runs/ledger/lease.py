@@ -61,7 +61,9 @@ def claim(run: Run, gate: OpenGate, worker: str, most: int) -> tuple[list[Outgoi
     questions = questions_for(run, calls)
     pairs = list(zip(calls, questions, strict=True))
     requests = [request_of(run, *pair) for pair in pairs]
-    keys = [key_of(run, call, one) for call, one in zip(calls, requests, strict=True)]
+    keys = [
+        key_of(run, call, chat_request) for call, chat_request in zip(calls, requests, strict=True)
+    ]
     reused = _reuse(run, calls, attempts, keys, gate.now)
     gate.state = rules.spend(
         gate.state,
@@ -213,14 +215,14 @@ def _reuse(
         study=run.study_id, is_reusable=True, content_key__in=fresh.values()
     )
     known = {reply.content_key: reply for reply in replies.order_by("-pk")}
-    found = {pk: known[key] for pk, key in fresh.items() if key in known}
-    if not found:
+    matches = {pk: known[key] for pk, key in fresh.items() if key in known}
+    if not matches:
         return set()
-    answered = [call for call in calls if call.pk in found]
-    opened = [attempt for attempt in attempts if attempt.call_id in found]
+    answered = [call for call in calls if call.pk in matches]
+    opened = [attempt for attempt in attempts if attempt.call_id in matches]
     for call, attempt in zip(answered, opened, strict=True):
-        call.state, call.lease_until, call.reply = Call.State.REPLIED, None, found[call.pk]
-        attempt.outcome, attempt.reply = Attempt.Outcome.REUSED, found[call.pk]
+        call.state, call.lease_until, call.reply = Call.State.REPLIED, None, matches[call.pk]
+        attempt.outcome, attempt.reply = Attempt.Outcome.REUSED, matches[call.pk]
         attempt.closed_at = now
     write_each(answered, ["state", "lease_until", "reply"])
     write_each(opened, ["outcome", "reply", "closed_at"])
@@ -229,7 +231,7 @@ def _reuse(
     Run.objects.filter(pk=run.pk).update(
         reused=F("reused") + len(answered), saved_micro=F("saved_micro") + saved
     )
-    return set(found)
+    return set(matches)
 
 
 def doubled_limit(run: Run, call: Call) -> int:

@@ -100,19 +100,19 @@ def _tell_gate(gate: OpenGate, done: Finished) -> None:
 def _store_replies(run: Run, gate: OpenGate, done: list[Finished]) -> list[Finished]:
     if not done:
         return []
-    stored = Reply.objects.bulk_create(_reply_row(run, one) for one in done)
+    stored = Reply.objects.bulk_create(_reply_row(run, result) for result in done)
     spent = released = 0
-    for one, reply in zip(done, stored, strict=True):
-        call, attempt = one.sent.call, one.sent.attempt
+    for exchange, reply in zip(done, stored, strict=True):
+        call, attempt = exchange.sent.call, exchange.sent.attempt
         call.reply, call.state, call.lease_until = reply, Call.State.REPLIED, None
         attempt.outcome, attempt.reply = Attempt.Outcome.REPLIED, reply
         attempt.status, attempt.milliseconds = 200, reply.milliseconds
-        attempt.cost_micro, attempt.closed_at = _cost(run, one), gate.now
+        attempt.cost_micro, attempt.closed_at = _cost(run, exchange), gate.now
         spent += attempt.cost_micro
         released += attempt.reserve_micro
-    write_each((one.sent.call for one in done), ["reply", "state", "lease_until"])
+    write_each((result.sent.call for result in done), ["reply", "state", "lease_until"])
     write_each(
-        (one.sent.attempt for one in done),
+        (result.sent.attempt for result in done),
         ["outcome", "reply", "status", "milliseconds", "cost_micro", "closed_at"],
     )
     money.settle(
@@ -332,24 +332,28 @@ def settle(run: Run, gate: OpenGate, readings: Sequence[Read]) -> int:
     read the same reply after a crash, one of them writes.
     """
     held = _replied_calls(readings)
-    readings = [one for one in readings if one.call.pk in held]
+    readings = [reading for reading in readings if reading.call.pk in held]
     if not readings:
         return 0
-    good = [one for one in readings if not one.reading.reason]
+    good = [reading for reading in readings if not reading.reading.reason]
     # Copies: if this transaction fails, the turn is tried again from the same counters.
-    rest = [Read(copy(one.call), one.reading) for one in readings if one.reading.reason]
-    for one in good:
-        one.call.state, one.call.finished_at = Call.State.DONE, gate.now
-        one.call.reason = ""
-    given_up = [one for one in rest if _ask_again(run, one, gate) is Next.GIVE_UP]
+    rest = [
+        Read(copy(reading.call), reading.reading) for reading in readings if reading.reading.reason
+    ]
+    for success in good:
+        success.call.state, success.call.finished_at = Call.State.DONE, gate.now
+        success.call.reason = ""
+    given_up = [failure for failure in rest if _ask_again(run, failure, gate) is Next.GIVE_UP]
     _save(good, rest)
     ended = [*good, *given_up]
-    kind_of(run).store(run, [Ended(one.call, one.call.fence, one.reading) for one in ended])
+    kind_of(run).store(
+        run, [Ended(result.call, result.call.fence, result.reading) for result in ended]
+    )
     return len(ended)
 
 
 def _replied_calls(readings: Sequence[Read]) -> set[int]:
-    wanted = {one.call.pk: one.call.fence for one in readings}
+    wanted = {reading.call.pk: reading.call.fence for reading in readings}
     rows = (
         Call.objects.select_for_update()
         .filter(pk__in=wanted, state=Call.State.REPLIED)
@@ -359,8 +363,8 @@ def _replied_calls(readings: Sequence[Read]) -> set[int]:
     return {pk for pk, fence in rows if wanted[pk] == fence}
 
 
-def _ask_again(run: Run, one: Read, gate: OpenGate) -> Next:
-    call, reading = one.call, one.reading
+def _ask_again(run: Run, failure: Read, gate: OpenGate) -> Next:
+    call, reading = failure.call, failure.reading
     step = after_unusable_reply(
         format_tries=call.format_tries,
         is_refusal=reading.is_refusal,
@@ -383,16 +387,16 @@ def _raise_limit(run: Run, call: Call) -> None:
 def _save(good: Sequence[Read], rest: Sequence[Read]) -> None:
     if good:
         first = good[0].call
-        Call.objects.filter(pk__in=[one.call.pk for one in good]).update(
+        Call.objects.filter(pk__in=[success.call.pk for success in good]).update(
             state=Call.State.DONE, finished_at=first.finished_at, reason=""
         )
-        Reply.objects.filter(pk__in=[one.call.reply_id for one in good], is_reusable=False).update(
-            is_reusable=True
-        )
+        Reply.objects.filter(
+            pk__in=[success.call.reply_id for success in good], is_reusable=False
+        ).update(is_reusable=True)
     if rest:
-        write_each((one.call for one in rest), CHANGED)
-        for reason in {one.reading.reason for one in rest}:
-            calls = [one.call for one in rest if one.reading.reason == reason]
+        write_each((failure.call for failure in rest), CHANGED)
+        for reason in {failure.reading.reason for failure in rest}:
+            calls = [failure.call for failure in rest if failure.reading.reason == reason]
             Attempt.objects.filter(call__in=calls, fence=F("call__fence")).update(
                 unusable=reason[:20]
             )

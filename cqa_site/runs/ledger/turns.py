@@ -119,14 +119,14 @@ def _told_apart(texts: Sequence[str]) -> str:
 
 def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | None) -> list[str]:
     """Names of what speaks against going on; pages put them into words."""
-    found = []
+    problems = []
     if counts["valid"] < ENOUGH_VALID * counts["n"]:
-        found.append("invalid")
+        problems.append("invalid")
     if spread:
-        found.append(spread)
+        problems.append(spread)
     if cap is not None and projected > cap:
-        found.append("cap")
-    return found
+        problems.append("cap")
+    return problems
 
 
 # One turn of a worker with one endpoint: everything the database has to do, in one transaction.
@@ -175,7 +175,7 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
         if turn.may_claim:
             _claim_for_all(turn, [r for r in runs.values() if r.is_working], gate, worker, room)
         # What has just sent something is not over; asking would cost a statement a turn.
-        sent = {one.run.pk for one in turn.outgoing}
+        sent = {outgoing.run.pk for outgoing in turn.outgoing}
         rest = [run for run in runs.values() if run.pk not in sent]
         working = [run for run in rest if not _is_over(run) and not is_waiting(run)]
         turn.is_idle = not (sent or working or turn.to_read or _left(endpoint).exists())

@@ -184,15 +184,15 @@ class ModelProcess:
             with process.stdin, process.stdout:
                 process.stdin.write(f"{key}\n")
                 process.stdin.flush()
-                said = process.stdout.readline().strip()
+                line = process.stdout.readline().strip()
         except BrokenPipeError:
-            said = ""
+            line = ""
         finally:
             too_late.cancel()
-        if said.isdecimal():
-            return int(said)
+        if line.isdecimal():
+            return int(line)
         code = process.wait(STOP_SECONDS)
-        raise ServerNotStarted(said or f"The model server ended with code {code} at its start.")
+        raise ServerNotStarted(line or f"The model server ended with code {code} at its start.")
 
     def _end_if_idle(self, life: Life) -> None:
         """Forget the server if it is due, so that the next one who asks starts another."""
@@ -252,13 +252,13 @@ def model_file() -> Path:
             raise MissingModel(f"EMBEDDED_GGUF names {chosen.name}, which does not exist.")
         return chosen
     # Its package would load two others that are not installed; only the file is wanted.
-    found = sorted((settings.MODELS_DIR / DEMO_PACKAGE).glob("*.gguf"))
-    if not found:
+    paths = sorted((settings.MODELS_DIR / DEMO_PACKAGE).glob("*.gguf"))
+    if not paths:
         raise MissingModel(
             "The model in the box is not installed. Run `make models`, or let EMBEDDED_GGUF name "
             "a GGUF file."
         )
-    return found[0]
+    return paths[0]
 
 
 def model_name() -> str:

@@ -47,8 +47,8 @@ MOVES = {
 @study_page(*RESEARCHERS)
 def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """One run, as its kind shows it."""
-    found = run_or_404(study, run_id)
-    return kind_of(found).page(request, study, found)
+    row = run_or_404(study, run_id)
+    return kind_of(row).page(request, study, row)
 
 
 @study_page(*RESEARCHERS)
@@ -313,9 +313,9 @@ def _reasons(run: Run) -> QuerySet[Call, Any]:
 
 def _add_items(run: Run, page: Page[Call]) -> None:
     """Give each call its first ``item``, how many ``others`` it has, and what was read."""
-    found = kind_of(run).call_subjects.items(run.study, list(page))
+    by_call = kind_of(run).call_subjects.items(run.study, list(page))
     for call in page:
-        items = found[call.pk]
+        items = by_call[call.pk]
         vars(call).update(
             item=items[0] if items else None,
             others=len(items) - 1,

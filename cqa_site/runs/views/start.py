@@ -34,19 +34,19 @@ from cqa_site.web.rest.queries import chosen
 def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
     """What the run would take; ``agreement`` names exactly this plan at this price."""
     run = actions.draft(form.plan, study)
-    found, is_sampled = estimate_run(run)
+    forecast, is_sampled = estimate_run(run)
     cap = form.plan.cap_micro
     sent = min((run.params[name] for name in TOKEN_LIMITS if name in run.params), default=0)
     proposed = run.endpoint.proposed_limit
     wanted = max(form.tokens_wanted or 0, proposed if sent < proposed else 0)
     return {
         "tokens_wanted": wanted or None,
-        "estimate": found,
-        "cost_micro": found.cost_micro,
+        "estimate": forecast,
+        "cost_micro": forecast.cost_micro,
         "is_sampled": is_sampled,
-        "passes_cap": cap is not None and found.cost_micro > cap,
+        "passes_cap": cap is not None and forecast.cost_micro > cap,
         "cap_micro": cap,
-        "agreement": f"{run.spec_hash}:{found.cost_micro}:{cap}",
+        "agreement": f"{run.spec_hash}:{forecast.cost_micro}:{cap}",
     }
 
 
@@ -69,12 +69,12 @@ def start_page(
         return render(request, template, context)
     if not form.is_valid():
         return render(request, template, context, status=422)
-    found = look(study, form)
-    is_agreed = not found["cost_micro"] or request.POST.get("agreed") == found["agreement"]
+    forecast = look(study, form)
+    is_agreed = not forecast["cost_micro"] or request.POST.get("agreed") == forecast["agreement"]
     if "look" in request.POST or not is_agreed:
         _carry_secret(form)
-        found["asks"] = "look" not in request.POST
-        return render(request, template, context | found)
+        forecast["asks"] = "look" not in request.POST
+        return render(request, template, context | forecast)
     try:
         return (start or start_one)(request, study, form)
     except actions.RunRefused as reason:
@@ -98,9 +98,9 @@ def start_one(request: StudyRequest, study: Study, form: PlanForm) -> HttpRespon
 def to_started(request: StudyRequest, run: Run) -> HttpResponse:
     """Go to a run that was asked for, and say whether it is a new one."""
     if run.was_there:
-        said = {"number": run.number, "state": run.get_state_display().lower()}
+        words = {"number": run.number, "state": run.get_state_display().lower()}
         text = _("No new run was started: run #%(number)s has the same requests (%(state)s).")
-        messages.warning(request, text % said)
+        messages.warning(request, text % words)
     else:
         messages.success(request, _("Run #%d is being prepared.") % run.number)
     return redirect("run", run.study.public_id, run.public_id)
@@ -198,12 +198,12 @@ def list_view(face: RunListPages, new_page: str = "") -> Callable[..., HttpRespo
         rows = study.runs.filter(kind=face.kind)
         rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *face.related)
         filters = []
-        for each in (*face.filters, STATES):
-            choices = each.choices(study, request.GET.get(each.name, ""))
-            filters.append((each, choices, chosen(request, each.name, dict(choices))))
-        given = {each.lookup: value for each, _choices, value in filters if value}
-        found = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
-        page = found.get_page(request.GET.get("page"))
+        for run_filter in (*face.filters, STATES):
+            choices = run_filter.choices(study, request.GET.get(run_filter.name, ""))
+            filters.append((run_filter, choices, chosen(request, run_filter.name, dict(choices))))
+        given = {row_filter.lookup: value for row_filter, _choices, value in filters if value}
+        paginator = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
+        page = paginator.get_page(request.GET.get("page"))
         add_counts(page)
         context = _context(face, study) | {
             "page": page,
@@ -244,8 +244,8 @@ def run_urls(face: RunPages, base: str) -> list[URLPattern]:
 
     def look(study: Study, form: PlanForm) -> dict[str, Any]:
         """What the run would take, in the engine's words and in the kind's."""
-        found = estimate(study, form)
-        return found | {"taken": face.taken(study, form, found["estimate"].requests)}
+        forecast = estimate(study, form)
+        return forecast | {"taken": face.taken(study, form, forecast["estimate"].requests)}
 
     return [
         path(base, list_view(face, f"{face.name}_run_new"), name=f"{face.name}_runs"),

@@ -246,7 +246,9 @@ class Archive:
 
     def rows(self, table: Table) -> Iterator[list[Value]]:
         """The rows of a table; ends with `Damaged` where they are not those that were written."""
-        part = next(each for each in self.manifest.tables if each.table.name == table.name)
+        part = next(
+            candidate for candidate in self.manifest.tables if candidate.table.name == table.name
+        )
         contents = Contents(table)
         kinds = [JSON_TYPES.get(column.kind, (str,)) for column in table.columns]
         for line in _lines(self._blocks(part), part):
@@ -290,7 +292,7 @@ class Archive:
         return _manifest(content)
 
     def _blocks(self, part: Part) -> Iterator[bytes]:
-        found, left = hashlib.sha256(), part.bytes
+        digest, left = hashlib.sha256(), part.bytes
         try:
             with self._zip.open(part.name) as source:
                 # One byte more than there should be: what was packed may be without end.
@@ -298,11 +300,11 @@ class Archive:
                     left -= len(block)
                     if left < 0:
                         break
-                    found.update(block)
+                    digest.update(block)
                     yield block
         except Exception as problem:
             raise Damaged(part.name) from problem
-        if left or found.hexdigest() != part.sha256:
+        if left or digest.hexdigest() != part.sha256:
             raise Damaged(part.name)
 
 
@@ -333,12 +335,12 @@ def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Va
 
 def _is_whole(path: Path) -> bool:
     """Whether the sum at the end is that of all before it."""
-    found, left = hashlib.sha256(), path.stat().st_size - SUM_LENGTH
+    digest, left = hashlib.sha256(), path.stat().st_size - SUM_LENGTH
     with path.open("rb") as source:
         while left > 0 and (block := source.read(min(BLOCK, left))):
-            found.update(block)
+            digest.update(block)
             left -= len(block)
-        return source.read() == found.hexdigest().encode()
+        return source.read() == digest.hexdigest().encode()
 
 
 def _refuse_newer(content: dict[str, Any]) -> None:
@@ -356,7 +358,7 @@ def _refuse_newer(content: dict[str, Any]) -> None:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(each) for each in version.split(".") if each.isdecimal()]
+    return [int(part) for part in version.split(".") if part.isdecimal()]
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
@@ -380,9 +382,9 @@ def _refuse_unsound(read: Manifest) -> None:
     columns = [column for table in tables for column in table.columns]
     records: list[Any] = [read, *read.parts, *tables, *columns]
     for record in records:
-        for each in fields(record):
-            if not isinstance(getattr(record, each.name), _kind(each)):
-                raise Damaged(MANIFEST, f"a value of another kind for {each.name}")
+        for part in fields(record):
+            if not isinstance(getattr(record, part.name), _kind(part)):
+                raise Damaged(MANIFEST, f"a value of another kind for {part.name}")
     texts = [read.version, *read.vanished, *read.left_out]
     for app, name in read.migrations:
         texts += [app, name]

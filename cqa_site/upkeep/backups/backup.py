@@ -78,7 +78,7 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
 
 
 def _about(taken: Snapshot, moment: datetime) -> Manifest:
-    migrations = [list(each) for each in sorted(taken.migrations)]
+    migrations = [list(migration) for migration in sorted(taken.migrations)]
     engine = taken.connection.vendor
     return Manifest(FORMAT, __version__, moment.isoformat(), engine, migrations)
 
@@ -204,14 +204,14 @@ def all_kept() -> list[StoredBackup]:
     """Every backup in the folder, newest first; none of them is opened."""
     if not folder().is_dir():
         return []
-    found = filter(None, map(_kept, folder().iterdir()))
-    return sorted(found, key=lambda each: each.made_at, reverse=True)
+    backups = filter(None, map(_kept, folder().iterdir()))
+    return sorted(backups, key=lambda backup: backup.made_at, reverse=True)
 
 
 def newest(backups: Iterable[StoredBackup] | None = None) -> datetime | None:
     """When the newest backup that is whole was made; None where there is none."""
-    found = all_kept() if backups is None else backups
-    return next((each.made_at for each in found if each.manifest), None)
+    candidates = all_kept() if backups is None else backups
+    return next((backup.made_at for backup in candidates if backup.manifest), None)
 
 
 def is_due(last: datetime | None) -> bool:
@@ -223,35 +223,35 @@ def is_due(last: datetime | None) -> bool:
 def throw_away_old() -> list[str]:
     """Delete what need not be kept any longer, and what a killed process left; return names."""
     _remove_leftovers()
-    whole = [each for each in all_kept() if each.manifest]
-    wanted = {each.name for each in to_keep(whole)}
-    gone = [each for each in whole if each.name not in wanted]
-    for each in gone:
-        each.path.unlink(missing_ok=True)
-    return [each.name for each in gone]
+    whole = [backup for backup in all_kept() if backup.manifest]
+    wanted = {backup.name for backup in to_keep(whole)}
+    gone = [backup for backup in whole if backup.name not in wanted]
+    for old_backup in gone:
+        old_backup.path.unlink(missing_ok=True)
+    return [backup.name for backup in gone]
 
 
 def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
     """The newest of each of the last days that have one, and of each of the last weeks."""
-    newest_first = sorted(backups, key=lambda each: each.made_at, reverse=True)
+    newest_first = sorted(backups, key=lambda backup: backup.made_at, reverse=True)
     days: dict[object, StoredBackup] = {}
     weeks: dict[object, StoredBackup] = {}
-    for each in newest_first:
-        days.setdefault(each.made_at.date(), each)
-        weeks.setdefault(each.made_at.isocalendar()[:2], each)
+    for candidate in newest_first:
+        days.setdefault(candidate.made_at.date(), candidate)
+        weeks.setdefault(candidate.made_at.isocalendar()[:2], candidate)
     daily = list(days.values())[: settings.BACKUP_KEEP_DAYS]
     weekly = list(weeks.values())[: settings.BACKUP_KEEP_WEEKS]
-    kept = {each.name: each for each in [*newest_first[:1], *daily, *weekly]}
+    kept = {backup.name: backup for backup in [*newest_first[:1], *daily, *weekly]}
     return list(kept.values())
 
 
 def _kept(path: Path) -> StoredBackup | None:
     """A file of the folder; None if it is not one that the site named, or there no longer."""
-    if not (found := NAME.fullmatch(path.name)) or not path.is_file():
+    if not (match := NAME.fullmatch(path.name)) or not path.is_file():
         return None
     # A day that no calendar has; or deleted just now.
     with suppress(ValueError, FileNotFoundError):
-        made_at = datetime.strptime(found[1], STAMP).replace(tzinfo=UTC)
+        made_at = datetime.strptime(match[1], STAMP).replace(tzinfo=UTC)
         return StoredBackup(path, made_at, path.stat().st_size)
     return None
 
@@ -348,7 +348,7 @@ def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
 
 def _refuse_at_work() -> None:
     if alive := workers_alive():
-        told = ", ".join(f"process {each.process_id} on {each.host}" for each in alive[:3])
+        told = ", ".join(f"process {beat.process_id} on {beat.host}" for beat in alive[:3])
         raise BackupRefused(
             f"The site is running: {len(alive)} worker{'s' * (len(alive) > 1)} reported within "
             f"the last minute ({told}). {STOP}"
@@ -401,11 +401,11 @@ def back_up(work: Work) -> None:
 @handles(CHECK_JOB, is_long=True)
 def check(work: Work) -> None:
     """Read a backup; the job fails with the name of the part that is damaged."""
-    found = {each.name: each for each in all_kept()}.get(work.payload["name"])
-    if found is None:
+    backup = {candidate.name: candidate for candidate in all_kept()}.get(work.payload["name"])
+    if backup is None:
         raise JobRefused("The backup no longer exists.")
     try:
-        with Archive(found.path) as archive:
+        with Archive(backup.path) as archive:
             archive.check(_progress_of(work))
     except BackupRefused as refusal:
         raise JobRefused(str(refusal)) from refusal

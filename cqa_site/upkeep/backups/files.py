@@ -37,8 +37,8 @@ def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
     """Those files, and links that lead out of their folder, round, on from a link, or nowhere."""
     kept: list[Path] = []
     left_out: list[Path] = []
-    for each in FOLDERS:
-        for path, is_kept in _walk(folder / each, (folder / each).resolve(), frozenset(), False):
+    for name in FOLDERS:
+        for path, is_kept in _walk(folder / name, (folder / name).resolve(), frozenset(), False):
             (kept if is_kept else left_out).append(path)
     return sorted(kept), sorted(left_out)
 
@@ -63,10 +63,10 @@ def _walk(
 
 
 def _entries(where: Path) -> list[Path]:
-    found: list[Path] = []
+    paths: list[Path] = []
     with suppress(FileNotFoundError):
-        found += where.iterdir()
-    for path in found:
+        paths += where.iterdir()
+    for path in paths:
         name = os.fsencode(path)
         try:
             name.decode()
@@ -74,7 +74,7 @@ def _entries(where: Path) -> list[Path]:
             raise BackupRefused(
                 f"The name of a file is not UTF-8, and no backup can hold it: {name!r}. Rename it."
             ) from problem
-    return found
+    return paths
 
 
 def _stays_within(link: Path, root: Path, above: frozenset[Path]) -> bool:
@@ -97,7 +97,7 @@ def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
     """Refuse before the first byte where a disk has less left than its folders may need."""
     disks: dict[int, tuple[Path, int]] = {}
     for folder, needed in needs:
-        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
         disk = there.stat().st_dev
         place, before = disks.get(disk, (there, ROOM_TO_SPARE))
         disks[disk] = (place, before + needed)

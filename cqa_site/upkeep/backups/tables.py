@@ -63,20 +63,20 @@ def in_words(what: str, kinds: tuple[type[Exception], ...] = REFUSING) -> Iterat
 def why(problem: Exception) -> str:
     """What a disk or a database said; of a row at most the column, never what it holds."""
     if isinstance(problem, OSError):
-        said = problem.strerror or str(problem)
-        return f"{problem.filename}: {said}" if problem.filename else said
+        strerror = problem.strerror or str(problem)
+        return f"{problem.filename}: {strerror}" if problem.filename else strerror
     if not isinstance(problem, sqlite3.Error | Error):
         return f"its rows or migrations do not fit this version ({type(problem).__name__})"
-    if found := MISSING.search(str(problem)):
-        return f"{found[1]} names a row that is missing"
+    if match := MISSING.search(str(problem)):
+        return f"{match[1]} names a row that is missing"
     cause = problem.__cause__
     about = getattr(cause, "diag", None)
     if about is None or not about.sqlstate:
         return str(problem).rstrip(".")
-    said = type(cause).__name__ if about.sqlstate.startswith(DATA) else about.message_primary
-    found = COLUMN.match(about.context or "")
-    column = about.column_name or (found[1] if found else "")
-    return f"{said} (column {column})" if column else str(said)
+    strerror = type(cause).__name__ if about.sqlstate.startswith(DATA) else about.message_primary
+    match = COLUMN.match(about.context or "")
+    column = about.column_name or (match[1] if match else "")
+    return f"{strerror} (column {column})" if column else str(strerror)
 
 
 # How values of every kind of column are written down, the same from and for every database.
@@ -177,8 +177,8 @@ def _reader(column: Column, vendor: str) -> Convert | None:
 
 def _float(value: float) -> float | str:
     """JSON has no infinity."""
-    found = float(value)
-    return found if math.isfinite(found) else str(found)
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
 
 
 def _bytes(value: bytes | memoryview) -> str:
@@ -235,15 +235,15 @@ class Contents:
     def __init__(self, table: Table) -> None:
         self.rows = 0
         self._hash = hashlib.sha256()
-        self._json = [at for at, each in enumerate(table.columns) if each.kind == "json"]
+        self._json = [at for at, column in enumerate(table.columns) if column.kind == "json"]
 
     @classmethod
     def of(cls, table: Table, rows: Iterable[list[Value]]) -> "Contents":
         """What all these rows come to."""
-        found = cls(table)
+        contents = cls(table)
         for row in rows:
-            found.add(row)
-        return found
+            contents.add(row)
+        return contents
 
     def add(self, row: list[Value], line: bytes = b"") -> None:
         """Count one row; `line` is what `as_line` says of it, where it was asked already."""
@@ -324,7 +324,7 @@ def configured() -> Config:
 
 def name_of(config: Config) -> str:
     """What tells a database from others; no password."""
-    return " ".join(str(config.get(each, "")) for each in ("ENGINE", "HOST", "PORT", "NAME"))
+    return " ".join(str(config.get(key, "")) for key in ("ENGINE", "HOST", "PORT", "NAME"))
 
 
 @contextmanager

@@ -102,13 +102,15 @@ def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[t
     loader = MigrationLoader(connection)
     then: Apps = loader.project_state(sorted(migrations)).apps
     # An app without migrations has tables as its models are.
-    found = [
+    models = [
         model
         for there, is_asked in ((then, loader.migrated_apps), (apps, loader.unmigrated_apps))
         for model in there.get_models(include_auto_created=True)
         if model._meta.app_label in is_asked
     ]
-    own = [each for each in found if each._meta.managed and not each._meta.proxy]
+    own = [
+        candidate for candidate in models if candidate._meta.managed and not candidate._meta.proxy
+    ]
     return sorted(own, key=lambda model: model._meta.db_table)
 
 
@@ -250,8 +252,8 @@ def _file_beside(path: Path) -> Iterator[str]:
             connections[alias].check_constraints()
         _copy(unfinished, path)
     finally:
-        for each in path.parent.glob(f"{unfinished.name}*"):
-            each.unlink()
+        for file in path.parent.glob(f"{unfinished.name}*"):
+            file.unlink()
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -332,9 +334,9 @@ def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[s
     """Those that no later one of the app stands on: Django takes back what follows a target."""
     followed = {
         parent.key
-        for each in wanted
-        for parent in graph.node_map[each].parents
-        if parent.key[0] == each[0]
+        for migration in wanted
+        for parent in graph.node_map[migration].parents
+        if parent.key[0] == migration[0]
     }
     return sorted(wanted - followed)
 

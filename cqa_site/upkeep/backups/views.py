@@ -65,14 +65,14 @@ def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
 
 def _listed(name: str) -> kept.StoredBackup:
     """A backup of the list: what a request names is never made into a path."""
-    for each in kept.all_kept():
-        if each.name == name:
-            return each
+    for backup in kept.all_kept():
+        if backup.name == name:
+            return backup
     raise Http404
 
 
 def _checks(backups: list[kept.StoredBackup]) -> list[Job | None]:
     """The last time each was read completely since it was made."""
-    keys = [f"{CHECK_JOB}:{each.name}" for each in backups]
+    keys = [f"{CHECK_JOB}:{backup.name}" for backup in backups]
     jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}
     return [jobs.get(key) for key in keys]

@@ -99,17 +99,17 @@ def examine(seconds: float) -> list[Result]:
         lane.wait(ends - time.monotonic())
         if not lane.thread.is_alive():
             _RUNNING.pop(lane.keys, None)
-    found = {key: finding for lane in lanes for key, finding in lane.found.items()}
+    findings = {key: finding for lane in lanes for key, finding in lane.found.items()}
     return [
-        Result(each, found.get(each.key) or _late(each, seconds))
-        for each in sorted(EXAMINATIONS.values(), key=_place)
+        Result(examination, findings.get(examination.key) or _late(examination, seconds))
+        for examination in sorted(EXAMINATIONS.values(), key=_place)
     ]
 
 
-def look_at(each: Examination) -> Finding:
+def look_at(examination: Examination) -> Finding:
     """One examination; whatever it raises becomes a finding."""
     try:
-        return each.look()
+        return examination.look()
     except DatabaseError as problem:
         words = first_line(problem)
         if isinstance(problem, ProgrammingError) or words.startswith("no such "):
@@ -118,7 +118,7 @@ def look_at(each: Examination) -> Finding:
     except OSError as problem:
         return unknown(_("The machine reported an error: %s.") % (problem.strerror or problem))
     except Exception as problem:
-        log.warning("the examination %s broke", each.key, exc_info=True)
+        log.warning("the examination %s broke", examination.key, exc_info=True)
         return unknown(_("The check itself failed (%s).") % type(problem).__name__)
 
 
@@ -144,11 +144,11 @@ class ExaminationThread:
 
     def look(self) -> None:
         """Do them; once the database did not answer, nobody asks it again."""
-        for each in map(EXAMINATIONS.__getitem__, self.keys):
-            if each.asks_database and self._is_away():
-                self.found[each.key] = unknown(_("The database does not respond."))
+        for examination in map(EXAMINATIONS.__getitem__, self.keys):
+            if examination.asks_database and self._is_away():
+                self.found[examination.key] = unknown(_("The database does not respond."))
             else:
-                self.found[each.key] = look_at(each)
+                self.found[examination.key] = look_at(examination)
 
     def _run(self) -> None:
         try:
@@ -188,16 +188,16 @@ def _begin(keys: tuple[str, ...]) -> ExaminationThread:
 
 def _turns() -> list[tuple[str, ...]]:
     """Keys of examinations that share a thread."""
-    asking = [key for key, each in EXAMINATIONS.items() if each.asks_database]
+    asking = [key for key, examination in EXAMINATIONS.items() if examination.asks_database]
     asking.sort(key=lambda key: not EXAMINATIONS[key].must_answer)
-    turns = [(key,) for key, each in EXAMINATIONS.items() if not each.asks_database]
+    turns = [(key,) for key, examination in EXAMINATIONS.items() if not examination.asks_database]
     return [tuple(asking), *turns] if asking else list(turns)
 
 
-def _place(each: Examination) -> int:
-    return list(Family).index(each.family)
+def _place(examination: Examination) -> int:
+    return list(Family).index(examination.family)
 
 
-def _late(each: Examination, seconds: float) -> Finding:
+def _late(examination: Examination, seconds: float) -> Finding:
     words = _("No response within %s seconds.") % f"{seconds:g}"
-    return wrong(words) if each.must_answer else unknown(words)
+    return wrong(words) if examination.must_answer else unknown(words)

@@ -84,16 +84,16 @@ def as_row(told: ReportedFinding) -> dict[str, object]:
 def grouped(results: Iterable[ReportedFinding], state: State) -> list[tuple[str, Finding]]:
     """What was found in a state, each once, under the names of all that found it."""
     groups: dict[Finding, list[ReportedFinding]] = {}
-    for each in results:
-        if each.finding.state == state:
-            groups.setdefault(each.finding, []).append(each)
+    for result in results:
+        if result.finding.state == state:
+            groups.setdefault(result.finding, []).append(result)
     return [(_title(group), finding) for finding, group in groups.items()]
 
 
 def _title(group: list[ReportedFinding]) -> str:
     if len(group) == 1:
         return f"{group[0].family}: {group[0].name}"
-    return ", ".join(each.name for each in group)
+    return ", ".join(finding.name for finding in group)
 
 
 def python(arguments: str) -> str:
@@ -142,18 +142,18 @@ def _trouble(title: str, finding: Finding, paint: Paint) -> list[str]:
 
 
 def _well(results: list[ReportedFinding], paint: Paint, in_full: bool) -> Iterable[str]:
-    well = [each for each in results if each.finding.state == State.WELL]
-    families = dict.fromkeys(each.family for each in well)
+    well = [result for result in results if result.finding.state == State.WELL]
+    families = dict.fromkeys(finding.family for finding in well)
     width = max(map(len, families), default=0) + 2
     mark = paint(f"{'WELL':<{INDENT}}", State.WELL)
     for family in families:
-        names = [each for each in well if each.family == family]
+        names = [finding for finding in well if finding.family == family]
         if in_full:
             yield f"{mark}{family}"
-            for each in names:
-                yield from _wrapped(f"{each.name}: {each.finding.says}")
+            for name in names:
+                yield from _wrapped(f"{name.name}: {name.finding.says}")
         else:
-            told = ", ".join(each.name for each in names)
+            told = ", ".join(finding.name for finding in names)
             lines = textwrap.wrap(told, WIDTH - INDENT - width)
             yield f"{mark}{family:<{width}}{lines[0]}"
             yield from (f"{' ' * (INDENT + width)}{line}" for line in lines[1:])
@@ -173,7 +173,7 @@ def _wrapped(text: str) -> list[str]:
 
 def _count(results: list[ReportedFinding]) -> str:
     """How many of each state."""
-    counts = {state: sum(each.finding.state == state for each in results) for state in State}
+    counts = {state: sum(result.finding.state == state for result in results) for state in State}
     words = {
         State.WRONG: "wrong",
         State.LOOK: "with warnings",
@@ -259,7 +259,7 @@ def _refused(words: str) -> Finding:
 def _unreadable(problem: Exception) -> Finding:
     """Name the setting; its value may be a password and is not repeated."""
     lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
-    named = [found[1] for line in lines if (found := SETTING.search(line))]
+    named = [match[1] for line in lines if (match := SETTING.search(line))]
     if named:
         return wrong(f"The site cannot start: {named[-1]} cannot be read.", AGAIN)
     kind = type(problem).__name__

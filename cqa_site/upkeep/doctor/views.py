@@ -29,13 +29,13 @@ def site_state(request: PersonRequest) -> HttpResponse:
     """Everything that was examined, what is wrong first."""
     results = examine(SECONDS)
     troubles = [
-        (title, mark, len(_in_state(results, state)), found)
+        (title, mark, len(_in_state(results, state)), groups)
         for state, title, mark in TROUBLES
-        if (found := grouped(results, state))
+        if (groups := grouped(results, state))
     ]
     well = _in_state(results, State.WELL)
     families = [
-        (family, ", ".join(each.name for each in members), members)
+        (family, ", ".join(member.name for member in members), members)
         for family, group in groupby(well, key=attrgetter("family"))
         if (members := list(group))
     ]
@@ -51,4 +51,4 @@ def site_state(request: PersonRequest) -> HttpResponse:
 
 
 def _in_state(results: list[Result], state: State) -> list[Result]:
-    return [each for each in results if each.finding.state == state]
+    return [result for result in results if result.finding.state == state]

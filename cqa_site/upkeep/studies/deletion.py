@@ -49,7 +49,7 @@ class StudyBusy(Exception):
     def __init__(self, active: list[Active]) -> None:
         super().__init__(
             _("In progress: %s. Close the rounds, cancel the runs and wait for background work.")
-            % ", ".join(each.name for each in active)
+            % ", ".join(activity.name for activity in active)
         )
         self.active = active
 
@@ -96,8 +96,8 @@ def active_in(study: Study) -> Iterator[Active]:
 
 def contents_of(study: Study) -> list[str]:
     """Counts of what a study holds, as sentences for people."""
-    rounds = [each for kind in kinds() for each in rounds_of(kind, study)]
-    labels = sum(each.done for each in rounds)
+    rounds = [round_ for kind in kinds() for round_ in rounds_of(kind, study)]
+    labels = sum(round_.done for round_ in rounds)
     runs, files = study.runs.count(), study.import_files.count()
     told = {"rounds": len(rounds), "labels": labels, "runs": runs, "files": files}
     told = {name: f"{count:,}" for name, count in told.items()}
@@ -164,8 +164,8 @@ def delete_again() -> int:
 @handles(DELETE_JOB, is_long=True)
 def delete_rows(work: Work) -> None:
     """Delete what belongs to the study, then the study, and leave one line in the site's log."""
-    found = Study.objects.filter(public_id=work.payload["id"], deleted_at__isnull=False)
-    study = found.first()
+    studies = Study.objects.filter(public_id=work.payload["id"], deleted_at__isnull=False)
+    study = studies.first()
     if study is None:
         return
     deletion = Deletion(study, work)
@@ -201,8 +201,8 @@ def tables_of_study() -> list[tuple[Model, ...]]:
             return list(TopologicalSorter(before).static_order())
         except CycleError as error:
             # Rows that are found by way of others of the circle go before these.
-            found = dict.fromkeys(model for group in error.args[1] for model in group)
-            circle = tuple(sorted(found, key=lambda model: -paths[model][0].count("__")))
+            models = dict.fromkeys(model for group in error.args[1] for model in group)
+            circle = tuple(sorted(models, key=lambda model: -paths[model][0].count("__")))
             group_of |= dict.fromkeys(circle, circle)
 
 
@@ -216,10 +216,10 @@ def study_paths() -> dict[Model, tuple[str, ...]]:
     every = [*apps.get_models(include_auto_created=True)]
     while True:
         reached = {model: _paths(model, paths) for model in every if model not in paths}
-        reached = {model: found for model, found in reached.items() if found}
+        reached = {model: lookups for model, lookups in reached.items() if lookups}
         if not reached:
             # Only now is it known where else optional references lead.
-            return {model: _paths(model, paths) or found for model, found in paths.items()}
+            return {model: _paths(model, paths) or lookups for model, lookups in paths.items()}
         paths |= reached
 
 
@@ -229,10 +229,10 @@ def _paths(model: Model, known: dict[Model, tuple[str, ...]]) -> tuple[str, ...]
         if field.related_model not in known or field.related_model is model:
             continue
         beyond = known[field.related_model]
-        found = [field.name if path == "pk" else f"{field.name}__{path}" for path in beyond]
+        lookups = [field.name if path == "pk" else f"{field.name}__{path}" for path in beyond]
         if not field.null:
-            return tuple(found)
-        optional += found
+            return tuple(lookups)
+        optional += lookups
     return tuple(optional)
 
 

@@ -46,13 +46,13 @@ def share(folder: Path) -> None:
     own = folder / process_name(os.getppid(), "web")
     own.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.environ[SHARED] = str(own)
-    others = [each for each in folder.iterdir() if each != own]
-    over = gone(each.name for each in others)
-    for each in others:
+    others = [neighbour for neighbour in folder.iterdir() if neighbour != own]
+    over = gone(neighbour.name for neighbour in others)
+    for other in others:
         # A neighbour that starts at the same time may be taking it away already.
         with suppress(FileNotFoundError):
-            if each.name in over or time.time() - _last_change(each) > LEFT_BEHIND:
-                shutil.rmtree(each, ignore_errors=True)
+            if other.name in over or time.time() - _last_change(other) > LEFT_BEHIND:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
@@ -134,4 +134,4 @@ def _reserve_room() -> None:
 
 
 def _last_change(folder: Path) -> float:
-    return max((each.stat().st_mtime for each in (folder, *folder.glob("*"))), default=0.0)
+    return max((path.stat().st_mtime for path in (folder, *folder.glob("*"))), default=0.0)

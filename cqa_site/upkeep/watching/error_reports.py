@@ -64,12 +64,12 @@ def report_errors() -> None:
 def only_what_logs_hold(event: Event, hint: Event) -> Event:
     """A new event of what may leave; what a later version of the library adds stays here."""
     kept = {name: event[name] for name in KEPT if name in event}
-    kept["tags"] = {name: each for name, each in known().items() if name != PLACE}
+    kept["tags"] = {name: value for name, value in known().items() if name != PLACE}
     if words := (event.get("logentry") or {}).get("message"):
         # As written in the code, without what was put into it.
         kept["logentry"] = {"message": hide(str(words))}
     if values := (event.get("exception") or {}).get("values"):
-        kept["exception"] = {"values": [_exception(each) for each in values]}
+        kept["exception"] = {"values": [_exception(value) for value in values]}
     return kept
 
 
@@ -81,7 +81,7 @@ def _exception(value: Event) -> Event:
         "type": kind,
         "module": value.get("module"),
         "value": words.removeprefix(kind).removeprefix(": "),
-        "stacktrace": {"frames": [_frame(each) for each in frames]},
+        "stacktrace": {"frames": [_frame(frame) for frame in frames]},
     }
 
 

@@ -45,7 +45,7 @@ _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
 
 def jobs() -> Iterator[Metric]:
     """Work in the background."""
-    found = GaugeMetricFamily(
+    family = GaugeMetricFamily(
         "counterpoint_jobs", "Jobs that wait, run or failed.", labels=("kind", "state")
     )
     # One part for each index, all in one statement.
@@ -53,10 +53,10 @@ def jobs() -> Iterator[Metric]:
         Job.objects.filter(state=state).order_by().values_list("kind", "state")
         for state in (Job.State.READY, Job.State.LEASED, Job.State.FAILED)
     ]
-    counted = [each.annotate(n=Count("pk")) for each in parts]
+    counted = [part.annotate(n=Count("pk")) for part in parts]
     for kind, state, count in counted[0].union(*counted[1:], all=True):
-        found.add_metric((kind, state), count)
-    yield found
+        family.add_metric((kind, state), count)
+    yield family
     due = Job.objects.filter(state=Job.State.READY, run_after__lte=Now())
     first = due.aggregate(first=Min("run_after"))["first"]
     yield GaugeMetricFamily(
@@ -68,23 +68,23 @@ def jobs() -> Iterator[Metric]:
 
 def leases() -> Iterator[Metric]:
     """What workers lost."""
-    found = CounterMetricFamily(
+    family = CounterMetricFamily(
         "counterpoint_leases_taken_back",
         "Jobs and calls that were taken from a worker that died or hung.",
         labels=("what",),
     )
     lost = Job.objects.filter(losses__gt=0).aggregate(n=Sum("losses"))["n"] or 0
-    found.add_metric(("job",), lost)
-    found.add_metric(("call",), Attempt.objects.filter(outcome=Attempt.Outcome.LOST).count())
-    yield found
+    family.add_metric(("job",), lost)
+    family.add_metric(("call",), Attempt.objects.filter(outcome=Attempt.Outcome.LOST).count())
+    yield family
 
 
 def runs() -> Iterator[Metric]:
     """Runs, their calls, what they spent."""
-    found = GaugeMetricFamily("counterpoint_runs", "Runs.", labels=("kind", "state"))
+    family = GaugeMetricFamily("counterpoint_runs", "Runs.", labels=("kind", "state"))
     for kind, state, count in _counts(Run.objects.values_list("kind", "state")):
-        found.add_metric((kind, state), count)
-    yield found
+        family.add_metric((kind, state), count)
+    yield family
     calls = GaugeMetricFamily(
         "counterpoint_calls", "Requests to models, in all runs.", labels=("endpoint", "state")
     )
@@ -115,14 +115,14 @@ def money() -> Iterator[Metric]:
 
 def people() -> Iterator[Metric]:
     """What people handed in."""
-    found = CounterMetricFamily(
+    family = CounterMetricFamily(
         "counterpoint_submissions",
         "Labels and sheets handed in, a changed mind once more.",
         labels=("kind",),
     )
     for kind in kinds():
-        found.add_metric((kind.name,), kind.Event._default_manager.count())
-    yield found
+        family.add_metric((kind.name,), kind.Event._default_manager.count())
+    yield family
 
 
 def workers() -> Iterator[Metric]:
@@ -159,12 +159,12 @@ ALL: tuple[Callable[[], Iterator[Metric]], ...] = (
 def compute(seconds: float) -> list[Metric]:
     """Every figure; raises TimeoutError when that takes too long altogether."""
     ends = time.monotonic() + seconds
-    found: list[Metric] = []
+    metrics: list[Metric] = []
     for figures in ALL:
         if time.monotonic() > ends:
             raise TimeoutError
-        found += _without_faults(figures)
-    return found
+        metrics += _without_faults(figures)
+    return metrics
 
 
 def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
@@ -200,7 +200,7 @@ def _calls() -> Counter[tuple[str, str]]:
 
 def _of_limit() -> Metric:
     """How near each study is to a limit that would stop it: of the study, or of a run."""
-    found = GaugeMetricFamily(
+    family = GaugeMetricFamily(
         "counterpoint_spend_of_limit_ratio",
         "Spent and set aside, of the limit that is nearest.",
         labels=("study",),
@@ -212,8 +212,8 @@ def _of_limit() -> Metric:
     counts |= Q(parts__run__state__in=Run.ACTIVE)
     limited = Budget.objects.filter(counts, cap_micro__gt=0).order_by()
     for study, ratio in limited.values_list("study__public_id").annotate(ratio=Max(used)):
-        found.add_metric((str(study),), ratio)
-    return found
+        family.add_metric((str(study),), ratio)
+    return family
 
 
 def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:

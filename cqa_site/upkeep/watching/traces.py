@@ -64,7 +64,7 @@ class OnlyWhatLogsHold:
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export copies."""
-        return self.exporter.export([_copy(each) for each in spans])
+        return self.exporter.export([_copy(span) for span in spans])
 
     def shutdown(self) -> None:
         """End what it hands on to."""
@@ -82,7 +82,7 @@ def _copy(span: ReadableSpan) -> ReadableSpan:
         parent=span.parent,
         resource=span.resource,
         attributes=_kept(span.attributes),
-        events=[Event(each.name, _type_of(each), each.timestamp) for each in span.events],
+        events=[Event(event.name, _type_of(event), event.timestamp) for event in span.events],
         kind=span.kind,
         status=Status(span.status.status_code),
         start_time=span.start_time,
@@ -116,6 +116,6 @@ def _name_request(span: trace.Span, request: HttpRequest, response: HttpResponse
 
 @contextmanager
 def _span(work: str, fields: Mapping[str, str]) -> Iterator[None]:
-    attributes = {f"{OURS}{name}": each for name, each in fields.items() if name != PLACE}
+    attributes = {f"{OURS}{name}": field for name, field in fields.items() if name != PLACE}
     with trace.get_tracer("counterpoint").start_as_current_span(work, attributes=attributes):
         yield

@@ -47,7 +47,7 @@ def stacked_bars(
 ) -> Spec:
     """One bar for each ``x``, its parts of the series on each other, the sum written above."""
     order, names = _kinds(rows, x), _kinds(rows, series)
-    sums = {each: sum(row[y] for row in rows if row[x] == each) for each in order}
+    sums = {category: sum(row[y] for row in rows if row[x] == category) for category in order}
     above, start = legend(names, size, sign="square")
     up = axis_of([0.0, *sums.values()], is_whole=True)
     # The sum of a bar that reaches the top of the axis stands below the axis' title.
@@ -148,7 +148,9 @@ def _kinds(rows: Rows, name: str) -> list[Any]:
 
 def _places(order: Sequence[Any]) -> Axis:
     """An axis on which each thing has a place of the same width."""
-    return Axis(-0.5, max(len(order), 1) - 0.5, range(len(order)), [str(each) for each in order])
+    return Axis(
+        -0.5, max(len(order), 1) - 0.5, range(len(order)), [str(category) for category in order]
+    )
 
 
 def _bar(plane: Plane, middle: float, part: float, low: float, high: float) -> dict[str, Any]:
@@ -166,7 +168,7 @@ def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
         {"x": plane.x(at), "y": plane.y(value) - 8, "text": f"{value:,}"}
         for at, value in enumerate(sums.values())
     ]
-    widest = max((text_width(str(each["text"]), SIZE, is_bold=True) for each in words), default=0)
+    widest = max((text_width(str(word["text"]), SIZE, is_bold=True) for word in words), default=0)
     is_free = widest + 2 <= plane.x(1) - plane.x(0)
     return [texts(words, "value", "center")] if is_free else []
 
@@ -250,8 +252,8 @@ def _grid(
     heads = (
         [wrap(name, width - AIR, SIZE) for name in across] if is_named else _heads(across, width)
     )
-    said = [f"{title} {arrow}" for title, arrow in zip(titles, "→↓", strict=True) if title]
-    words = _lines(said, picture - 2 * EDGE)
+    labels = [f"{title} {arrow}" for title, arrow in zip(titles, "→↓", strict=True) if title]
+    words = _lines(labels, picture - 2 * EDGE)
     lines = _shown(inside, width)
     return Grid(
         left=left,
@@ -270,7 +272,7 @@ def _shown(inside: Lines, width: float) -> int:
     """How many lines of the cells' texts are shown: all, the first, or none where none fits."""
     most = max(map(len, inside), default=0)
     tries = (most, 1) if most else ()
-    return next((n for n in tries if _widest([each[:n] for each in inside]) + AIR <= width), 0)
+    return next((n for n in tries if _widest([cell[:n] for cell in inside]) + AIR <= width), 0)
 
 
 def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[float, float]:
@@ -282,7 +284,7 @@ def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[
 def _heads(across: Sequence[str], width: float) -> Lines:
     """Numbers of the columns, all or every fifth of them."""
     taken = text_width(str(len(across)), SIZE) + 4
-    step = next(each for each in (1, 5, 10, 50, 100, len(across)) if each * width >= taken)
+    step = next(stride for stride in (1, 5, 10, 50, 100, len(across)) if stride * width >= taken)
     return [[str(at)] if at == 1 or at % step == 0 else [] for at in range(1, len(across) + 1)]
 
 

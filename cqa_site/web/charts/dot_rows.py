@@ -103,16 +103,18 @@ def place_rows(
     is_above = size == "narrow" and longest > BESIDE * width
     room = width - 2 * EDGE if is_above else BESIDE * width
     lines = [wrap(name, room, SIZE, most=MOST_LINES) for name in names]
-    column = max((text_width(line, SIZE) for each in lines for line in each), default=0)
-    taken = max((text_width(each, SIZE, is_bold=True) for each in numbers), default=0)
-    tall = [LINE * len(each) for each in lines]
+    column = max((text_width(line, SIZE) for label in lines for line in label), default=0)
+    taken = max((text_width(number, SIZE, is_bold=True) for number in numbers), default=0)
+    tall = [LINE * len(label) for label in lines]
     dots, apart = slots * slot, APART if slots == 1 else 3 * APART
     return Place(
         width=width,
         left=EDGE if is_above else column + EDGE + GAP,
         right=width - beyond - (taken + GAP if taken else 2 * EDGE),
         top=top,
-        rows=[(one + UNDER + dots if is_above else max(one, dots)) + apart for one in tall],
+        rows=[
+            (height + UNDER + dots if is_above else max(height, dots)) + apart for height in tall
+        ],
         slot=slot,
         slots=slots,
         apart=apart,
@@ -338,7 +340,7 @@ def ranked_dots(
     place = place_rows([row["name"] for row in rows], size, numbers=numbers, beyond=BRACKET)
     marked = [{**row, "series": "", "y": place.dot(at)} for at, row in enumerate(rows)]
     x = place.width - BRACKET
-    words = [{"x": x, "y": place.dot(at), "text": each} for at, each in enumerate(numbers)]
+    words = [{"x": x, "y": place.dot(at), "text": number} for at, number in enumerate(numbers)]
     layers = [
         *frame(place, axis, title),
         spans(marked, axis, place, [""]),

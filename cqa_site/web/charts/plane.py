@@ -70,7 +70,7 @@ def plane_of(
     """A plane of a height below ``start``; ``beyond`` is kept free at its right."""
     picture = WIDTHS[size]
     above = wrap(titles[1], picture - 2 * EDGE, SIZE, most=4) if titles[1] else []
-    left = EDGE + max((text_width(each, SIZE) for each in up.labels), default=0) + 8
+    left = EDGE + max((text_width(label, SIZE) for label in up.labels), default=0) + 8
     top = start + EDGE + LEADING * len(above) + 10
     return Plane(
         picture=picture,
@@ -118,7 +118,7 @@ def _labels(plane: Plane) -> list[dict[str, Any]]:
 
 def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
     """Whether no label touches the next one."""
-    return all(one[2] + 6 <= other[1] for one, other in pairwise(labels))
+    return all(label[2] + 6 <= other[1] for label, other in pairwise(labels))
 
 
 def _title(plane: Plane) -> Layer:
@@ -322,8 +322,8 @@ def named(plane: Plane, rows: Rows, size: str, *, lines: Lines = ()) -> tuple[li
     labels = beside(spots, names, area, taken) if len(wanted) == len(every) else None
     if labels is not None:
         return [_words(labels)], plane.end
-    found = zip(numbered(spots, area, taken), spots, names, strict=True)
-    numbers = [(label, spot, name) for label, spot, name in found if label]
+    triples = zip(numbered(spots, area, taken), spots, names, strict=True)
+    numbers = [(label, spot, name) for label, spot, name in triples if label]
     leads = [segment(*spot, *label.lead) for label, spot, _name in numbers if label.lead]
     layers, end = _key([name for *_, name in numbers], len(every), size, plane.end + EDGE)
     return [segments(leads, "lead"), _words([label for label, *_ in numbers]), *layers], end
@@ -355,8 +355,8 @@ def _key(names: Sequence[str], every: int, size: str, top: float) -> tuple[list[
         words += lines_of(lines, x + NUMBER, y)
     end = top + tallest * down
     if every > len(names):
-        said = _("Named: %(named)d of %(all)d dots.") % {"named": len(names), "all": every}
-        lines = wrap(said, room, SIZE)
+        sentence = _("Named: %(named)d of %(all)d dots.") % {"named": len(names), "all": every}
+        lines = wrap(sentence, room, SIZE)
         words += lines_of(lines, EDGE, end + 8)
         end += LEADING * len(lines)
     return [texts(numbers, "value", "right"), texts(words, "name")], end + EDGE

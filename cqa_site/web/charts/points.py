@@ -151,9 +151,9 @@ def _spans(rows: Rows) -> list[tuple[float, float, float, float]]:
 def _pieces(curves: Sequence[Rows]) -> list[tuple[float, float, float, float]]:
     """Curves as lines between values."""
     return [
-        (one["x"], one["y"], other["x"], other["y"])
+        (point["x"], point["y"], other["x"], other["y"])
         for curve in curves
-        for one, other in pairwise(curve)
+        for point, other in pairwise(curve)
     ]
 
 

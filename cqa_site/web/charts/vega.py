@@ -61,7 +61,7 @@ def time_axis(values: Sequence[float], *, most: int) -> Axis:
     low, high = (min(values), max(values)) if values else (0.0, 86400.0)
     pad = max((high - low) / 20, 60.0)
     low, high = low - pad, high + pad
-    steps = [each for each in (*_TIMES, *_DAYS) if (high - low) / each <= most]
+    steps = [length for length in (*_TIMES, *_DAYS) if (high - low) / length <= most]
     step = steps[0] if steps else _DAYS[-1]
     ticks = [float(at * step) for at in range(ceil(low / step), floor(high / step) + 1)]
     form = "%d %b %Y" if step >= _DAYS[0] else "%d %b" if step >= 86400 else "%d %b %H:%M"
@@ -86,7 +86,9 @@ def _round_values(low: float, high: float, step: float) -> list[float]:
 def _step(span: float, most: int) -> float:
     """The smallest round step that makes no more than so many."""
     power = 10.0 ** floor(log10(span / most))
-    return next(power * each for each in (1, 2, 5, 10) if span / (power * each) <= most + 1e-9)
+    return next(
+        power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= most + 1e-9
+    )
 
 
 # How wide a text becomes, and how a long one is laid on lines.
@@ -109,7 +111,7 @@ _CLASSES = {
     79: "UNHDGOQ&",
     84: "w#+<=>^~−",
 }
-_WIDTHS = {ord(one): share / 100 for share, ones in _CLASSES.items() for one in ones}
+_WIDTHS = {ord(character): share / 100 for share, ones in _CLASSES.items() for character in ones}
 _WIDEST = 1.08
 # Weight 600 is drawn bold where a face has nothing between.
 _BOLD = 1.2
@@ -120,7 +122,7 @@ ELLIPSIS = "…"
 
 def text_width(text: str, size: float = 12, *, is_bold: bool = False) -> float:
     """Pixels that a text takes at most in one line."""
-    ems = sum(_WIDTHS.get(ord(one), _WIDEST) for one in text)
+    ems = sum(_WIDTHS.get(ord(character), _WIDEST) for character in text)
     return ems * size * (_BOLD if is_bold else 1)
 
 
@@ -249,8 +251,8 @@ def _drawable(part: Any) -> Any:
     if isinstance(part, str):
         return UNDRAWABLE.sub("", part)
     if isinstance(part, dict):
-        return {name: _drawable(each) for name, each in part.items()}
-    return [_drawable(each) for each in part] if isinstance(part, (list, tuple)) else part
+        return {name: _drawable(child) for name, child in part.items()}
+    return [_drawable(child) for child in part] if isinstance(part, (list, tuple)) else part
 
 
 def _config(colours: dict[str, str], *, is_transparent: bool) -> Spec:
@@ -273,7 +275,7 @@ def _config(colours: dict[str, str], *, is_transparent: bool) -> Spec:
             "on-deep": {"color": colours["on_first"], "fontSize": 12},
         },
         "range": {
-            "category": [colours[each] for each in ("first", "second", "third", "fourth")],
+            "category": [colours[name] for name in ("first", "second", "third", "fourth")],
             "ramp": [colours["surface"], colours["first"]],
             "heatmap": [colours["surface"], colours["first"]],
         },
@@ -317,7 +319,7 @@ def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:
         "height": round(height),
         "autosize": {"type": "none"},
         "padding": 0,
-        "layer": [each for each in layers if each["data"]["values"]],
+        "layer": [layer for layer in layers if layer["data"]["values"]],
     }
 
 

@@ -177,18 +177,18 @@ class StrictQuery:
 
 def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
     """What is wrong with the query, by parameter."""
-    found: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     count = 0
     for name, values in request.GET.lists():
         count += len(values)
-        for text, longest in ((name, LONGEST_NAME), *((each, LONGEST_VALUE) for each in values)):
+        for text, longest in ((name, LONGEST_NAME), *((value, LONGEST_VALUE) for value in values)):
             if len(text) > longest:
-                found[_shown(name)] = [_("At most %s characters.") % longest]
+                problems[_shown(name)] = [_("At most %s characters.") % longest]
             elif UNSTORABLE.search(text):
-                found[_shown(name)] = [_("It has an invalid character.")]
+                problems[_shown(name)] = [_("It has an invalid character.")]
     if count > MOST_VALUES:
-        found["query"] = [_("At most %s values.") % MOST_VALUES]
-    return found
+        problems["query"] = [_("At most %s values.") % MOST_VALUES]
+    return problems
 
 
 def chosen(request: HttpRequest, name: str, known: Collection[str]) -> str:
@@ -311,9 +311,10 @@ def refuse_undeclared(request: Request, declared: Sequence[OpenApiParameter]) ->
     """Raise 400 for parameters that were not declared, and for values outside a declared list."""
     refuse_unknown(request, {parameter.name for parameter in declared})
     wrong = {
-        each.name: [one_of(each.enum)]
-        for each in declared
-        if each.enum and request.query_params.get(each.name, each.enum[0]) not in each.enum
+        declaration.name: [one_of(declaration.enum)]
+        for declaration in declared
+        if declaration.enum
+        and request.query_params.get(declaration.name, declaration.enum[0]) not in declaration.enum
     }
     if wrong:
         raise ValidationError(wrong)

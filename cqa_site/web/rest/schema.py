@@ -89,17 +89,20 @@ class ProblemSchema(AutoSchema):
         return super().get_filter_backends() if self.method == "GET" else []
 
     def _map_serializer_field(self, field: Any, direction: str, *args: Any) -> Any:
-        found = super()._map_serializer_field(field, direction, *args)
-        is_text = isinstance(field, serializers.CharField) and found.get("type") == "string"
+        map_serializer_field = super()._map_serializer_field(field, direction, *args)
+        is_text = (
+            isinstance(field, serializers.CharField)
+            and map_serializer_field.get("type") == "string"
+        )
         if direction == "request" and is_text and not field.allow_blank:
-            found.setdefault("minLength", 1)
-        return found
+            map_serializer_field.setdefault("minLength", 1)
+        return map_serializer_field
 
     def _map_basic_serializer(self, serializer: Any, direction: str) -> dict[str, Any]:
-        found = super()._map_basic_serializer(serializer, direction)
+        map_basic_serializer = super()._map_basic_serializer(serializer, direction)
         if getattr(serializer, "refuses_unknown", False):
-            found["additionalProperties"] = False
-        return found
+            map_basic_serializer["additionalProperties"] = False
+        return map_basic_serializer
 
     def _get_paginator(self) -> Any:
         """Only reads come in pages; what a request has made is listed whole."""

@@ -35,7 +35,7 @@ def paragraphs(text: Any) -> list[tuple[str, str]]:
     named = [(NAMED.fullmatch(part), part) for part in parts if part]
     if len(named) == 1:
         return [("", named[0][1])]
-    return [(found[1], found[2]) if found else ("", part) for found, part in named]
+    return [(match[1], match[2]) if match else ("", part) for match, part in named]
 
 
 @register.filter

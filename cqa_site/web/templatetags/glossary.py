@@ -42,10 +42,10 @@ def term(context: dict[str, Any], word: str, shown: str = "") -> SafeString:
 @register.simple_tag(takes_context=True)
 def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -> SafeString:
     """A line of words that somebody new to the page may want to look up; nothing without any."""
-    found = [(term(context, word),) for word in (*words, *of)]
-    if not found:
+    terms = [(term(context, word),) for word in (*words, *of)]
+    if not terms:
         return SafeString("")
-    line = format_html_join(" · ", "{}", found)
+    line = format_html_join(" · ", "{}", terms)
     return format_html('<p class="small soft">{} {}</p>', gettext("Terms:"), line)
 
 
@@ -53,8 +53,8 @@ def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -
 def rows_named(html: SafeString) -> SafeString:
     """Give rows of rendered Markdown the name of their first cell, that links can lead to."""
 
-    def named(found: re.Match[str]) -> str:
-        return f'<tr id="{slugify(strip_tags(found[1]))}">{found[0].removeprefix("<tr>")}'
+    def named(match: re.Match[str]) -> str:
+        return f'<tr id="{slugify(strip_tags(match[1]))}">{match[0].removeprefix("<tr>")}'
 
     # Whatever was not cleaned is escaped here, and then holds no row.
     cleaned = conditional_escape(html)

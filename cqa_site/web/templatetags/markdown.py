@@ -47,8 +47,8 @@ def pictures(html: SafeString) -> SafeString:
     """Show the pictures of the site's own documentation, where rendered Markdown leads to them."""
     cleaned = conditional_escape(html)
 
-    def shown(found: re.Match[str]) -> str:
-        return f'<img src="{static(found[1])}" alt="{found[2]}" loading="lazy" {SIZE}>'
+    def shown(match: re.Match[str]) -> str:
+        return f'<img src="{static(match[1])}" alt="{match[2]}" loading="lazy" {SIZE}>'
 
     return mark_safe(PICTURE.sub(shown, cleaned))  # noqa: S308  cleaned, and the path matched
 
@@ -57,8 +57,8 @@ def pictures(html: SafeString) -> SafeString:
 def anchors(html: SafeString) -> SafeString:
     """Give headings of rendered Markdown names that links can lead to."""
 
-    def named(found: re.Match[str]) -> str:
-        level, words = found[1], found[2]
+    def named(match: re.Match[str]) -> str:
+        level, words = match[1], match[2]
         return f'<h{level} id="{slugify(strip_tags(words))}">{words}</h{level}>'
 
     # Whatever was not cleaned is escaped here, and then holds no heading.

@@ -44,7 +44,7 @@ def study_menu(context: dict[str, Any]) -> list[VisibleGroup]:
 @register.filter
 def others_hold_this_page(groups: list[VisibleGroup]) -> bool:
     """Whether the page at hand stands among groups that the study's question does not need."""
-    return any(each.is_current and not each.is_needed for each in groups)
+    return any(group.is_current and not group.is_needed for group in groups)
 
 
 @register.simple_tag(takes_context=True)
@@ -82,7 +82,9 @@ def tour_start(groups: list[VisibleGroup]) -> str:
 @register.simple_tag(takes_context=True)
 def crumb(context: dict[str, Any], text: object, page: str, *things: Any, **asked: Any) -> str:
     """A page of the study on the way to the one at hand; ``asked`` is what its address asks."""
-    address = reverse(page, args=[context["study"].public_id, *(one.public_id for one in things)])
+    address = reverse(
+        page, args=[context["study"].public_id, *(thing.public_id for thing in things)]
+    )
     query = f"?{urlencode(asked)}" if asked else ""
     return format_html('<li><a href="{}{}">{}</a></li>', address, query, text)
 

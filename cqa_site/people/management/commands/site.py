@@ -160,7 +160,7 @@ def _answers(host: str, port: int) -> bool:
 
 def _missing() -> list[packages.State]:
     """Parts of the language packages that are not there."""
-    return [found for part in packages.Part if not (found := packages.state(part)).is_there]
+    return [state for part in packages.Part if not (state := packages.state(part)).is_there]
 
 
 def _how_it_ended(code: int) -> str:

@@ -87,9 +87,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = self._of_study(options) if options["study"] else self._of_release(options)
-        self._print(found, options)
-        if failing := found.failing:
+        reproduction = self._of_study(options) if options["study"] else self._of_release(options)
+        self._print(reproduction, options)
+        if failing := reproduction.failing:
             raise CommandError(f"{len(failing)} figures differ: {', '.join(failing)}")
 
     def _of_release(self, options: dict[str, Any]) -> Reproduction:
@@ -107,22 +107,22 @@ class Command(BaseCommand):
     def _say(self, done: int, total: int, note: str) -> None:
         self.stderr.write(f"{note}: {done} of {total}")
 
-    def _print(self, found: Reproduction, options: dict[str, Any]) -> None:
+    def _print(self, reproduction: Reproduction, options: dict[str, Any]) -> None:
         form = options["tables"] or ("text" if options["study"] or options["table"] else "")
         if options["json"]:
-            values = [each.as_dict() for each in found.figures]
+            values = [figure.as_dict() for figure in reproduction.figures]
             self.stdout.write(json.dumps(values, indent=2, ensure_ascii=False))
             if not options["study"]:
-                self.stderr.write(found.summary())
+                self.stderr.write(reproduction.summary())
         elif form:
-            for layout in _chosen(found.layouts, options["table"]):
-                table = fill(layout, found.figures, prefers_ours=options["ours"])
+            for layout in _chosen(reproduction.layouts, options["table"]):
+                table = fill(layout, reproduction.figures, prefers_ours=options["ours"])
                 self.stdout.write(_written(table, form, options["text_width"]))
         else:
-            rows = [HEADINGS, *(each.as_row() for each in found.figures)]
+            rows = [HEADINGS, *(figure.as_row() for figure in reproduction.figures)]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
             self._print_cells(rows, widths[:-1])
-            self.stdout.write(f"\n{found.summary()}")
+            self.stdout.write(f"\n{reproduction.summary()}")
 
     def _print_cells(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
         """In columns; widths are those of all but the last."""
@@ -138,10 +138,10 @@ def reference_data() -> Path:
 
 
 def _chosen(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
-    known = [each.name for each in layouts]
-    if unknown := [each for each in names if each not in known]:
+    known = [layout.name for layout in layouts]
+    if unknown := [name for name in names if name not in known]:
         raise CommandError(f"No table {', '.join(unknown)}; there are {', '.join(known)}.")
-    return [each for each in layouts if not names or each.name in names]
+    return [layout for layout in layouts if not names or layout.name in names]
 
 
 def _written(table: PaperTable, form: str, text_width: float) -> str:

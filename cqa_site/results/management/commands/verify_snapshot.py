@@ -24,8 +24,8 @@ class Command(BaseCommand):
         name = options["snapshot"]
         path = Path(name)
         differences = self.of_file(path) if path.is_file() else self.of_id(name)
-        for each in differences:
-            self.stderr.write(each)
+        for difference in differences:
+            self.stderr.write(difference)
         if differences:
             raise CommandError("The snapshot does not match its rows.")
         self.stdout.write("The snapshot matches: rows, hashes, and the figures made from them.")

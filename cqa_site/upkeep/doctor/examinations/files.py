@@ -43,8 +43,8 @@ SAMPLE = 200
 @examination(Family.FILES, gettext_lazy("Room"))
 def room() -> Finding:
     """Bytes and files that every place still takes, on each disk once."""
-    found = [_room_at(name, place) for name, place in _disks().items()]
-    return min(found, key=lambda each: list(State).index(each.state))
+    findings = [_room_at(name, place) for name, place in _disks().items()]
+    return min(findings, key=lambda finding: list(State).index(finding.state))
 
 
 def _places() -> Iterator[tuple[str, Path]]:
@@ -65,7 +65,7 @@ def _disks() -> dict[str, Path]:
 
 def _nearest(place: Path) -> Path:
     """The folder, or the one it will be made in."""
-    return next(each for each in (place, *place.parents) if each.exists())
+    return next(folder for folder in (place, *place.parents) if folder.exists())
 
 
 def _room_at(name: str, place: Path) -> Finding:
@@ -236,8 +236,8 @@ def _from_record(value: str) -> str:
 
 
 def _sum(path: Path) -> str:
-    found = path.stat()
-    return _sum_of(path, found.st_size, found.st_mtime_ns)
+    result = path.stat()
+    return _sum_of(path, result.st_size, result.st_mtime_ns)
 
 
 @lru_cache(maxsize=256)

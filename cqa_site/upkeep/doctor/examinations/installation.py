@@ -80,7 +80,9 @@ def migrations() -> Finding:
     executor = MigrationExecutor(connection)
     loader = executor.loader
     # What a release replaced by one migration stays written down as applied.
-    replaced = {name for each in loader.replacements.values() for name in each.replaces}
+    replaced = {
+        name for replacement in loader.replacements.values() for name in replacement.replaces
+    }
     apps = {app for app, _name in loader.disk_migrations}
     unknown_here = set(loader.applied_migrations) - set(loader.disk_migrations) - replaced
     if newer := sorted(name for name in unknown_here if name[0] in apps):
@@ -244,17 +246,17 @@ def mode() -> Finding:
 @examination(Family.SETTINGS, gettext_lazy("Checks"))
 def checks() -> Finding:
     """What Django and our own checks say; of deployment only in production."""
-    found = [
-        each
-        for each in run_checks(include_deployment_checks=settings.PRODUCTION)
-        if not each.is_silenced() and each.id not in LEFT_OUT
+    messages = [
+        check
+        for check in run_checks(include_deployment_checks=settings.PRODUCTION)
+        if not check.is_silenced() and check.id not in LEFT_OUT
     ]
-    if not found:
+    if not messages:
         return well(_("Django's checks found no problems."))
-    found.sort(key=lambda each: -each.level)
-    say = wrong if found[0].is_serious() else look
+    messages.sort(key=lambda message: -message.level)
+    say = wrong if messages[0].is_serious() else look
     command = manage("check --deploy" if settings.PRODUCTION else "check")
-    first, *others = map(_in_one_line, found)
+    first, *others = map(_in_one_line, messages)
     return say(first, _("To see all of them in full, run:"), command, tuple(others))
 
 
@@ -281,7 +283,7 @@ def stored_secrets() -> Finding:
     secrets = list(secrets_held())
     if not secrets:
         return well(_("No secrets are stored; the keys to encrypt them exist."))
-    unreadable = sum(not _can_be_read(each) for each in secrets)
+    unreadable = sum(not _can_be_read(secret) for secret in secrets)
     if not unreadable:
         return well(_("All of %d can be read.") % len(secrets))
     says = ngettext(
@@ -325,16 +327,16 @@ def _files() -> Iterator[Path]:
 
 
 def _fault(path: Path) -> Finding | None:
-    found, site = path.stat(), settings.DATA_DIR.stat()
+    result, site = path.stat(), settings.DATA_DIR.stat()
     # Root may look for somebody else, whose the data folder is.
     owner = os.geteuid() or site.st_uid
-    given = (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+    given = (result.st_uid, result.st_gid, stat.S_IMODE(result.st_mode))
     if owner and given == (0, site.st_gid, LENT):
         return None
-    if found.st_uid != owner:
+    if result.st_uid != owner:
         says = _("%s does not belong to the user that runs the site.") % path
         return wrong(says, _("Change the owner:"), f"chown {owner} {path}")
-    if found.st_mode & OTHERS and path.parent.stat().st_mode & OTHERS:
+    if result.st_mode & OTHERS and path.parent.stat().st_mode & OTHERS:
         says = _("%s can be read by other users of this machine.") % path
         return wrong(says, _("Restrict access:"), f"chmod 600 {path}")
     return None
@@ -385,7 +387,7 @@ def packages() -> Finding:
 @examination(Family.MODELS, gettext_lazy("Language packages"))
 def language_packages() -> Finding:
     """Whether judges and scorers find what they compute with; nothing of it is loaded."""
-    lacking = [found for part in Part if not (found := state(part)).is_there]
+    lacking = [package for part in Part if not (package := state(part)).is_there]
     if lacking:
         remedy = _("Features that need them say so; everything else works. To download them, run:")
         return look(" ".join(map(str, lacking)), remedy, COMMAND)

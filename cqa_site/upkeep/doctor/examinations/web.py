@@ -296,7 +296,7 @@ def providers() -> Finding:
             return wrong(says % words, remedy)
     if not settings.OIDC_PROVIDERS:
         return well(_("None; people sign in with passwords and passkeys."))
-    names = ", ".join(each.name for each in settings.OIDC_PROVIDERS.values())
+    names = ", ".join(service.name for service in settings.OIDC_PROVIDERS.values())
     return well(_("%s: responds, and publishes its signing keys.") % names)
 
 

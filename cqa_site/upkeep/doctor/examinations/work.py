@@ -174,7 +174,7 @@ def workers() -> Finding:
     if not alive:
         return _nobody_works(waits)
     present = mark_of_code()
-    old = [each for each in alive if each.code and each.code != present]
+    old = [beat for beat in alive if beat.code and beat.code != present]
     if old:
         says = _("The worker on %(host)s (process %(pid)d) runs other code than this.")
         says %= {"host": old[0].host, "pid": old[0].process_id}
@@ -183,7 +183,7 @@ def workers() -> Finding:
         says = _("Work has been waiting for %s although a worker is there.") % timesince(waits)
         remedy = _("Check the log of the worker, then restart it. Another worker helps at once:")
         return wrong(says, remedy, START)
-    hosts = ", ".join(sorted({each.host for each in alive}))
+    hosts = ", ".join(sorted({beat.host for beat in alive}))
     says = ngettext(
         "%(n)d is running, on %(hosts)s.", "%(n)d are running, on %(hosts)s.", len(alive)
     )
@@ -211,7 +211,7 @@ def _oldest_waiting() -> datetime | None:
     first = [jobs.values_list("run_after", flat=True).first()]
     for rows in _due_calls():
         first.append(rows.order_by("run_after").values_list("run_after", flat=True).first())
-    return min((each for each in first if each), default=None)
+    return min((moment for moment in first if moment), default=None)
 
 
 def _due_calls() -> Iterator[QuerySet[Call]]:
@@ -293,7 +293,7 @@ def endpoints() -> Finding:
     """Endpoints of runs under way whose last request was refused for good."""
     active = Run.objects.filter(state__in=Run.ACTIVE).select_related("endpoint")
     asked = {run.endpoint_id: run.endpoint for run in active}
-    refused = [each.name for pk, each in asked.items() if _last_failure(pk) in REFUSED]
+    refused = [endpoint.name for pk, endpoint in asked.items() if _last_failure(pk) in REFUSED]
     if not refused:
         return well(_("No endpoint refuses its key."))
     says = _("The last request was permanently refused by: %s.") % ", ".join(sorted(refused))

@@ -30,12 +30,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         results = [*examine(SECONDS), *_asked_for(options)]
         if options["json"]:
-            self.stdout.write(json.dumps([as_row(each) for each in results], indent=2))
+            self.stdout.write(json.dumps([as_row(result) for result in results], indent=2))
         else:
             in_full = options["verbosity"] > 1
             self.stdout.write("\n".join(in_lines(results, self._paint, in_full=in_full)))
         bad = {State.WRONG, State.LOOK, State.UNKNOWN} if options["strict"] else {State.WRONG}
-        if any(each.finding.state in bad for each in results):
+        if any(result.finding.state in bad for result in results):
             sys.exit(1)
 
     def _paint(self, text: str, state: State) -> str:
@@ -49,12 +49,12 @@ class Command(BaseCommand):
 
 def _asked_for(options: dict[str, Any]) -> list[Result]:
     """What is only examined when somebody asks."""
-    found = []
+    results = []
     if options["url"]:
-        found.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))
+        results.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))
     if options["send_mail"]:
-        found.append(_result(Family.MAIL, "Message", web.send_to(options["send_mail"])))
-    return found
+        results.append(_result(Family.MAIL, "Message", web.send_to(options["send_mail"])))
+    return results
 
 
 def _result(family: Family, name: str, finding: Finding) -> Result:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
             )
         except BackupRefused as refusal:
             raise CommandError(str(refusal)) from refusal
-        rows = sum(each.rows for each in moved.values())
+        rows = sum(contents.rows for contents in moved.values())
         self.stdout.write(
             f"Moved {rows:,} rows in {len(moved)} tables; every table holds what it held.\n"
             "Now set DATABASE_URL to the new address wherever it is set (environment, .env, "
@@ -41,10 +41,10 @@ class Command(BaseCommand):
         )
 
 
-def _address(said: str) -> str:
+def _address(argument: str) -> str:
     """What was said, or what the environment says: arguments can be read by everybody here."""
-    if said != "-":
-        return said
+    if argument != "-":
+        return argument
     if not (address := os.environ.get(VARIABLE)):
         raise BackupRefused(f"{VARIABLE} is not set.")
     return address
