@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.answers.models import System
 from annotation.corpus.models import Question
 from annotation.retrieval.models import Corpus
-from cqa_site.web.navigation import EXPERTS, Entry, Finder
+from cqa_site.web.navigation import EXPERTS, Finder, MenuEntry
 
 FINDERS = (
     Finder(
@@ -22,19 +22,19 @@ FINDERS = (
 )
 
 
-def study_entries() -> Iterator[Entry]:
+def study_entries() -> Iterator[MenuEntry]:
     """From arguments to faithful answers."""
     tour = _(
         "Sentences retrieved for each comparison. People label them, and systems write from them."
     )
-    yield Entry("data", _("Arguments"), "arguments", place=20, tour=tour)
-    yield Entry("data", _("Find arguments"), "find_start", place=30, under=("comparisons/",))
-    yield Entry("data", _("Corpora"), "corpora", place=40)
-    yield Entry("label", _("Guidelines"), "guidelines", place=50)
+    yield MenuEntry("data", _("Arguments"), "arguments", place=20, tour=tour)
+    yield MenuEntry("data", _("Find arguments"), "find_start", place=30, under=("comparisons/",))
+    yield MenuEntry("data", _("Corpora"), "corpora", place=40)
+    yield MenuEntry("label", _("Guidelines"), "guidelines", place=50)
     answers = ("answers/", "questions/")
-    yield Entry("answers", _("Questions"), "questions", 10, EXPERTS, answers)
-    yield Entry("answers", _("Systems"), "systems", place=20)
-    yield Entry("answers", _("Editing"), "editing", 25, frozenset({"expert"}))
+    yield MenuEntry("answers", _("Questions"), "questions", 10, EXPERTS, answers)
+    yield MenuEntry("answers", _("Systems"), "systems", place=20)
+    yield MenuEntry("answers", _("Editing"), "editing", 25, frozenset({"expert"}))
     tour = _("How closely answers follow the arguments they cite.")
-    yield Entry("answers", _("Faithfulness"), "faithfulness", place=60, tour=tour)
-    yield Entry("answers", _("Before and after"), "edited_texts", place=70)
+    yield MenuEntry("answers", _("Faithfulness"), "faithfulness", place=60, tour=tour)
+    yield MenuEntry("answers", _("Before and after"), "edited_texts", place=70)

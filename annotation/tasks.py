@@ -8,14 +8,16 @@ from annotation.judges.actions import trained_judge
 from annotation.retrieval.actions import arguments as retrieval_cam
 from annotation.retrieval.actions import corpora as retrieval_corpora
 from cqa_site.files.actions.exports import FOLDERS, register
-from cqa_site.judging.packages import Part
+from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.web.database import chore
 
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
 register(EXPORTS)
-handles(trained_judge.JOB, needs=Part.LANGUAGE, is_long=True)(trained_judge.make_trained_judge)
+handles(trained_judge.JOB, needs=PackagePart.LANGUAGE, is_long=True)(
+    trained_judge.make_trained_judge
+)
 handles(figures.JOB, is_long=True)(figures.make_figures)
 handles(retrieval_corpora.CHECK_JOB)(retrieval_corpora.check_corpus)
 handles(retrieval_corpora.LOAD_JOB, is_long=True)(retrieval_corpora.load_corpus)

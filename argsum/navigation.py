@@ -9,12 +9,12 @@ from django.utils.translation import ngettext
 from argsum.analysis.models import Analysis
 from argsum.datasets.models import Dataset
 from cqa_site.people.models import Study
-from cqa_site.web.navigation import Entry, Finder, Path, Step, step
+from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
 # From many comments to the few points that they make.
 
 
-def steps(study: Study) -> list[Step]:
+def steps(study: Study) -> list[StudyStep]:
     """Comments, their key points, and a report of them."""
     datasets = Dataset.objects.filter(study=study).count()
     # The newest first; one that is under way is not read yet, and still nothing to start again.
@@ -48,7 +48,7 @@ def steps(study: Study) -> list[Step]:
     ]
 
 
-def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> Step:
+def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> StudyStep:
     text = _(
         "Statements with the same meaning are grouped and each group is named. Runs on "
         "this machine."
@@ -93,18 +93,18 @@ DATASETS = Finder(
 )
 
 
-def key_point_entries() -> Iterator[Entry]:
+def key_point_entries() -> Iterator[MenuEntry]:
     """Datasets, what systems make of them, and how good that is."""
     about = lazy("comments themes topics clusters groups trends")
     tour = lazy("What comments say, how many say it, and each comment in full.")
-    yield Entry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)
+    yield MenuEntry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)
     cells, also = ("key-points/cells/",), lazy("comments export download")
-    yield Entry("key_points", lazy("Datasets"), "datasets", 5, under=cells, also=also)
+    yield MenuEntry("key_points", lazy("Datasets"), "datasets", 5, under=cells, also=also)
     tour = lazy(
         "Systems that summarize debates, ranked by how much they cover and how little they repeat."
     )
-    yield Entry("key_points", lazy("Key point leaderboard"), "key_points", place=10, tour=tour)
-    yield Entry("key_points", lazy("Key point metrics"), "summary_metrics", place=15)
-    yield Entry("key_points", lazy("Count sheets"), "counting_sheets", place=35)
-    yield Entry("key_points", lazy("Match scorers"), "scorers", place=60)
-    yield Entry("key_points", lazy("Key point snapshots"), "key_point_boards", place=70)
+    yield MenuEntry("key_points", lazy("Key point leaderboard"), "key_points", place=10, tour=tour)
+    yield MenuEntry("key_points", lazy("Key point metrics"), "summary_metrics", place=15)
+    yield MenuEntry("key_points", lazy("Count sheets"), "counting_sheets", place=35)
+    yield MenuEntry("key_points", lazy("Match scorers"), "scorers", place=60)
+    yield MenuEntry("key_points", lazy("Key point snapshots"), "key_point_boards", place=70)

@@ -15,12 +15,12 @@ from cqa_site.runs.models import Run
 
 def register_kinds() -> None:
     """Make them known."""
-    register(Writing())
+    register(WritingRunKind())
     register(PointWriting())
-    register(Counting())
+    register(CountingRunKind())
 
 
-class Writing(writing.WritingKind, RunKind):
+class WritingRunKind(writing.WritingKind, RunKind):
     """A language model writes key points for a run of a system."""
 
     name = writing.KIND
@@ -56,7 +56,7 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
         return written_points.about(run)
 
 
-class Counting(counting_judge.CountingKind, RunKind):
+class CountingRunKind(counting_judge.CountingKind, RunKind):
     """A language model counts covered references and unique key points."""
 
     name = counting_judge.KIND

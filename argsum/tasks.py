@@ -8,20 +8,22 @@ from argsum.metrics.actions import metrics as metric_making
 from argsum.scorers.actions import models as actions
 from argsum.scorers.actions import scorers as scorer_trying
 from argsum.scorers.actions import training as scorer_training
-from cqa_site.judging.packages import Part
+from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.web.database import chore
 
 handles(key_point_boards.JOB)(key_point_boards.make_board)
-handles(system_runs.JOB, needs=Part.LANGUAGE, is_long=True)(system_jobs.make_sets)
-handles(sets.JOB, needs=Part.LANGUAGE, is_long=True)(sets.assign_arguments)
-handles(scorer_training.JOB, needs=Part.LANGUAGE, is_long=True)(scorer_training.make_scorer)
-handles(scorer_trying.JOB, needs=Part.LANGUAGE)(scorer_trying.try_scorer)
-handles(metric_making.JOB, needs=Part.LANGUAGE, is_long=True)(metric_making.make_metrics)
-handles(analyses.MAKE, needs=Part.LANGUAGE, is_long=True)(analysis_jobs.make_analysis)
-handles(analyses.PLACE, needs=Part.LANGUAGE, is_long=True)(analysis_jobs.place_statements)
-handles(analyses.CHECK, needs=Part.LANGUAGE, sends=True, is_long=True)(point_writing.check_written)
-handles(analysis_jobs.JOB, needs=Part.LANGUAGE, is_long=True)(analysis_jobs.read_share)
-handles(analyses.SPLIT, needs=Part.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)
+handles(system_runs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(system_jobs.make_sets)
+handles(sets.JOB, needs=PackagePart.LANGUAGE, is_long=True)(sets.assign_arguments)
+handles(scorer_training.JOB, needs=PackagePart.LANGUAGE, is_long=True)(scorer_training.make_scorer)
+handles(scorer_trying.JOB, needs=PackagePart.LANGUAGE)(scorer_trying.try_scorer)
+handles(metric_making.JOB, needs=PackagePart.LANGUAGE, is_long=True)(metric_making.make_metrics)
+handles(analyses.MAKE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.make_analysis)
+handles(analyses.PLACE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.place_statements)
+handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
+    point_writing.check_written
+)
+handles(analysis_jobs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.read_share)
+handles(analyses.SPLIT, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)
 
 chore("stored scores nobody read")(actions.clear_scores)

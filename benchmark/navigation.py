@@ -17,7 +17,7 @@ from cqa_site.people.models import Study
 from cqa_site.rounds.models import Round
 from cqa_site.runs.models import Run
 from cqa_site.stats.verdicts import least_to_differ
-from cqa_site.web.navigation import Entry, Finder, Path, Step, step
+from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
 from .rubrics.models import RubricVersion
 
@@ -29,20 +29,20 @@ RUBRICS = Finder(
 )
 
 
-def score_entries() -> Iterator[Entry]:
+def score_entries() -> Iterator[MenuEntry]:
     """The leaderboard first, then what it stands on."""
     tour = lazy(
         "Which system writes the best answers, and how certain each rank is. Try another judge "
         "or another column."
     )
     export = lazy("export download")
-    yield Entry("score", lazy("Score leaderboard"), "scores", 10, tour=tour, also=export)
+    yield MenuEntry("score", lazy("Score leaderboard"), "scores", 10, tour=tour, also=export)
     tour = lazy("Whether a language model can replace a person, and which data are still missing.")
-    yield Entry("score", lazy("Replace annotators?"), "score_replace", place=25, tour=tour)
-    yield Entry("score", lazy("Rubrics"), "rubrics", place=60)
-    yield Entry("score", lazy("Score snapshots"), "boards", place=70)
-    yield Entry("score", lazy("Training data"), "distillation", place=80)
-    yield Entry("judges", lazy("Judge leaderboard"), "score_judges", place=60)
+    yield MenuEntry("score", lazy("Replace annotators?"), "score_replace", place=25, tour=tour)
+    yield MenuEntry("score", lazy("Rubrics"), "rubrics", place=60)
+    yield MenuEntry("score", lazy("Score snapshots"), "boards", place=70)
+    yield MenuEntry("score", lazy("Training data"), "distillation", place=80)
+    yield MenuEntry("judges", lazy("Judge leaderboard"), "score_judges", place=60)
 
 
 # From questions to the systems that answer them best.
@@ -54,7 +54,7 @@ FEWEST = 2
 LEAST = least_to_differ()
 
 
-def steps(study: Study) -> list[Step]:
+def steps(study: Study) -> list[StudyStep]:
     """Questions, answers of systems, somebody who scores, scores, the leaderboard."""
     questions = study.questions.count()
     systems = (
@@ -106,7 +106,7 @@ def steps(study: Study) -> list[Step]:
     ]
 
 
-def _questions(study: Study, count: int) -> Step:
+def _questions(study: Study, count: int) -> StudyStep:
     sentence = ngettext(
         "%(count)s question in this study", "%(count)s questions in this study", count
     )
@@ -129,7 +129,7 @@ def _questions(study: Study, count: int) -> Step:
     )
 
 
-def _answers(study: Study, systems: int) -> Step:
+def _answers(study: Study, systems: int) -> StudyStep:
     named = ngettext(
         "%(count)s system answered. To compare, import answers of a second one, or let a model "
         "write them here.",

@@ -10,11 +10,11 @@ from cqa_site.runs.kinds import Home, RunKind, register
 
 def register_kinds() -> None:
     """Make them known."""
-    register(Scoring())
-    register(Preferring())
+    register(ScoringRunKind())
+    register(PreferenceRunKind())
 
 
-class Scoring(scoring_judge.ScoringKind, RunKind):
+class ScoringRunKind(scoring_judge.ScoringKind, RunKind):
     """A language model scores answers by a rubric."""
 
     name = scoring_judge.KIND
@@ -27,7 +27,7 @@ class Scoring(scoring_judge.ScoringKind, RunKind):
     start_path = "benchmark.judges.api.SCORING"
 
 
-class Preferring(kind.PreferringKind, RunKind):
+class PreferenceRunKind(kind.PreferringKind, RunKind):
     """A language model compares pairs of answers."""
 
     name = kind.KIND

@@ -67,9 +67,9 @@ def measure(options: argparse.Namespace) -> None:
 
 def released(data: Path):
     """The six cells of the test split."""
-    from argsum.papers.reports.release import Release
+    from argsum.papers.reports.release import KeyPointRelease
 
-    return Release(data).test_cells
+    return KeyPointRelease(data).test_cells
 
 
 def invented(n: int):

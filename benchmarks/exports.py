@@ -84,7 +84,7 @@ def measure(folder: str, content: str, format: str) -> None:
     from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
     from annotation.figures.models import Snapshot
-    from cqa_site.files.actions.exports import Options
+    from cqa_site.files.actions.exports import ExportOptions
     from cqa_site.people.models import User
 
     snapshot = Snapshot.objects.defer("rows").select_related("campaign__study").get()
@@ -97,7 +97,7 @@ def measure(folder: str, content: str, format: str) -> None:
         snapshot=snapshot,
         contents=[content],
         format=format,
-        options=Options(with_comments=True),
+        options=ExportOptions(with_comments=True),
         actor=actor,
     )
     seconds = time.perf_counter() - started

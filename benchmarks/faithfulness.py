@@ -35,7 +35,7 @@ def start(folder: str) -> None:
 def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int | None]]]:
     """Text, arguments and labels of every answer."""
     from annotation.imports.methods.releases import (
-        FinalLabel,
+        ReleasedLabel,
         SilverComparison,
         read_final_labels,
         read_silver,
@@ -43,7 +43,7 @@ def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int 
 
     known: dict = {}
     for each in read_final_labels(folder / "dataset_cqa_all_gpt.json"):
-        if isinstance(each, FinalLabel) and each.unit:
+        if isinstance(each, ReleasedLabel) and each.unit:
             known.setdefault(each.unit, each.label)
     found = []
     for each in read_silver(folder / "silver_112x3.json"):

@@ -117,7 +117,7 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
 
 def released(data: Path, weights: str) -> None:
     """A line for each part of the released data."""
-    from argsum.papers.reports.release import Release
+    from argsum.papers.reports.release import KeyPointRelease
     from argsum.scorers.actions.training_data import cells_in
 
     argkp = cells_in(data / "argsum/argkp2021")
@@ -130,7 +130,7 @@ def released(data: Path, weights: str) -> None:
     }
     parts["Debate, test half"] = [
         (f"{each.topic} {each.stance}", each.arguments, each.reference)
-        for each in Release(data).debate_cells
+        for each in KeyPointRelease(data).debate_cells
     ]
     # Each cell is on one side of a debate.
     tools = ShippedTools(weights, sides=False)

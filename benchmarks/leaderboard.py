@@ -130,9 +130,9 @@ def measure_site(points: pd.DataFrame) -> None:
 
 
 def made(rows, sha256, marker, recipe, board, agreement):
-    from cqa_site.results.snapshots import Computed
+    from cqa_site.results.snapshots import SnapshotContent
 
-    return Computed(rows, sha256, marker, recipe, {"board": board, "agreement": agreement})
+    return SnapshotContent(rows, sha256, marker, recipe, {"board": board, "agreement": agreement})
 
 
 def fill(points: pd.DataFrame):

@@ -102,7 +102,7 @@ def bring_out() -> int:
     from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
     from annotation.labelling.models.campaigns import Campaign
-    from cqa_site.files.actions.exports import Options
+    from cqa_site.files.actions.exports import ExportOptions
     from cqa_site.people.models import User
 
     campaign = Campaign.objects.earliest("pk")
@@ -114,7 +114,7 @@ def bring_out() -> int:
             snapshot=None,
             contents=wanted,
             format=name,
-            options=Options(),
+            options=ExportOptions(),
             actor=boss,
         )
     states = Counter(ExportFile.objects.values_list("job__state", flat=True))

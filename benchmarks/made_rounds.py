@@ -59,10 +59,10 @@ def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
 def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round over answers, each for several people."""
     from benchmark.rubrics.actions import default_rubric
-    from benchmark.scoring.actions import Plan, plan_round
+    from benchmark.scoring.actions import ScoringPlan, plan_round
 
     _answers(study, wanted["items"])
-    plan = Plan(
+    plan = ScoringPlan(
         name="Benchmark",
         seed=1,
         rubric=default_rubric(study),
@@ -74,19 +74,19 @@ def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
 
 def prefer(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round over pairs of answers, each for several people."""
-    from benchmark.preferences.actions import Plan, plan_round
+    from benchmark.preferences.actions import PreferencePlan, plan_round
 
     _answers(study, wanted["items"])
-    plan = Plan(name="Benchmark", seed=1, size=wanted["items"], raters=wanted["votes"])
+    plan = PreferencePlan(name="Benchmark", seed=1, size=wanted["items"], raters=wanted["votes"])
     return plan_round(study=study, plan=plan, actor=boss)
 
 
 def edit(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round with a desk for everybody, all of one length."""
-    from annotation.editing.actions.rounds import LEAVE_NOTHING, Plan, plan_round
+    from annotation.editing.actions.rounds import LEAVE_NOTHING, EditingPlan, plan_round
 
     _answers(study, wanted["items"])
-    plan = Plan(
+    plan = EditingPlan(
         name="Benchmark",
         seed=1,
         experts=tuple(users),
@@ -99,10 +99,10 @@ def edit(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any
 
 def count(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round over sets of key points, each for several people."""
-    from argsum.counting.actions.rounds import ALL, Plan, plan_round
+    from argsum.counting.actions.rounds import ALL, CountingPlan, plan_round
 
     _summary_sets(study, wanted["items"])
-    plan = Plan(name="Benchmark", seed=1, per_cell=ALL, raters=wanted["votes"])
+    plan = CountingPlan(name="Benchmark", seed=1, per_cell=ALL, raters=wanted["votes"])
     return plan_round(study=study, plan=plan, actor=boss)
 
 

@@ -68,7 +68,7 @@ def measure(way: str, steps: int) -> None:
 
     django.setup()
     from argsum.scorers.actions.encoder_training import MatchTraining
-    from argsum.scorers.methods.training import Recipe, TrainingCell
+    from argsum.scorers.methods.training import ScorerRecipe, TrainingCell
     from cqa_site.judging.embedding import PACKAGED_MODEL
 
     rng = np.random.default_rng(1)
@@ -78,7 +78,7 @@ def measure(way: str, steps: int) -> None:
     labels = np.zeros((len(texts), len(points)), dtype=np.int8)
     labels[np.arange(len(texts)), np.arange(len(texts)) % len(points)] = 1
     cell = TrainingCell("Buses", 1, texts, points, labels, tuple(range(len(texts))))
-    recipe = Recipe(steps=steps + 2, checks=1, members=1)
+    recipe = ScorerRecipe(steps=steps + 2, checks=1, members=1)
     times: list[tuple[float, float]] = []
     training = MatchTraining(PACKAGED_MODEL, [cell], recipe, lambda encode: ({}, 0.0))
     training.run(lambda *said: times.append((time.perf_counter(), time.process_time())))

@@ -31,9 +31,9 @@ def main() -> None:
     import django
 
     django.setup()
-    from argsum.papers.reports.release import Release
+    from argsum.papers.reports.release import KeyPointRelease
 
-    release = Release(options.data)
+    release = KeyPointRelease(options.data)
     cells = [_cell(each) for each in release.debate_cells]
     n = sum(len(each.judged) for each in cells)
     print(f"Debate: {len(cells)} cells, {n:,} arguments\n")

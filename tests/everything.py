@@ -21,7 +21,7 @@ from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import Rater, Role
@@ -150,7 +150,7 @@ def label_some(campaign, people, per_person=6):
             todo = serving.next_work(campaign=campaign, place=place).assignments
             if not todo:
                 break
-            given = answering.Answer(
+            given = answering.SubmittedLabel(
                 client_key=f"{number}-{turn}", label=(number + turn) % 4, active_ms=900 + turn
             )
             answering.answer(rater=place.rater, assignment=todo[0], given=given)
@@ -203,7 +203,7 @@ def add_files(world):
         snapshot=world.snapshot,
         contents=["votes"],
         format="csv",
-        options=Options(),
+        options=ExportOptions(),
         actor=world.boss,
     )
     jobs.drain()

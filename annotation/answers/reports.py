@@ -18,7 +18,7 @@ from annotation.answers.methods.rendering import Piece, split_citations
 from annotation.answers.models import Answer, Condition, LearnedComparison, System
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
-from annotation.corpus.methods.sentences import Segment, split_sentence
+from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.corpus.models import ListedArgument, Question
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.models import Study, User
@@ -118,7 +118,7 @@ class ArgumentBeside:
 
     number: int
     text: str
-    segments: list[Segment]
+    segments: list[SentencePart]
     is_cited: bool
     label: int | None = None
     source: str = ""
@@ -218,7 +218,7 @@ class NumberedArgumentRow:
 
     number: int
     public_id: UUID
-    parts: list[Segment]
+    parts: list[SentencePart]
     text: str
     label: int | None
     cited: int
@@ -233,7 +233,7 @@ class NumberedArguments:
 
 
 @dataclass(frozen=True)
-class Column:
+class AnswerColumn:
     """One answer as its reader may see it: without origin and address for who must not know."""
 
     title: str
@@ -265,7 +265,7 @@ def side_by_side(
     is_blind: bool,
     first: int = 1,
     with_labels: bool = True,
-) -> tuple[list[Column], list[NumberedArguments]]:
+) -> tuple[list[AnswerColumn], list[NumberedArguments]]:
     """The answers of these keys in their order, and the arguments they cite: three queries.
 
     ``first`` is the number of the first text where texts have numbers instead of names. Who may
@@ -283,10 +283,10 @@ def side_by_side(
 
 def _column(
     answer: Answer, listed: NumberedArguments | None, number: int, is_blind: bool
-) -> Column:
+) -> AnswerColumn:
     numbers = {entry.number for entry in listed.entries} if listed else set()
     about = "" if is_blind else about_answer(answer)
-    return Column(
+    return AnswerColumn(
         title=_("Text %d") % number if is_blind else answer.system.name,
         about=about,
         public_id=None if is_blind else answer.public_id,
@@ -336,7 +336,7 @@ def numbered_arguments(
     }
 
 
-def _marked(text: str, question: Question) -> list[Segment]:
+def _marked(text: str, question: Question) -> list[SentencePart]:
     return split_sentence(text, question.comparison.object1, question.comparison.object2)
 
 

@@ -22,7 +22,7 @@ from django.utils.translation import ngettext
 from annotation.consensus.models import Adjudication, PreferredLabels
 from annotation.labelling.models.campaigns import Assignment, Campaign, Guideline
 from cqa_site.people.models import Rater, Study
-from cqa_site.results.boards import Finding
+from cqa_site.results.boards import Conclusion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -238,7 +238,7 @@ FINAL_PATHS = (
 # How arguments are distributed over the labels of a scale, in a sentence.
 
 
-def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Finding | None:
+def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Conclusion | None:
     """How many arguments have each final label; those without one are counted under None."""
     labels = {label: n for label, n in counts.items() if label is not None}
     total, left = sum(labels.values()), counts.get(None, 0)
@@ -251,9 +251,9 @@ def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Fi
     )
     says = text % {"n": f"{total:,}", "labels": by_label(labels, guideline)}
     if not left:
-        return Finding(says)
+        return Conclusion(says)
     sure = ngettext("%(n)s more has no label yet.", "%(n)s more have no label yet.", left)
-    return Finding(says, sure % {"n": f"{left:,}"})
+    return Conclusion(says, sure % {"n": f"{left:,}"})
 
 
 def by_label(counts: Mapping[int, int], guideline: Guideline) -> str:

@@ -29,7 +29,7 @@ from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_pag
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.pages.replies import kept_offline
-from cqa_site.rounds.progress import HowFar, pace
+from cqa_site.rounds.progress import TaskProgress, pace
 from cqa_site.web.pages import wants_json
 from cqa_site.web.rest.queries import id_from
 
@@ -156,7 +156,9 @@ def _adjudication_page(request: StudyRequest, study: Study, campaign: Campaign) 
         "campaign": campaign,
         "argument": argument,
         "segments": _segments(argument),
-        "far": HowFar(decided.paginator.count, left, _pace([at for at, _superseded in newest])),
+        "far": TaskProgress(
+            decided.paginator.count, left, _pace([at for at, _superseded in newest])
+        ),
         "undecided_only": undecided_only,
         "earlier": earlier,
         "decided": decided,

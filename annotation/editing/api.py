@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from annotation.editing.actions.rounds import NotDiscussed, add_comment, make_expert_answers
-from annotation.editing.forms import LONGEST_COMMENT, RoundForm
+from annotation.editing.forms import LONGEST_COMMENT, EditingRoundForm
 from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
 from annotation.editing.reports.versions import sheets_with_revisions
 from cqa_site.api.base import FormInput, Input, NothingInput, ReadSerializer, Request, public_id
@@ -26,7 +26,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 class EditingRoundSerializer(RoundSerializer):
     """Assignment and progress of a round; ``found`` answers matched."""
 
-    form = RoundForm
+    form = EditingRoundForm
     found = serializers.IntegerField(source="recipe.found", read_only=True)
     other_conditions = serializers.IntegerField(
         source="recipe.other_conditions", default=0, read_only=True
@@ -142,7 +142,7 @@ class RoundCommentSerializer(ReadSerializer):
 class EditingRoundInput(FormInput):
     """Settings of an editing round; omitted fields keep their default or value."""
 
-    form = RoundForm
+    form = EditingRoundForm
     most_chosen = 200
 
 

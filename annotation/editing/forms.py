@@ -8,19 +8,19 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.answers.forms.questions import one_condition
 from annotation.answers.models import Answer, System
-from annotation.editing.actions.draft_conflict import Choice
+from annotation.editing.actions.draft_conflict import ConflictChoice
 from annotation.editing.actions.kind import EDITING, EditContent
 from annotation.editing.actions.rounds import (
     LEAVE,
     LEAVE_QUESTIONS,
-    Plan,
+    EditingPlan,
     experts_of,
     matching_answers,
     plan_round,
 )
 from annotation.editing.models import EditingSheet, Revision, plain_lines
 from cqa_site.people.models import User
-from cqa_site.rounds.forms import LARGEST, Extent, PlanForm, SaveForm
+from cqa_site.rounds.forms import LARGEST, Extent, RoundPlanForm, SaveForm
 from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.pages import offer
 
@@ -41,12 +41,12 @@ class ExpertsField(forms.ModelMultipleChoiceField):
         return str(user)
 
 
-class RoundForm(PlanForm):
+class EditingRoundForm(RoundPlanForm):
     """Everything that a draft round decides."""
 
     kind = EDITING
     planned = staticmethod(plan_round)
-    advanced = ("scenario", "condition", "leave", "makes_answers", *PlanForm.advanced)
+    advanced = ("scenario", "condition", "leave", "makes_answers", *RoundPlanForm.advanced)
     groups = (
         ("", (("experts",), ("calibration", "individual"))),
         ("", (("system", "scenario"), ("condition", "choice"), ("leave",))),
@@ -130,10 +130,10 @@ class RoundForm(PlanForm):
             self.add_error("individual", _("The round needs at least one answer."))
         return data
 
-    def plan(self) -> Plan:
+    def plan(self) -> EditingPlan:
         """The cleaned fields as the action takes them."""
         data = self.cleaned_data
-        return Plan(
+        return EditingPlan(
             name=data.get("name", ""),
             **{key: data[key] for key in ("seed", "calibration", "individual")},
             **{key: data[key] for key in ("instructions", "system", "scenario", "choice")},
@@ -196,14 +196,14 @@ class EditForm(SaveForm):
 class SettleForm(forms.Form):
     """Which text goes on after a conflict."""
 
-    choice = forms.ChoiceField(choices=Choice)
+    choice = forms.ChoiceField(choices=ConflictChoice)
     base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
     text = VerbatimField(required=False)
 
     def clean(self) -> dict[str, Any]:
         """A merged text is one that was written."""
         data = super().clean() or {}
-        is_merged = data.get("choice") == Choice.MERGED
+        is_merged = data.get("choice") == ConflictChoice.MERGED
         if is_merged and not data.get("text", "").strip():
             self.add_error("text", _("The merged text is empty."))
         return data

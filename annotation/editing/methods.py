@@ -23,7 +23,7 @@ class TooFewAnswers(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class EditAssignment:
     """Who edits what.
 
     Parameters
@@ -56,7 +56,7 @@ def split_answers(
     calibration: int,
     individual: int,
     seed: int,
-) -> Split:
+) -> EditAssignment:
     """Draw the sets, spread over the questions as evenly as the answers allow.
 
     Parameters
@@ -104,7 +104,7 @@ def split_answers(
     for _turn in range(individual):
         for hand in hands:
             hand.take_from(waiting)
-    return Split(tuple(common.answers), tuple(tuple(hand.answers) for hand in hands))
+    return EditAssignment(tuple(common.answers), tuple(tuple(hand.answers) for hand in hands))
 
 
 def _spread(

@@ -9,15 +9,15 @@ from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.exports.models import ExportFile
-from annotation.exports.reports.tables import TABLES, Source
+from annotation.exports.reports.tables import TABLES, ExportSource
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import marker
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.exports import ExportKind, FileTable, Options, request_files
+from cqa_site.files.actions.exports import ExportKind, ExportOptions, FileTable, request_files
 from cqa_site.people.models import User
 from cqa_site.results import snapshots as keeping
-from cqa_site.runs.jobs import JobRefused, Work
+from cqa_site.runs.jobs import JobContext, JobRefused
 
 
 class ExportNotPossible(Exception):
@@ -30,7 +30,7 @@ class CampaignExports(ExportKind):
     job = "export"
     Model = ExportFile
 
-    def source(self, work: Work, files: Collection[ExportFile]) -> Source:
+    def source(self, work: JobContext, files: Collection[ExportFile]) -> ExportSource:
         """The snapshot as stored; a live one is first brought up to date."""
         snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
         snapshot = snapshots.get(pk=work.payload["snapshot"])
@@ -43,13 +43,13 @@ class CampaignExports(ExportKind):
             check_labels(snapshot.campaign, snapshot, [file.content for file in files])
         except ExportNotPossible as reason:
             raise JobRefused(str(reason)) from reason
-        return Source(snapshot, secrets.token_bytes(32), work.payload["with_comments"])
+        return ExportSource(snapshot, secrets.token_bytes(32), work.payload["with_comments"])
 
-    def table(self, file: ExportFile, source: Source) -> FileTable:
+    def table(self, file: ExportFile, source: ExportSource) -> FileTable:
         """Its rows as a stream."""
         return TABLES[file.content](source)
 
-    def about(self, source: Source) -> dict[str, Any]:
+    def about(self, source: ExportSource) -> dict[str, Any]:
         """Round and snapshot, and what was done to raters and times."""
         snapshot, campaign = source.snapshot, source.snapshot.campaign
         return {
@@ -78,7 +78,7 @@ def request_exports(
     snapshot: Snapshot | None,
     contents: list[str],
     format: str,
-    options: Options,
+    options: ExportOptions,
     actor: User,
 ) -> list[ExportFile]:
     """Ask for a set of files; without a snapshot, of the newest, brought up to date.

@@ -17,7 +17,7 @@ from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.labelling.api import CampaignViews
 from cqa_site.api.base import Input, ReadSerializer, Request, public_id
-from cqa_site.files.actions.exports import CONTENT_TYPES, Options, sent_file, sent_manifest
+from cqa_site.files.actions.exports import CONTENT_TYPES, ExportOptions, sent_file, sent_manifest
 from cqa_site.web.rest.queries import Conflict, conflict_on
 
 # What the interface shows of files that go out.
@@ -106,7 +106,7 @@ class ExportViews(CampaignViews):
                 snapshot=snapshot,
                 contents=given["contents"],
                 format=given["format"],
-                options=Options(given["with_comments"], given["is_raw"]),
+                options=ExportOptions(given["with_comments"], given["is_raw"]),
                 actor=request.user,
             )
         made = self.get_queryset().filter(pk__in=[file.pk for file in files])

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import CONTENTS, FORMATS
-from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.web.pages import offer
 
 
@@ -63,9 +63,9 @@ class ExportForm(forms.Form):
         offer(self, snapshot=frozen.defer("rows", "figures"))
 
     @property
-    def options(self) -> Options:
+    def options(self) -> ExportOptions:
         """What was ticked beside content and format."""
-        return Options(self.cleaned_data["with_comments"], self.cleaned_data["is_raw"])
+        return ExportOptions(self.cleaned_data["with_comments"], self.cleaned_data["is_raw"])
 
 
 class AnswersFileForm(forms.Form):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.faithfulness.actions.coherence import KIND, target_of
 from cqa_site.people.models import Study
-from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
 from ..answers.forms.questions import (
@@ -37,12 +37,12 @@ class FiguresForm(forms.Form):
         offer(self, embedding=[*models, ("", lazy("none: words and citations only"))])
 
 
-class CoherenceForm(PlanForm):
+class CoherenceForm(RunPlanForm):
     """Which citations a run judges, by whom and how."""
 
     kind = KIND
     prompt_kinds = (KIND,)
-    advanced = ("scenarios", "conditions", "replicates", *PlanForm.advanced)
+    advanced = ("scenarios", "conditions", "replicates", *RunPlanForm.advanced)
 
     systems = SystemsField()
     scenarios = ScenariosField()

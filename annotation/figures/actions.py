@@ -18,8 +18,8 @@ from annotation.figures.reports.snapshots import (
 from annotation.labelling.models.campaigns import Assignment, Campaign
 from cqa_site.people.models import Study, User
 from cqa_site.results.models import pack
-from cqa_site.results.snapshots import MOST_UNMADE, Computed, ResultKind, make
-from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.results.snapshots import MOST_UNMADE, ResultKind, SnapshotContent, make
+from cqa_site.runs.jobs import JobContext, enqueue
 from cqa_site.runs.models import Job
 from cqa_site.stats.estimate import to_json
 
@@ -44,12 +44,12 @@ class CampaignResults(ResultKind):
     def marker(self, subject: Campaign) -> str:
         return marker(subject)
 
-    def compute(self, subject: Campaign) -> Computed:
+    def compute(self, subject: Campaign) -> SnapshotContent:
         # Taken before the votes are read: a vote in between makes the snapshot stale, never wrong.
         seen = marker(subject)
         recipe = recipe_of(subject)
         votes, sha256 = pack(build_votes_csv(subject))
-        return Computed(votes, sha256, seen, recipe, _figures(votes, recipe))
+        return SnapshotContent(votes, sha256, seen, recipe, _figures(votes, recipe))
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
         return _figures(pack([rows])[0], recipe)
@@ -114,7 +114,7 @@ def latest_job(campaign: Campaign) -> Job | None:
     return jobs.order_by("-created_at", "-pk").first()
 
 
-def make_snapshot(work: Work) -> None:
+def make_snapshot(work: JobContext) -> None:
     """Handle a job: compute the campaign's figures and store them as its live snapshot."""
     campaigns = Campaign.objects.filter(study=work.study).select_related("guideline")
     campaign = campaigns.get(public_id=work.payload["campaign"])

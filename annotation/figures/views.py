@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.figures.actions import CAMPAIGNS, latest_job, request_snapshot
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS, figures_finding
-from annotation.figures.reports.snapshots import Figures, marker, snapshot_votes
+from annotation.figures.reports.snapshots import RoundFigures, marker, snapshot_votes
 from annotation.figures.reports.tables import TABLES, compare, figure_table, n_used
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -119,7 +119,7 @@ def version_of(snapshot: Snapshot) -> str:
     return snapshot.recipe["figures_sha256"][:12]
 
 
-def cards(study: Study, snapshot: Snapshot, figures: Figures) -> list[Figure]:
+def cards(study: Study, snapshot: Snapshot, figures: RoundFigures) -> list[Figure]:
     """Every figure of a snapshot in the order of the page."""
     place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
     files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
@@ -143,7 +143,7 @@ def cards(study: Study, snapshot: Snapshot, figures: Figures) -> list[Figure]:
 
 def figure_context(study: Study, snapshot: Snapshot) -> dict:
     """What the figures' templates need, beside the page's own context."""
-    figures = from_json(Figures, snapshot.figures)
+    figures = from_json(RoundFigures, snapshot.figures)
     hardest = [row.item for row in figures.hardest]
     arguments = snapshot.campaign.items.filter(external_id__in=hardest)
     return {
@@ -183,7 +183,7 @@ def _current(campaign: Campaign, request: StudyRequest) -> DashboardState:
 def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
     if job is None:
         return True
-    votes = from_json(Figures, snapshot.figures).progress.votes if snapshot else 0
+    votes = from_json(RoundFigures, snapshot.figures).progress.votes if snapshot else 0
     rest = max(REST, votes * REST_PER_VOTE)
     if job.state == Job.State.FAILED:
         rest = REST_AFTER_FAILURE
@@ -224,7 +224,7 @@ def snapshot_figure(
 ) -> HttpResponse:
     """Send one figure's table or chart."""
     snapshot = snapshot_or_404(study, campaign_id, number)
-    figures = from_json(Figures, snapshot.figures)
+    figures = from_json(RoundFigures, snapshot.figures)
     return figure_file(request, cards(study, snapshot, figures), figure, format)
 
 
@@ -270,7 +270,7 @@ def units_page(
 
 
 def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
-    labels = from_json(Figures, snapshot.figures).values
+    labels = from_json(RoundFigures, snapshot.figures).values
     return [
         ("votes", _("Counted votes")),
         ("rows", _("Every row of the snapshot")),
@@ -302,7 +302,7 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
     rows = campaign.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     page = Paginator(rows.defer("rows"), SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
     for snapshot in page:
-        figures = from_json(Figures, snapshot.figures)
+        figures = from_json(RoundFigures, snapshot.figures)
         vars(snapshot).update(alpha=figures.agreement["all"][0])
     context = {
         "study": study,

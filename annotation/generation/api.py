@@ -22,7 +22,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.api.bodies import LARGEST_CAP, Given, PlanInput, Start, as_typed, keys_of, plain
 from cqa_site.runs.api.run_bodies import EstimateSerializer
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import ApiExtension
 from cqa_site.runs.models import Call, Run
 from cqa_site.web.rest.queries import conflict_on
@@ -65,7 +65,7 @@ class SpreadSerializer(serializers.Serializer):
     choices = serializers.DictField(child=serializers.IntegerField())
 
 
-class SaidSerializer(serializers.Serializer):
+class AnswerTextSerializer(serializers.Serializer):
     """One answer with its length in words and the object that it chooses."""
 
     answer = public_id("answer")
@@ -79,8 +79,8 @@ class PairSerializer(serializers.Serializer):
 
     question = public_id("question")
     text = serializers.CharField(source="question")
-    first = SaidSerializer(many=True)
-    second = SaidSerializer(many=True)
+    first = AnswerTextSerializer(many=True)
+    second = AnswerTextSerializer(many=True)
     is_changed = serializers.BooleanField(allow_null=True)
 
 
@@ -184,7 +184,7 @@ class LaunchChangeInput(Input):
 # Addresses of runs in which a model writes answers.
 
 
-def _answers(study: Study, actor: User, given: Given) -> PlanForm:
+def _answers(study: Study, actor: User, given: Given) -> RunPlanForm:
     given["comparisons"] = keys_of(study.comparisons, given.pop("comparisons", []))
     return GenerationForm(as_typed(GenerationForm, study, given), study=study, actor=actor)
 

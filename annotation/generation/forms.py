@@ -22,7 +22,7 @@ from annotation.generation.actions.prompts import (
     target_of,
 )
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.runs.models import PromptVersion
 from cqa_site.web.pages import offer
 
@@ -42,13 +42,13 @@ BY_FAVOUR = [
 ]
 
 
-class GenerationForm(PlanForm):
+class GenerationForm(RunPlanForm):
     """Which questions are answered, under which scenario, from which arguments, by what."""
 
     kind = KIND
     prompt_kinds = tuple(SCENARIOS)
     chosen_by = "questions"
-    advanced = ("wordings", "replicates", "labels", "most_arguments", *PlanForm.advanced)
+    advanced = ("wordings", "replicates", "labels", "most_arguments", *RunPlanForm.advanced)
 
     questions = forms.ChoiceField(
         label=lazy("Questions"),

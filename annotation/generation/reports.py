@@ -13,7 +13,7 @@ from annotation.answers.methods.checklist import find_choice
 from annotation.answers.models import Answer
 from annotation.corpus.models import Question
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 
 # What the answers of a run come to: lengths, which object they choose, and two runs compared.
@@ -159,7 +159,7 @@ def _chosen(choices: Sequence[AnswerChoice]) -> str | None:
 # What requests for answers are about, and what came of them.
 
 
-def _questions(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+def _questions(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     keys = {call.subject_ids[0] for call in calls}
     questions = study.questions.select_related("comparison").in_bulk(keys)
     answers = Answer.objects.filter(call__in=[call.pk for call in calls])
@@ -170,7 +170,7 @@ def _questions(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | Non
     }
 
 
-def _question(question: Question | None, call: Call, answer: Answer | None) -> Item | None:
+def _question(question: Question | None, call: Call, answer: Answer | None) -> RequestItem | None:
     if question is None:
         return None
     value = ""
@@ -178,7 +178,9 @@ def _question(question: Question | None, call: Call, answer: Answer | None) -> I
         words = count_words(answer.text)
         value = ngettext("%d word", "%d words", words) % words
     reason = call.reason if call.state == Call.State.UNSCORED else ""
-    return Item(str(question), str(question.comparison), value, reason=reason, answer=answer)
+    return RequestItem(
+        str(question), str(question.comparison), value, reason=reason, answer=answer
+    )
 
 
 ANSWERS_CALLS = CallSubjects(Titles(lazy("Question"), lazy("Answer"), lazy("Text")), _questions)

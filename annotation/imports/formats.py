@@ -22,17 +22,17 @@ from annotation.corpus.methods.generic_table import (
     labels_by_rater,
 )
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import Outcome, Reconciliation
+from cqa_site.files.actions.imports import ImportOutcome, Reconciliation
 from cqa_site.files.actions.recognition import guessed, preview_of
-from cqa_site.files.format_parts import Counted, Option, register_counted, register_options
-from cqa_site.files.formats import JUDGED, WRITTEN, Format, Link, Text, register_format
+from cqa_site.files.format_parts import ObjectCount, Option, register_counted, register_options
+from cqa_site.files.formats import JUDGED, WRITTEN, Format, PageLink, Text, register_format
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.models import Study, User
-from cqa_site.tabular import Preview
+from cqa_site.tabular import FilePreview
 
 from . import samples
 from .actions import entries, vote_sources
-from .actions.entries import Origin, gold_origin, origin_of, read_questions, silver_origin
+from .actions.entries import SystemOrigin, gold_origin, origin_of, read_questions, silver_origin
 from .actions.reconciliation import StudyReconciliation
 from .forms import AskingTable
 
@@ -60,7 +60,7 @@ class StudyFormat(Format):
         """The campaign that its labels went to."""
         return {"label_round": file.round and file.round.public_id}
 
-    def applied(self, outcome: Outcome, actor: User | None) -> None:
+    def applied(self, outcome: ImportOutcome, actor: User | None) -> None:
         """Labels of the campaigns are computed."""
         campaigns = Campaign.objects.select_related("study").in_bulk(outcome.rounds)
         for campaign in campaigns.values():
@@ -77,17 +77,17 @@ class StudyFormat(Format):
             )
         return super().follow(file)
 
-    def links(self, study: Study, file: ImportFile | ImportBatch) -> list[Link]:
+    def links(self, study: Study, file: ImportFile | ImportBatch) -> list[PageLink]:
         """The campaign first; arguments that nobody labelled yet lead to a round."""
         campaign = getattr(file, "round", None)
         if campaign is None and self.home == ARGUMENTS_PAGE:
             address = reverse("campaign_new", args=[study.public_id])
-            return [Link(TO_A_ROUND, address), *super().links(study, file)]
+            return [PageLink(TO_A_ROUND, address), *super().links(study, file)]
         if campaign is None:
             return super().links(study, file)
         address = reverse("campaign", args=[study.public_id, campaign.public_id])
         return [
-            Link(gettext("Open the round “%s”") % campaign.name, address),
+            PageLink(gettext("Open the round “%s”") % campaign.name, address),
             *super().links(study, file),
         ]
 
@@ -96,7 +96,7 @@ class StudyFormat(Format):
 class AnswersFormat(StudyFormat):
     """A format with answers, all of one system; ``origin`` says whose, from name and options."""
 
-    origin: Callable[[str, Mapping[str, Any]], Origin] = origin_of
+    origin: Callable[[str, Mapping[str, Any]], SystemOrigin] = origin_of
     is_many: bool = True
     tells: tuple[str, ...] = ("system", "scenario")
     tells_title: Text = WHO_WROTE
@@ -123,7 +123,7 @@ class TableFormat(StudyFormat):
     """Columns are guessed from the headers."""
 
     def guess(
-        self, file: ImportFile, shown: Preview, options: Mapping[str, Any]
+        self, file: ImportFile, shown: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """The mapping, and whether it is an export of ours."""
         has_rater = bool(options.get("rater"))
@@ -148,15 +148,15 @@ class TableFormat(StudyFormat):
 def register_study_imports() -> None:
     """Make formats, what they count and what they may be told known to the platform."""
     register_counted(
-        Counted("comparisons", _("Comparisons"), is_shared=True),
-        Counted("arguments", _("Arguments"), NEW_ARGUMENTS, _("New arguments")),
-        Counted("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
-        Counted("systems", _("Systems"), is_shared=True),
-        Counted("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
-        Counted("label_rounds", _("Rounds")),
-        Counted("items", _("Items")),
-        Counted("raters", _("Raters")),
-        Counted("votes", _("Votes"), NEW_VOTES, _("New votes")),
+        ObjectCount("comparisons", _("Comparisons"), is_shared=True),
+        ObjectCount("arguments", _("Arguments"), NEW_ARGUMENTS, _("New arguments")),
+        ObjectCount("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
+        ObjectCount("systems", _("Systems"), is_shared=True),
+        ObjectCount("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
+        ObjectCount("label_rounds", _("Rounds")),
+        ObjectCount("items", _("Items")),
+        ObjectCount("raters", _("Raters")),
+        ObjectCount("votes", _("Votes"), NEW_VOTES, _("New votes")),
     )
     register_options(
         Option(

@@ -18,14 +18,14 @@ from annotation.judges.actions import trained_judge as actions
 from annotation.judges.forms import RunForm
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.charts import figures_of
-from annotation.judges.reports.results import Choice, model_card, state_of
+from annotation.judges.reports.results import JudgeSelection, model_card, state_of
 from annotation.labelling.api import CampaignViews, SentenceSerializer
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed
 from cqa_site.runs.api.runs import RunPartViews
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import ApiExtension
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.estimate import to_json
@@ -261,7 +261,7 @@ class JudgeLabelFilter(filters.FilterSet):
 # Addresses of judges beside people.
 
 
-def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
+def _relevance(study: Study, actor: User, given: Given) -> RunPlanForm:
     campaigns = campaigns_of(study).select_related("guideline")
     campaign = campaigns.filter(public_id=given.pop("label_round")).first()
     if campaign is None:
@@ -327,14 +327,14 @@ class JudgeViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List judges, highest ordinal alpha with the final labels first."""
-        figures = figures_of(self.campaign, Choice(), state_of(self.campaign))
+        figures = figures_of(self.campaign, JudgeSelection(), state_of(self.campaign))
         return self.listed(figures.judges)
 
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
     def figures(self, request: Request, **kwargs: Any) -> Response:
         """Return every figure of the Judges page: people, judges, confusion, labels, hardest."""
         refuse_undeclared(request, CHOICE)
-        choice = Choice.from_query(request.query_params)
+        choice = JudgeSelection.from_query(request.query_params)
         return Response(to_json(figures_of(self.campaign, choice, state_of(self.campaign))))
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.judges.actions.relevance_judge import BATCH, BATCH_SIZE, KIND, SINGLE, target_of
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.models import User
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.pages import offer
 
 # The form of a relevance judge's run.
@@ -19,12 +19,12 @@ LARGEST_BATCH = 100
 TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
 
 
-class RunForm(PlanForm):
+class RunForm(RunPlanForm):
     """Everything a person chooses for a judge run over one campaign."""
 
     kind = KIND
     prompt_kinds = (SINGLE, BATCH)
-    advanced = ("replicates", "batch_size", *PlanForm.advanced)
+    advanced = ("replicates", "batch_size", *RunPlanForm.advanced)
 
     choice = forms.ChoiceField(
         label=_("Sentences"),

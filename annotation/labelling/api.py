@@ -46,7 +46,7 @@ class LabelRoundSerializer(RoundSerializer):
         fields = [*RoundSerializer.Meta.fields, "origin", "aggregator"]
 
 
-class ItemSerializer(SentenceSerializer):
+class LabelItemSerializer(SentenceSerializer):
     """An argument in a round; ``control_label`` makes it a control item."""
 
     item_id = serializers.CharField(source="external_id", read_only=True)
@@ -202,7 +202,7 @@ class ItemViews(CampaignViews):
     """The items of a round, control items included."""
 
     queryset = Item.objects.none()
-    serializer_class = ItemSerializer
+    serializer_class = LabelItemSerializer
     filterset_class = ItemFilter
 
     def rows(self) -> QuerySet:
@@ -224,7 +224,7 @@ class ItemViews(CampaignViews):
             )
         return Response({"added": added}, status=201)
 
-    @extend_schema(request=ControlInput, responses=ItemSerializer)
+    @extend_schema(request=ControlInput, responses=LabelItemSerializer)
     def control(self, request: Request, **kwargs: Any) -> Response:
         """Make an item of a draft a control item with a known label, or an ordinary one."""
         given = self.read(ControlInput)
@@ -233,7 +233,7 @@ class ItemViews(CampaignViews):
             actions.set_control(campaign=self.campaign, item=item, label=given["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))
 
-    @extend_schema(request=RetireInput, responses=ItemSerializer)
+    @extend_schema(request=RetireInput, responses=LabelItemSerializer)
     def retire(self, request: Request, **kwargs: Any) -> Response:
         """Retire an ordinary item of a running round, or restore it."""
         given = self.read(RetireInput)

@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models import Comparison
-from annotation.labelling.actions.answering import Answer
+from annotation.labelling.actions.answering import SubmittedLabel
 from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.campaigns import (
     EVERY,
     LATER,
     NEW,
-    Plan,
+    LabelPlan,
     Take,
     arguments_of,
     plan_campaign,
@@ -25,7 +25,7 @@ from annotation.labelling.actions.campaigns import (
 from annotation.labelling.models.campaigns import Assignment, Campaign, Guideline, Item
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
-from cqa_site.rounds.forms import Extent, Groups, PlanForm, skip_share_field
+from cqa_site.rounds.forms import Extent, Groups, RoundPlanForm, skip_share_field
 from cqa_site.web.pages import offer
 
 # Forms of campaigns and guidelines.
@@ -54,13 +54,13 @@ def proposed_controls(arguments: int, known: int) -> dict[str, int]:
     return {"known": controls, "controls_per_block": 1 if controls else 0}
 
 
-class CampaignForm(PlanForm):
+class CampaignForm(RoundPlanForm):
     """Everything a draft campaign decides, apart from its items."""
 
     kind = LABELS
     advanced = (
         "block_size", "share_cap", "min_control_accuracy", "low_accuracy", "expected_seconds",
-        "orders_by_uncertainty", *PlanForm.advanced,
+        "orders_by_uncertainty", *RoundPlanForm.advanced,
     )  # fmt: skip
     correctable = ("name", "guideline", "votes_per_item", "skip_share")
     planned = staticmethod(plan_campaign)
@@ -191,10 +191,10 @@ class CampaignForm(PlanForm):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
         return data
 
-    def plan(self) -> Plan:
+    def plan(self) -> LabelPlan:
         """The cleaned fields as the action takes them."""
         data = {"name": "", **self.cleaned_data}
-        return Plan(**{field.name: data[field.name] for field in dataclass_fields(Plan)})
+        return LabelPlan(**{field.name: data[field.name] for field in dataclass_fields(LabelPlan)})
 
     def measure(self) -> Extent:
         """Ordinary items for so many people each, and the control items that these meet."""
@@ -377,10 +377,10 @@ class AnswerForm(forms.Form):
     has_enough = forms.BooleanField(required=False)
     known = forms.CharField(max_length=64, required=False)
 
-    def answer(self) -> Answer:
+    def answer(self) -> SubmittedLabel:
         """The cleaned fields as the action takes them."""
         data = self.cleaned_data
-        return Answer(
+        return SubmittedLabel(
             client_key=data["client_key"],
             label=data["label"],
             skip_reason=data["skip_reason"],

@@ -27,9 +27,15 @@ from annotation.papers.reports import (
 )
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater, Study
-from cqa_site.reproduction.figures import Figure, Key, Measured, ReproducedValue, compare
+from cqa_site.reproduction.figures import (
+    Key,
+    MeasuredFigure,
+    PaperFigure,
+    ReproducedValue,
+    compare,
+)
 from cqa_site.reproduction.reproduced import Reproduction, Say
-from cqa_site.reproduction.tables import Layout
+from cqa_site.reproduction.tables import TableLayout
 from cqa_site.runs.jobs import JobRefused
 
 from ..management.environment import find_study, throwaway_database
@@ -50,7 +56,7 @@ def judge(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     return Reproduction(_computed(lambda: reproduce_judge(data, say)), is_imported=True)
 
 
-def _computed(compute: Callable[[], list[Figure]]) -> tuple[Figure, ...]:
+def _computed(compute: Callable[[], list[PaperFigure]]) -> tuple[PaperFigure, ...]:
     """Compute in a database that exists only for this; the configured one is not touched."""
     try:
         with throwaway_database():
@@ -73,7 +79,7 @@ def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproductio
     if study is None:
         raise CommandError(f"There is no study “{name}”.")
     figures: dict[Key, ReproducedValue] = {}
-    layouts: list[Layout] = []
+    layouts: list[TableLayout] = []
     if campaign := _voted(study):
         values = crowd_values(campaign, options["min_accuracy"])
         figures |= {
@@ -131,6 +137,6 @@ def _row(name: str, paper: GroupFigures, sound: GroupFigures) -> dict[Key, Repro
     }
 
 
-def _mean(group: GroupFigures, column: str) -> Measured | None:
+def _mean(group: GroupFigures, column: str) -> MeasuredFigure | None:
     mean = group.measures[MEASURES.get(column, column)]
-    return None if mean.value is None else Measured((mean.value,), n=mean.n_values)
+    return None if mean.value is None else MeasuredFigure((mean.value,), n=mean.n_values)

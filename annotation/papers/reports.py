@@ -16,8 +16,15 @@ from annotation.papers.methods import relevance_paper as paper
 from annotation.papers.methods.relevance_answers import CitingAnswer
 from annotation.papers.methods.relevance_paper import Values
 from cqa_site.people.models import Rater, Study
-from cqa_site.reproduction.figures import Figure, Key, Measured, Printed, ReproducedValue, compare
-from cqa_site.reproduction.tables import Cell, Layout, Line
+from cqa_site.reproduction.figures import (
+    Key,
+    MeasuredFigure,
+    PaperFigure,
+    PrintedFigure,
+    ReproducedValue,
+    compare,
+)
+from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
 # What the relevance paper prints, and the layout of its tables.
 #
@@ -35,7 +42,7 @@ OTHER_SCORES = "the released answers and labels give the other value; the reason
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedFigure:
     """A figure: the key of its value, where it stands, and what is printed."""
 
     key: str
@@ -49,85 +56,85 @@ class Published:
         return self.table, self.cell
 
     @property
-    def printed(self) -> Printed:
-        return Printed(self.table, self.cell, self.text, self.why)
+    def printed(self) -> PrintedFigure:
+        return PrintedFigure(self.table, self.cell, self.text, self.why)
 
 
 FIGURES = (
-    Published("rows", VOTES, "rows of the crowd's file"),
-    Published("answered_void", VOTES, "rows approved / expired"),
-    Published("workers", VOTES, "workers with approved work", "282"),
-    Published("tasks", VOTES, "sentences", "1,729"),
-    Published("ordinary_control", VOTES, "ordinary / control items"),
-    Published("blank", VOTES, "items with a blank sentence"),
-    Published("pairs", VOTES, "object pairs", "112"),
-    Published("pairs_folded", VOTES, "object pairs without case and order"),
-    Published(
+    PublishedFigure("rows", VOTES, "rows of the crowd's file"),
+    PublishedFigure("answered_void", VOTES, "rows approved / expired"),
+    PublishedFigure("workers", VOTES, "workers with approved work", "282"),
+    PublishedFigure("tasks", VOTES, "sentences", "1,729"),
+    PublishedFigure("ordinary_control", VOTES, "ordinary / control items"),
+    PublishedFigure("blank", VOTES, "items with a blank sentence"),
+    PublishedFigure("pairs", VOTES, "object pairs", "112"),
+    PublishedFigure("pairs_folded", VOTES, "object pairs without case and order"),
+    PublishedFigure(
         "control_positions",
         VOTES,
         "control items by place in a suite",
         "after every 4",
         "the release has them at any of five places",
     ),
-    Published(
+    PublishedFigure(
         "votes_per_task",
         VOTES,
         "votes on a sentence, least / most",
         "2 / 60",
         "the release has other extremes",
     ),
-    Published("votes", VOTES, "votes on ordinary / control items"),
-    Published("vote_values", VOTES, "votes 0 / 1 / 2 / 3"),
+    PublishedFigure("votes", VOTES, "votes on ordinary / control items"),
+    PublishedFigure("vote_values", VOTES, "votes 0 / 1 / 2 / 3"),
     *(
-        Published(f"alpha_{items}_{level}", CROWD, f"alpha, {items} items, {level}")
+        PublishedFigure(f"alpha_{items}_{level}", CROWD, f"alpha, {items} items, {level}")
         for items in ("all", "ordinary")
         for level in ("nominal", "ordinal", "interval")
     ),
-    Published("control_accuracy", CONTROLS, "right answers / all"),
-    Published("workers_below_half", CONTROLS, "workers with accuracy below 0.5"),
-    Published("workers_perfect_zero", CONTROLS, "workers with accuracy 1 / 0"),
-    Published("kept_workers", KEPT, "kept workers"),
-    Published("kept_votes", KEPT, "their votes on ordinary items"),
-    Published("kept_tasks_without", KEPT, "ordinary items without a vote"),
-    Published("kept_ties", KEPT, "tied items"),
-    Published("kept_alpha", KEPT, "alpha, ordinal"),
-    Published("kept_labels", KEPT, "majority labels 0 / 1 / 2 / 3"),
-    Published("majority_tasks", LABELS, "majority of items 0 / 1 / 2 / 3"),
-    Published("majority_units", LABELS, "majority of arguments 0 / 1 / 2 / 3"),
-    Published("splits", LABELS, "ordinary items split 3-0 / 2-1 / 1-1-1"),
-    Published("tied_units", LABELS, "arguments decided by experts", "265"),
-    Published("equal_majority", LABELS, "majority equals the released label / of"),
-    Published("equal_experts", LABELS, "with expert batches 1–3 overriding / of"),
-    Published("equal_adjudicated", LABELS, "with ties as released / of"),
-    Published("expert_controls", EXPERTS, "control sheet: items / raters"),
-    Published("expert_alpha", EXPERTS, "control sheet: alpha, ordinal", "0.89"),
-    Published("expert_fleiss", EXPERTS, "control sheet: Fleiss' kappa", "0.81"),
-    Published(
+    PublishedFigure("control_accuracy", CONTROLS, "right answers / all"),
+    PublishedFigure("workers_below_half", CONTROLS, "workers with accuracy below 0.5"),
+    PublishedFigure("workers_perfect_zero", CONTROLS, "workers with accuracy 1 / 0"),
+    PublishedFigure("kept_workers", KEPT, "kept workers"),
+    PublishedFigure("kept_votes", KEPT, "their votes on ordinary items"),
+    PublishedFigure("kept_tasks_without", KEPT, "ordinary items without a vote"),
+    PublishedFigure("kept_ties", KEPT, "tied items"),
+    PublishedFigure("kept_alpha", KEPT, "alpha, ordinal"),
+    PublishedFigure("kept_labels", KEPT, "majority labels 0 / 1 / 2 / 3"),
+    PublishedFigure("majority_tasks", LABELS, "majority of items 0 / 1 / 2 / 3"),
+    PublishedFigure("majority_units", LABELS, "majority of arguments 0 / 1 / 2 / 3"),
+    PublishedFigure("splits", LABELS, "ordinary items split 3-0 / 2-1 / 1-1-1"),
+    PublishedFigure("tied_units", LABELS, "arguments decided by experts", "265"),
+    PublishedFigure("equal_majority", LABELS, "majority equals the released label / of"),
+    PublishedFigure("equal_experts", LABELS, "with expert batches 1–3 overriding / of"),
+    PublishedFigure("equal_adjudicated", LABELS, "with ties as released / of"),
+    PublishedFigure("expert_controls", EXPERTS, "control sheet: items / raters"),
+    PublishedFigure("expert_alpha", EXPERTS, "control sheet: alpha, ordinal", "0.89"),
+    PublishedFigure("expert_fleiss", EXPERTS, "control sheet: Fleiss' kappa", "0.81"),
+    PublishedFigure(
         "batch_items",
         EXPERTS,
         "sentences labelled in batches",
         "480",
         "the five rated sheets of 100 hold fewer different ones",
     ),
-    Published("batch_twice", EXPERTS, "sentences labelled in two batches"),
-    Published("batch_alpha", EXPERTS, "sentences in two batches: alpha, ordinal"),
-    Published("batch_equal", EXPERTS, "sentences in two batches with equal labels"),
-    Published("model_exact", MODEL, "label equals the final one"),
+    PublishedFigure("batch_twice", EXPERTS, "sentences labelled in two batches"),
+    PublishedFigure("batch_alpha", EXPERTS, "sentences in two batches: alpha, ordinal"),
+    PublishedFigure("batch_equal", EXPERTS, "sentences in two batches with equal labels"),
+    PublishedFigure("model_exact", MODEL, "label equals the final one"),
     *(
-        Published(f"model_alpha_{level}", MODEL, f"alpha with the final labels, {level}")
+        PublishedFigure(f"model_alpha_{level}", MODEL, f"alpha with the final labels, {level}")
         for level in ("nominal", "ordinal", "interval")
     ),
-    Published(
+    PublishedFigure(
         "model_experts", MODEL, "alpha with experts", "0.68", "its labels are not among the files"
     ),
-    Published(
+    PublishedFigure(
         "model_crowd",
         MODEL,
         "alpha with the crowd",
         "0.43",
         "the released labels give the alphas above",
     ),
-    Published("added_twice", IMPORTS, "objects added by importing everything again"),
+    PublishedFigure("added_twice", IMPORTS, "objects added by importing everything again"),
 )
 
 # Rows and columns of table 3 as printed: the key of a value, and what stands over it.
@@ -153,7 +160,7 @@ PRINTED = {
 }
 _WHY = {"recall": OTHER_SCORES, "f1": OTHER_SCORES, "coherence": NO_REPLIES}
 ANSWERS = tuple(
-    Published(
+    PublishedFigure(
         f"{row}_{column}", TABLE_3, f"{ROWS[row]}, {COLUMNS[column]}", text, _WHY.get(column, "")
     )
     for row, texts in PRINTED.items()
@@ -167,19 +174,21 @@ RECIPE_NOTES = (
 SOUND_COLUMNS = ("jaccard_text", "jaccard_sentence", "levenshtein", "precision", "recall", "f1")
 SOUND_FIGURES = (
     *(
-        Published(f"{row}_sound_{column}", SOUND, f"{name}, {COLUMNS[column]}")
+        PublishedFigure(f"{row}_sound_{column}", SOUND, f"{name}, {COLUMNS[column]}")
         for row, name in ROWS.items()
         for column in SOUND_COLUMNS
     ),
     *(
-        Published(f"clean_{column}", SOUND, f"Silver (subset), clean reader, {COLUMNS[column]}")
+        PublishedFigure(
+            f"clean_{column}", SOUND, f"Silver (subset), clean reader, {COLUMNS[column]}"
+        )
         for column in ("precision", "recall", "f1")
     ),
 )
 PUBLISHED = (*FIGURES[:-1], *ANSWERS, *SOUND_FIGURES, FIGURES[-1])
 
 
-def table_3() -> Layout:
+def table_3() -> TableLayout:
     """Table 3 as printed."""
     rows = {name: [answers_place(name, column) for column in COLUMNS] for name in ROWS.values()}
     return answers_layout(rows)
@@ -190,36 +199,38 @@ def answers_place(row: str, column: str) -> Key:
     return TABLE_3, f"{row}, {COLUMNS[column]}"
 
 
-def answers_layout(rows: Mapping[str, Sequence[Key]]) -> Layout:
+def answers_layout(rows: Mapping[str, Sequence[Key]]) -> TableLayout:
     """Table 3 with these rows, each with a place for every column."""
-    return Layout(
+    return TableLayout(
         name="relevance-3",
         caption="Faithfulness of edited (gold) and machine-written (silver) answers to their "
         "arguments, after table 3 of the relevance paper.",
         headings=("Answers", *HEADINGS),
-        lines=tuple(Line((name,), tuple(map(Cell, places))) for name, places in rows.items()),
+        lines=tuple(
+            TableLine((name,), tuple(map(TableCell, places))) for name, places in rows.items()
+        ),
         spans=SPANS,
         notes=RECIPE_NOTES,
     )
 
 
-def votes_layout(caption: str) -> Layout:
+def votes_layout(caption: str) -> TableLayout:
     """The crowd's figures that the paper gives in its text, one a line."""
     return _listed("relevance-votes", caption, (VOTES, CROWD, CONTROLS, KEPT, LABELS))
 
 
-def _listed(name: str, caption: str, tables: tuple[str, ...]) -> Layout:
+def _listed(name: str, caption: str, tables: tuple[str, ...]) -> TableLayout:
     rows = [figure for figure in FIGURES if figure.table in tables]
-    return Layout(
+    return TableLayout(
         name=name,
         caption=caption,
         headings=("", "", "Value"),
-        lines=tuple(Line((row.table, row.cell), (Cell(row.place),)) for row in rows),
+        lines=tuple(TableLine((row.table, row.cell), (TableCell(row.place),)) for row in rows),
         digits=4,
     )
 
 
-def layouts() -> tuple[Layout, ...]:
+def layouts() -> tuple[TableLayout, ...]:
     """The paper's table, and its figures outside tables."""
     return (
         votes_layout("The crowd's votes and their results."),
@@ -233,7 +244,7 @@ def compare_values(
     ours: Mapping[str, Any],
     *,
     recipes: Mapping[str, str] | None = None,
-) -> list[Figure]:
+) -> list[PaperFigure]:
     """Printed, released and own values of every figure; ``recipes``: what ours change, by key."""
     asked = recipes or {}
     values = {
@@ -247,11 +258,11 @@ def compare_values(
     return compare(values, [figure.printed for figure in PUBLISHED])
 
 
-def measured(value: Any) -> Measured | None:
+def measured(value: Any) -> MeasuredFigure | None:
     """One number or several as a figure holds them; nothing for none."""
     if value in (None, ()):
         return None
-    return Measured(value if isinstance(value, tuple) else (value,))
+    return MeasuredFigure(value if isinstance(value, tuple) else (value,))
 
 
 # The relevance paper's figures from imported or live campaigns.

@@ -37,10 +37,16 @@ from annotation.papers.reports import (
     model_values,
     relabel_controls,
 )
-from cqa_site.files.actions.imports import Outcome, import_path
+from cqa_site.files.actions.imports import ImportOutcome, import_path
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.reproduction.figures import Figure, Key, Measured, ReproducedValue, compare
+from cqa_site.reproduction.figures import (
+    Key,
+    MeasuredFigure,
+    PaperFigure,
+    ReproducedValue,
+    compare,
+)
 
 # The relevance paper from its released files: import twice, settle labels, compute, compare.
 
@@ -74,7 +80,7 @@ class Choices:
     control_labels: dict[str, int] = field(default_factory=dict)
 
 
-def reproduce_relevance(data: Path, choices: Choices) -> list[Figure]:
+def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
     """Compute every figure twice: straight from the files, and from what their import stored.
 
     Uses the current database, which should be a throw-away one.
@@ -132,7 +138,7 @@ def find_files(data: Path) -> Files:
     return files
 
 
-def import_all(study: Study, files: Files) -> list[Outcome]:
+def import_all(study: Study, files: Files) -> list[ImportOutcome]:
     """Import every file as its page or command would."""
     return [
         import_path(
@@ -213,7 +219,7 @@ def _recipes(choices: Choices) -> dict[str, str]:
 TRAINED = "judge trained here, out of fold"
 
 
-def reproduce_judge(data: Path, say: Say) -> list[Figure]:
+def reproduce_judge(data: Path, say: Say) -> list[PaperFigure]:
     """Compute every figure in the current database, which should be a throw-away one.
 
     Raises DataMissing, ImportRefused, and JobRefused where nothing can be trained.
@@ -245,7 +251,7 @@ def _trained(figures: TrainedFigures, recipe: str) -> dict[Key, ReproducedValue]
         "equal labels": figures.exact,
     }
     return {
-        (TRAINED, cell): ReproducedValue(ours=Measured((value,)), recipe=recipe)
+        (TRAINED, cell): ReproducedValue(ours=MeasuredFigure((value,)), recipe=recipe)
         for cell, value in values.items()
         if value is not None
     }

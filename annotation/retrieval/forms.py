@@ -42,7 +42,7 @@ class CorpusForm(forms.Form):
         self.add_error("file", _("The limit is %s. Split this file.") % limit)
 
 
-class ColumnsForm(forms.Form):
+class CorpusColumnsForm(forms.Form):
     """Which column of a table is the sentence, and which its address."""
 
     text = forms.ChoiceField(label=lazy("Sentence"))

@@ -22,8 +22,8 @@ from annotation.retrieval.actions import corpora as actions
 from annotation.retrieval.actions.arguments import MOST_HITS, AddedArguments, search, sentences_of
 from annotation.retrieval.forms import (
     CamForm,
-    ColumnsForm,
     ComparisonForm,
+    CorpusColumnsForm,
     CorpusForm,
     SearchForm,
     ServiceForm,
@@ -117,7 +117,7 @@ def _found(study: Study, corpus_id: uuid.UUID) -> Corpus:
 
 
 def _corpus_page(
-    request: StudyRequest, study: Study, row: Corpus, form: ColumnsForm | None = None
+    request: StudyRequest, study: Study, row: Corpus, form: CorpusColumnsForm | None = None
 ) -> HttpResponse:
     read = {"text": row.found.get("text", ""), "url": row.found.get("url", "")}
     chosen = read | {name: value for name, value in row.options.items() if value}
@@ -125,7 +125,7 @@ def _corpus_page(
     context = {
         "study": study,
         "corpus": row,
-        "form": form or ColumnsForm(columns=columns, initial=chosen),
+        "form": form or CorpusColumnsForm(columns=columns, initial=chosen),
         "is_stranded": actions.is_stranded(row),
         "counts": _counts(row.found),
     }
@@ -153,7 +153,7 @@ def _counts(counts: dict) -> list[tuple[str, int]]:
 def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Look at the file again, with the columns that are chosen."""
     row = _found(study, corpus_id)
-    form = ColumnsForm(request.POST, columns=row.found.get("columns", []))
+    form = CorpusColumnsForm(request.POST, columns=row.found.get("columns", []))
     if not form.is_valid():
         return _corpus_page(request, study, row, form)
     try:

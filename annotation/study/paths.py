@@ -13,7 +13,7 @@ from cqa_site.people.models import Rater, Role, Study
 from cqa_site.rounds.models import Participant
 from cqa_site.rounds.progress import rounds_of
 from cqa_site.runs.models import Endpoint, Run
-from cqa_site.web.navigation import Path, Step, step
+from cqa_site.web.navigation import Path, StudyStep, step
 
 # From an empty study to relevant arguments.
 
@@ -22,7 +22,7 @@ from cqa_site.web.navigation import Path, Step, step
 NEWEST = 6
 
 
-def relevance_steps(study: Study) -> list[Step]:
+def relevance_steps(study: Study) -> list[StudyStep]:
     """Arguments, a round, people, labels, figures."""
     rounds = list(rounds_of(LABELS, study)[:NEWEST])
     voted = next((campaign for campaign in rounds if campaign.votes), None)
@@ -38,7 +38,7 @@ def relevance_steps(study: Study) -> list[Step]:
     ]
 
 
-def _arguments(study: Study) -> Step:
+def _arguments(study: Study) -> StudyStep:
     count = study.arguments.count()
     sentence = ngettext(
         "%(count)s argument in this study.", "%(count)s arguments in this study.", count
@@ -54,7 +54,7 @@ def _arguments(study: Study) -> Step:
     )
 
 
-def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
+def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
     title = _("Open a label round")
     draft = next((campaign for campaign in rounds if campaign.state == Campaign.State.DRAFT), None)
     if draft and not opened:
@@ -73,7 +73,7 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
     )
 
 
-def _annotators_step(study: Study, about: Any) -> Step:
+def _annotators_step(study: Study, about: Any) -> StudyStep:
     """Done only when as many people can label as each argument of the round asks for."""
     members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
     wanted = about.votes_per_item if about.is_live else 1
@@ -106,7 +106,7 @@ def _members(study: Study) -> int:
     return people.filter(user__participant__isnull=True).count()
 
 
-def _labels(study: Study, opened: Any | None) -> Step:
+def _labels(study: Study, opened: Any | None) -> StudyStep:
     title = _("Collect labels")
     if opened is None:
         text = _(
@@ -138,7 +138,7 @@ def _has_all(round_: Any) -> bool:
     return round_.done >= round_.wanted if round_.is_live else round_.votes > 0
 
 
-def _figures(study: Study, voted: Any | None) -> Step:
+def _figures(study: Study, voted: Any | None) -> StudyStep:
     title = _("View the figures")
     if voted is None:
         text = _("Agreement, accuracy on control items and final labels, once there are labels.")
@@ -156,7 +156,7 @@ def _figures(study: Study, voted: Any | None) -> Step:
     )
 
 
-def _later(study: Study, title: str, text: str) -> Step:
+def _later(study: Study, title: str, text: str) -> StudyStep:
     """A step that begins with a round."""
     return step(
         study,
@@ -185,7 +185,7 @@ RELEVANCE = Path(
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 
-def judge_steps(study: Study) -> list[Step]:
+def judge_steps(study: Study) -> list[StudyStep]:
     """Labels of people, a model, a run, the comparison."""
     from cqa_site.stats.alternative_annotator import ADVISED_HUMANS
 
@@ -223,7 +223,7 @@ def judge_steps(study: Study) -> list[Step]:
     ]
 
 
-def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
+def _labels_step(study: Study, raters: int, *, is_enough: bool) -> StudyStep:
     button, page = _("Import labels or arguments"), "imports"
     if campaigns_of(study).exists():
         button, page = _("Label rounds"), "campaigns"
@@ -244,7 +244,7 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
     )
 
 
-def _model(study: Study) -> Step:
+def _model(study: Study) -> StudyStep:
     count = Endpoint.objects.filter(study=study, is_archived=False).count()
     sentence = ngettext("%(count)s model is available.", "%(count)s models are available.", count)
     asked = _("Any OpenAI-compatible endpoint, or the small built-in model.")

@@ -8,7 +8,13 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from annotation.answers.methods.rendering import HEADING, ITEMS, Block, Piece, find_answer_blocks
+from annotation.answers.methods.rendering import (
+    HEADING,
+    ITEMS,
+    Piece,
+    TextBlock,
+    find_answer_blocks,
+)
 
 register = template.Library()
 
@@ -26,13 +32,13 @@ def answer_text(answer: Sequence[Piece] | str, list_place: int | None = None) ->
     return mark_safe(html.replace("\r", "&#13;"))  # noqa: S308  escaped by format_html
 
 
-def _groups(groups: "groupby[bool, Block]", list_place: int | None) -> Iterator[SafeString]:
+def _groups(groups: "groupby[bool, TextBlock]", list_place: int | None) -> Iterator[SafeString]:
     for is_list, blocks in groups:
         html = format_html_join("", "{}{}", ((_block(b, list_place), b.gap) for b in blocks))
         yield format_html("<ul>{}</ul>", html) if is_list else html
 
 
-def _block(block: Block, list_place: int | None) -> SafeString:
+def _block(block: TextBlock, list_place: int | None) -> SafeString:
     html = format_html_join("", "{}", ((_piece(piece, list_place),) for piece in block.pieces))
     if block.kind in ITEMS:
         is_deep = block.pieces[0].text[0] in " \t"

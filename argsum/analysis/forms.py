@@ -12,12 +12,12 @@ from argsum.analysis.actions.analyses import LONGEST_SETTING
 from argsum.analysis.actions.edits import LONGEST_TEXT
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, STATEMENTS, WORDS, target_of
 from argsum.analysis.models import Analysis
-from argsum.analysis.reports.analyses import Narrowing
+from argsum.analysis.reports.analyses import StatementSearch
 from argsum.datasets.models import Cell, Comment
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
 LONGEST_SEARCH = 200
@@ -118,10 +118,10 @@ class NarrowForm(forms.Form):
         if not analysis.facets.get("first"):
             del self.fields["first"], self.fields["last"]
 
-    def narrowing(self) -> Narrowing:
+    def narrowing(self) -> StatementSearch:
         """What was asked for; nothing where a value is no choice."""
         if not self.is_valid():
-            return Narrowing()
+            return StatementSearch()
         data = self.cleaned_data
         column, value = json.loads(data["group"]) if data.get("group") else ("", "")
         first, last = data.get("first"), data.get("last")
@@ -131,7 +131,7 @@ class NarrowForm(forms.Form):
             "first": first.isoformat() if first else "",
             "last": last.isoformat() if last else "",
         }
-        return Narrowing(data["q"], column, value, first, last, tuple(asked.items()))
+        return StatementSearch(data["q"], column, value, first, last, tuple(asked.items()))
 
 
 class PointsForm(forms.Form):
@@ -157,7 +157,7 @@ class PointForm(forms.Form):
     seen = forms.IntegerField(min_value=0)
 
 
-class PointWritingForm(PlanForm):
+class PointWritingForm(RunPlanForm):
     """Which language model writes the key points of an analysis, with which prompt."""
 
     kind = KIND

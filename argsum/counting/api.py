@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 from rest_framework import serializers
 
-from argsum.counting.forms import CountingRunForm, RoundForm
+from argsum.counting.forms import CountingRoundForm, CountingRunForm
 from argsum.counting.models import CountingItem, CountingRound, CountSheet
 from argsum.counting.reports import SHOWN, CountSheetQuery, shown_sheets
 from cqa_site.api.base import FormInput, ReadSerializer, StudyViews, public_id
@@ -20,7 +20,7 @@ from cqa_site.rounds.api import (
     round_views,
 )
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 
 # How a run that counts is asked for.
 
@@ -35,7 +35,7 @@ class CountingRunInput(PlanInput):
     kind = serializers.ChoiceField(["counting"])
 
 
-def _counting(study: Study, actor: User, given: Given) -> PlanForm:
+def _counting(study: Study, actor: User, given: Given) -> RunPlanForm:
     if wanted := given.pop("dataset", None):
         given["dataset"] = key_of(study.argument_datasets, wanted)
     given = as_typed(CountingRunForm, study, given)
@@ -51,13 +51,13 @@ COUNTING = Start(CountingRunInput, _counting)
 class CountingRoundInput(FormInput):
     """Which sets are judged how; what is left out keeps its default, or its value."""
 
-    form = RoundForm
+    form = CountingRoundForm
 
 
 class CountingRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
-    form = RoundForm
+    form = CountingRoundForm
     found = serializers.IntegerField(
         source="recipe.found", allow_null=True, default=None, read_only=True
     )

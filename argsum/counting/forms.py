@@ -23,7 +23,7 @@ from argsum.counting.actions.rounds import (
     MOST_SETS,
     ONE,
     CountContent,
-    Plan,
+    CountingPlan,
     drawn_sets,
     plan_round,
 )
@@ -41,9 +41,9 @@ from argsum.counting.methods.counts import (
 from argsum.counting.models import CountSheet
 from argsum.datasets.models import Cell, Dataset
 from cqa_site.people.models import Study
-from cqa_site.rounds.forms import Extent, PlanForm, SaveForm
+from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm
 from cqa_site.rounds.progress import seconds_each
-from cqa_site.runs.forms.plan import PlanForm as plan_PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
 from cqa_site.runs.forms.plan import differing
 from cqa_site.web.pages import offer
 
@@ -177,12 +177,12 @@ PER_CELL = [
 ]
 
 
-class RoundForm(PlanForm):
+class CountingRoundForm(RoundPlanForm):
     """Everything that a draft round decides."""
 
     kind = COUNTING
     planned = staticmethod(plan_round)
-    advanced = ("per_cell", "setting", "leave_out_used", *PlanForm.advanced)
+    advanced = ("per_cell", "setting", "leave_out_used", *RoundPlanForm.advanced)
     groups = (
         (
             lazy("Which sets"),
@@ -255,11 +255,11 @@ class RoundForm(PlanForm):
         """The paper's questions."""
         return {"instructions": GUIDE}
 
-    def plan(self) -> Plan:
+    def plan(self) -> CountingPlan:
         """The cleaned fields as the action takes them."""
         data = {"name": "", **self.cleaned_data}
         data["systems"] = tuple(data["systems"])
-        return Plan(**data)
+        return CountingPlan(**data)
 
     def measure(self) -> Extent:
         """The sets that would be drawn, each for so many people."""

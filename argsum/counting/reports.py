@@ -16,7 +16,7 @@ from argsum.counting.models import CountSheet
 from argsum.metrics.models import CountReply
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import COUNTED
-from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call
 
 # People's count sheets of a study: the rows behind every figure, one sheet beside the others.
@@ -138,7 +138,7 @@ def sheet_or_404(study: Study, count_id: uuid.UUID) -> CountSheet:
 
 
 @dataclass(frozen=True)
-class Column:
+class CountColumn:
     """One sheet of the set as a column of the table."""
 
     sheet: CountSheet
@@ -157,7 +157,7 @@ def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
     )
     shown = [sheet, *others[:MOST_BESIDE]]
     columns = [
-        Column(
+        CountColumn(
             count_sheet,
             rater_name(count_sheet.rater),
             marks_from_json(count_sheet.marks),
@@ -199,7 +199,7 @@ def _summary_mark(marks: Marks, place: int) -> tuple[str, bool]:
 # What the requests of a counting run are about.
 
 
-def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     keys = {call.pk: call.subject_ids[0] for call in calls}
     rows = study.summary_sets.select_related("cell").only("system", "setting", "cell")
     sets = rows.in_bulk(set(keys.values()))
@@ -208,14 +208,14 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     return {pk: [_item(sets.get(key), call_replies.get(pk))] for pk, key in keys.items()}
 
 
-def _item(made: Any, row: CountReply | None) -> Item | None:
+def _item(made: Any, row: CountReply | None) -> RequestItem | None:
     if made is None:
         return None
     context = f"{made.system} · {made.setting}" if made.setting else made.system
     if row is None:
-        return Item(str(made.cell), context)
+        return RequestItem(str(made.cell), context)
     value = "" if row.count is None else f"{row.count:g}"
-    return Item(str(made.cell), context, value, "", row.reason)
+    return RequestItem(str(made.cell), context, value, "", row.reason)
 
 
 COUNTING = CallSubjects(Titles(lazy("Cell and set"), lazy("Count"), lazy("Note")), _items)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from argsum.counting.actions.judge import KIND, clipped_and_unparsable, dimension_of
 from argsum.counting.actions.rounds import ALL, COUNTING, CountContent, counts_of
-from argsum.counting.forms import LONGEST_COMMENT, CountForm, CountingRunForm, RoundForm
+from argsum.counting.forms import LONGEST_COMMENT, CountForm, CountingRoundForm, CountingRunForm
 from argsum.counting.methods.counts import FULL, NONE, PART, Marks, letters, marks_from_json
 from argsum.counting.models import CountingItem, CountingRound, CountSheet
 from argsum.counting.reports import (
@@ -29,16 +29,16 @@ from argsum.counting.reports import (
     shown_sheets,
 )
 from argsum.datasets.methods.statements import language_of
-from argsum.metrics.actions.metrics import Choice, scorable_sets
+from argsum.metrics.actions.metrics import SetSelection, scorable_sets
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
 from cqa_site.files.actions.exports import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.access import EXCLUSIONS
-from cqa_site.rounds.pages.rounds import Column, RoundPages, round_urls, trial_urls
+from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, trial_urls
 from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
@@ -77,7 +77,7 @@ class FormSummary:
 
 
 @dataclass(frozen=True)
-class FormSet:
+class SetForm:
     """Everything of a set that its judge sees."""
 
     topic: str
@@ -94,14 +94,14 @@ class FormSet:
         return language_of(texts)
 
 
-def form_set(sheet: CountSheet, content: CountContent) -> FormSet:
+def form_set(sheet: CountSheet, content: CountContent) -> SetForm:
     """The set with what stands on the form: two queries, texts only."""
     cell = sheet.summary_set.cell
     marks = marks_from_json(content.marks)
     chosen = _letters(marks, sheet.summaries)
     references = cell.key_points.values_list("text", flat=True)[: sheet.references]
     summaries = sheet.summary_set.summaries.values_list("text", flat=True)[: sheet.summaries]
-    return FormSet(
+    return SetForm(
         topic=cell.topic,
         stance=cell.get_stance_display() if cell.stance else "",
         references=[
@@ -261,21 +261,23 @@ def _mean_column(name: str) -> Any:
 
 
 ROUND_PAGES = RoundPages(
-    form=RoundForm,
+    form=CountingRoundForm,
     is_ready=lambda study: study.summary_sets.exists(),
     needs=lazy("Run a system or import people's counts first. A round defines what is judged."),
     decisions=EXCLUSIONS,
-    columns=(Column(lazy("People per set"), lambda row: row.raters, css="number"),),
+    columns=(ListColumn(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
-        Column(lazy("With unsure counts"), lambda person: person.figures["unsure"], css="number"),
-        Column(lazy("Mean coverage"), _mean_column("coverage"), css="number"),
-        Column(lazy("Mean redundancy"), _mean_column("redundancy"), css="number"),
+        ListColumn(
+            lazy("With unsure counts"), lambda person: person.figures["unsure"], css="number"
+        ),
+        ListColumn(lazy("Mean coverage"), _mean_column("coverage"), css="number"),
+        ListColumn(lazy("Mean redundancy"), _mean_column("redundancy"), css="number"),
     ),
     things=(
-        Column(lazy("Topic"), lambda item: item.summary_set.cell.topic, _address, "question"),
-        Column(lazy("Stance"), lambda item: item.summary_set.cell.get_stance_display()),
-        Column(lazy("System"), lambda item: item.summary_set.system),
-        Column(lazy("Setting"), lambda item: item.summary_set.setting, css="mono small"),
+        ListColumn(lazy("Topic"), lambda item: item.summary_set.cell.topic, _address, "question"),
+        ListColumn(lazy("Stance"), lambda item: item.summary_set.cell.get_stance_display()),
+        ListColumn(lazy("System"), lambda item: item.summary_set.system),
+        ListColumn(lazy("Setting"), lambda item: item.summary_set.setting, css="mono small"),
     ),
     drawn=_drawn,
     sheets=_sheets,
@@ -286,7 +288,7 @@ urlpatterns += round_urls(ROUND_PAGES, "key-points/rounds/", "counting_id")
 # Runs in which a language model counts: their list, starting one, and the page of one.
 
 
-def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
+def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """How many sets there are, and requests about them."""
     sets = requests // form.cleaned_data["replicates"]
     return RunScope([(lazy("Sets"), sets), (lazy("Requests (one per set and reply)"), requests)])
@@ -298,7 +300,7 @@ RUN_PAGES = RunPages(
     form=CountingRunForm,
     heading=lazy("Scope"),
     rows=(("choice",), ("sample",)),
-    has_things=lambda study: scorable_sets(study, Choice()).exists(),
+    has_things=lambda study: scorable_sets(study, SetSelection()).exists(),
     taken=_taken,
     about=lazy(
         "Language models count covered references and unique key points, several times per set. "

@@ -295,7 +295,7 @@ class CellArgumentViews(StudyViews):
 # Comments of a cell as they came, each with what it says.
 
 
-class SaidStatementSerializer(serializers.Serializer):
+class CommentStatementSerializer(serializers.Serializer):
     """A statement of a comment; ``left_out`` is "" for those that take part."""
 
     id = serializers.UUIDField(source="argument.public_id")
@@ -306,7 +306,7 @@ class SaidStatementSerializer(serializers.Serializer):
 class CommentSerializer(ReadSerializer):
     """One comment; ``attributes`` are the further columns of its file."""
 
-    statements = SaidStatementSerializer(many=True, source="said")
+    statements = CommentStatementSerializer(many=True, source="said")
 
     class Meta:
         model = Comment

@@ -12,8 +12,8 @@ from argsum.imports.methods.released_scores import CLUSTERINGS
 from argsum.imports.methods.system_files import INSIDE, columns_of
 from argsum.metrics.methods import LLM
 from cqa_site.files.format_parts import (
-    Counted,
     Look,
+    ObjectCount,
     Option,
     Sample,
     csv_of,
@@ -131,7 +131,8 @@ class AskingKeyPoints(AskingScores):
 def register_summary_score_imports() -> None:
     """Make stored scores known to the platform."""
     register_counted(
-        Counted(BOOK, lazy("Metrics of sets")), Counted(POINTS, lazy("Key points of systems"))
+        ObjectCount(BOOK, lazy("Metrics of sets")),
+        ObjectCount(POINTS, lazy("Key points of systems")),
     )
     register_options(
         Option(

@@ -30,7 +30,7 @@ from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports.key_points import (
     COLUMNS,
     PER_PAGE,
-    Side,
+    StanceSide,
     lines_of,
     points_table,
     prevalence_chart,
@@ -387,7 +387,7 @@ def summary_set_figure(
     return figure_file(request, _figures(made, sides_of(made, least), least), figure, format)
 
 
-def _figures(made: SummarySet, sides: list[Side], least: float) -> list[Figure]:
+def _figures(made: SummarySet, sides: list[StanceSide], least: float) -> list[Figure]:
     """Key points by prevalence; nothing without any."""
     if not any(side.points for side in sides):
         return []

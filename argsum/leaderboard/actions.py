@@ -14,8 +14,8 @@ from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.board import RECIPE_VERSION, BoardChoice, board_choice
 from cqa_site.people.models import Study, User
 from cqa_site.results.models import pack
-from cqa_site.results.snapshots import MOST_UNMADE, Computed, ResultKind, make
-from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.results.snapshots import MOST_UNMADE, ResultKind, SnapshotContent, make
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.runs.models import Job
 
 JOB = "key_point_board"
@@ -41,7 +41,7 @@ class KeyPointResults(ResultKind):
 
         return marker(subject)
 
-    def compute(self, subject: BoardChoice) -> Computed:
+    def compute(self, subject: BoardChoice) -> SnapshotContent:
         from argsum.leaderboard.reports.snapshot import figures_of, kept_rows, recipe_of
 
         # Taken before the rows are read: one that comes in between makes the board stale, never
@@ -49,7 +49,7 @@ class KeyPointResults(ResultKind):
         seen = self.marker(subject)
         plain = kept_rows(subject)
         recipe = recipe_of(subject, plain)
-        return Computed(*pack([plain]), seen, recipe, figures_of(plain, recipe))
+        return SnapshotContent(*pack([plain]), seen, recipe, figures_of(plain, recipe))
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
         from argsum.leaderboard.reports.snapshot import figures_of
@@ -95,7 +95,7 @@ def request_board(*, choice: BoardChoice, actor: User | None = None) -> Job:
     )
 
 
-def make_board(work: Work) -> None:
+def make_board(work: JobContext) -> None:
     """Handle a job: compute the figures of a choice and store them as its live snapshot."""
     choice = board_choice(
         work.study, dict(parse_qsl(work.payload["choice"], keep_blank_values=True))

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.datasets.models import Cell
-from argsum.metrics.actions.metrics import CHOICES, Choice, MetricPlan, MetricsRefused
+from argsum.metrics.actions.metrics import CHOICES, MetricPlan, MetricsRefused, SetSelection
 from argsum.metrics.methods import ROUGE, title_of
 from argsum.scorers.actions.scorers import first_scorers
 from argsum.scorers.models import Scorer
@@ -87,8 +87,8 @@ class MetricsForm(forms.Form):
         )
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> SetSelection:
         """Of which sets."""
         data = self.cleaned_data
         dataset = str(data["dataset"].public_id) if data["dataset"] else ""
-        return Choice(dataset, data["split"])
+        return SetSelection(dataset, data["split"])

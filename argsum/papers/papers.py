@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import CommandError
 
 from annotation.management.environment import find_study
-from argsum.papers.reports.release import ReleaseMissing
+from argsum.papers.reports.release import KeyPointReleaseMissing
 from argsum.papers.reports.reproduction import argsum_reproduction
 from argsum.papers.reports.study import argsum_of_study
 from cqa_site.judging.embedding import EmbeddingsUnavailable
@@ -18,7 +18,7 @@ def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """Every figure that needs no foreign model; no database is used, no option changes one."""
     try:
         return argsum_reproduction(data, say)
-    except (ReleaseMissing, UnreadableFile, EmbeddingsUnavailable) as error:
+    except (KeyPointReleaseMissing, UnreadableFile, EmbeddingsUnavailable) as error:
         raise CommandError(str(error)) from error
 
 

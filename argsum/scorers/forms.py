@@ -10,7 +10,7 @@ from argsum.scorers.methods.training import (
     BOUNDS,
     WRITER_MODEL,
     WRITING_BOUNDS,
-    Recipe,
+    ScorerRecipe,
     WritingRecipe,
 )
 from argsum.scorers.models import Scorer
@@ -18,7 +18,7 @@ from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
 
-USUAL, USUAL_WRITING = Recipe(), WritingRecipe()
+USUAL, USUAL_WRITING = ScorerRecipe(), WritingRecipe()
 # Task and kind in one choice, so that no pair can be chosen that does not exist.
 WAYS = {
     "match_bi": (_("Match: cosine of two sentence vectors"), "match", "bi_encoder"),
@@ -167,11 +167,11 @@ class TrainForm(forms.Form):
             self.add_error("contrast", _("Give at least one of the two losses a weight."))
         return cleaned
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> ScorerRecipe:
         """The usual recipe with what was given."""
         given = self.cleaned_data
         names = [name for name in self.advanced if given.get(name) is not None]
-        return Recipe(**{name: given[name] for name in names})
+        return ScorerRecipe(**{name: given[name] for name in names})
 
 
 class WriterTrainForm(forms.Form):

@@ -7,7 +7,7 @@ from argsum.writing.actions.runs import writable
 from argsum.writing.forms import WritingForm
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 
 
 class WritingRunInput(PlanInput):
@@ -22,7 +22,7 @@ class WritingRunInput(PlanInput):
     system_run = serializers.UUIDField()
 
 
-def _writing(study: Study, actor: User, given: Given) -> PlanForm:
+def _writing(study: Study, actor: User, given: Given) -> RunPlanForm:
     system_run = writable(study).filter(public_id=given.pop("system_run")).first()
     # The form refuses the key 0, which stands for a run that does not wait, or is not there.
     given["system_run"] = system_run.pk if system_run else 0

@@ -13,7 +13,7 @@ from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.writing.actions.prompts import COUNTS, OF_VARIANT, PROMPTS
 from argsum.writing.actions.runs import ARGUMENTS, KIND, WORDS, target_of, writable
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
 MOST_KEY_POINTS = 60
@@ -21,7 +21,7 @@ MOST_KEY_POINTS = 60
 TOKENS = 40
 
 
-class WritingForm(PlanForm):
+class WritingForm(RunPlanForm):
     """For which run of a system, with which prompt, within which bounds."""
 
     kind = KIND

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from cqa_site.judging.extraction import ReplyNotUsable, Unscored, extract_json
+from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_json
 from cqa_site.judging.labels import closed_object, parse_prose
 
 # Increased with every change that may read a reply differently.
@@ -92,16 +92,16 @@ def read_list(reply: str, finish_reason: str, *, most: int, refusal: str = "") -
     answer = dict(_pairs(reply, finish_reason, refusal))
     entries = answer.get("key_points")
     if set(answer) != {"key_points"} or not isinstance(entries, list):
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one list of key points")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "not one list of key points")
     if len(entries) > TOO_MANY * most:
-        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{len(entries)} key points")
+        raise ReplyNotUsable(UnscoredReason.OUT_OF_SET, f"{len(entries)} key points")
     texts = [_MARK.sub("", _key_point(entry)) for entry in entries]
     first: dict[str, str] = {}
     for text in filter(None, texts):
         first.setdefault(text.casefold(), text)
     kept = list(first.values())
     if not kept:
-        raise ReplyNotUsable(Unscored.EMPTY, "no key point")
+        raise ReplyNotUsable(UnscoredReason.EMPTY, "no key point")
     return ReplyContent(
         {str(number): text for number, text in enumerate(kept, start=1)}, len(texts) - len(kept)
     )
@@ -117,10 +117,10 @@ def read_one(reply: str, finish_reason: str, cluster: int, *, refusal: str = "")
     """
     pairs = _pairs(reply, finish_reason, refusal)
     if [name for name, _value in pairs] != ["key_point"]:
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one key point")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "not one key point")
     text = _key_point(pairs[0][1])
     if not text:
-        raise ReplyNotUsable(Unscored.EMPTY, "no key point")
+        raise ReplyNotUsable(UnscoredReason.EMPTY, "no key point")
     return ReplyContent({str(cluster): text})
 
 
@@ -192,7 +192,7 @@ def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]
     try:
         answer: Mapping[str, Any] = extract_json(text)
     except ReplyNotUsable as problem:
-        repeated = _repeated(text) if problem.reason is Unscored.NO_JSON else None
+        repeated = _repeated(text) if problem.reason is UnscoredReason.NO_JSON else None
         if repeated is None:
             raise
         return repeated

@@ -10,11 +10,11 @@ from django.utils.translation import ngettext
 from argsum.datasets.models import Cell
 from argsum.keypoints.models import SummarySet, WrittenPart
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import CallSubjects, Item, Subject, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Subject, Titles
 from cqa_site.runs.models import Call, Run
 
 
-class Asked(NamedTuple):
+class WritingCallKey(NamedTuple):
     """The keys of a subject: a cell of a system's run, or some clusters of one of its sets."""
 
     system_run: int
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
     is_unfiltered: bool = False
 
     @classmethod
-    def of(cls, ids: Sequence[int]) -> "Asked":
+    def of(cls, ids: Sequence[int]) -> "WritingCallKey":
         """As the request's row keeps it."""
         system_run, cell, summary_set, is_unfiltered, *clusters = ids
         return cls(system_run, cell, summary_set, tuple(clusters), bool(is_unfiltered))
@@ -39,8 +39,8 @@ class Asked(NamedTuple):
         return Subject(name, (*ids, *self.clusters))
 
 
-def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
-    asked = {call.pk: Asked.of(call.subject_ids) for call in calls}
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
+    asked = {call.pk: WritingCallKey.of(call.subject_ids) for call in calls}
     cells = Cell.objects.filter(dataset__study=study).in_bulk(
         {subject.cell for subject in asked.values()}
     )
@@ -62,8 +62,8 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
 
 
 def _item(
-    cell: Cell | None, made: SummarySet | None, asked: Asked, part: WrittenPart | None
-) -> Item | None:
+    cell: Cell | None, made: SummarySet | None, asked: WritingCallKey, part: WrittenPart | None
+) -> RequestItem | None:
     if cell is None:
         return None
     context = made.setting if made else ""
@@ -71,11 +71,13 @@ def _item(
         count = ngettext("%d cluster", "%d clusters", len(asked.clusters)) % len(asked.clusters)
         context = f"{context} · {count}"
     if part is None:
-        return Item(str(cell), context)
+        return RequestItem(str(cell), context)
     value = ngettext("%d key point", "%d key points", len(part.texts)) % len(part.texts)
     if part.dropped:
         value += " · " + _("%d dropped") % part.dropped
-    return Item(str(cell), context, value if part.texts else "", _lines(part.texts), part.reason)
+    return RequestItem(
+        str(cell), context, value if part.texts else "", _lines(part.texts), part.reason
+    )
 
 
 def _lines(texts: Mapping[str, str]) -> str:

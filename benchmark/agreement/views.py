@@ -15,7 +15,13 @@ from django.views.decorators.http import require_safe
 from annotation.answers.reports import about_answer, side_by_side
 from annotation.judges.reports.results import judged_rounds
 from benchmark.agreement.actions import shown_agreement
-from benchmark.agreement.methods.figures import Agreement, Column, Pair, People, Verdict
+from benchmark.agreement.methods.figures import (
+    Agreement,
+    PeopleCounts,
+    PointsColumn,
+    RaterPairFigures,
+    ReplacementVerdict,
+)
 from benchmark.agreement.reports.agreement import judge_trust
 from benchmark.agreement.reports.judges import (
     BADGES,
@@ -32,7 +38,13 @@ from benchmark.agreement.reports.judges import (
     numbers_of,
     reasons_of,
 )
-from benchmark.agreement.reports.snapshot import MEASURES, Choice, pair_of, snapshot_of, state_of
+from benchmark.agreement.reports.snapshot import (
+    MEASURES,
+    AgreementSelection,
+    pair_of,
+    snapshot_of,
+    state_of,
+)
 from benchmark.agreement.reports.summary import CHARTS, agreement_finding, judges_finding
 from benchmark.agreement.reports.tables import (
     DETAIL_TABLES,
@@ -52,7 +64,7 @@ from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.sheets import beside_sheet, sheet_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.boards import DETAILS, SHOW, Finding
+from cqa_site.results.boards import DETAILS, SHOW, Conclusion
 from cqa_site.results.figures import PLAIN as WITH_CHART
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.stats.estimate import from_json
@@ -63,13 +75,13 @@ from cqa_site.web.templatetags.figures import percent
 # What the page about replacing people shows of one judge.
 
 
-def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
+def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
     """The answer in words, each column's results with their numbers, and the rules."""
     verdicts, names = figures.verdict[choice.judge], column_names(figures)
     name = rater_names(figures)[choice.judge]
     sure = chance_of(figures, choice.judge), cautions_of(verdicts), _ground(figures)
     return {
-        "finding": Finding(
+        "finding": Conclusion(
             headline(figures, choice.judge, name),
             " ".join(filter(None, sure)),
             BADGES[verdicts["total"].result],
@@ -117,13 +129,15 @@ def _ground(figures: Agreement) -> str:
     )
 
 
-def _shared(people: People) -> str:
+def _shared(people: PeopleCounts) -> str:
     if people.shared == people.answers:
         return _("all of them")
     return _("%s of them") % f"{people.shared:,}"
 
 
-def _row(column: Column, names: dict[str, str], verdict: Verdict) -> dict[str, Any]:
+def _row(
+    column: PointsColumn, names: dict[str, str], verdict: ReplacementVerdict
+) -> dict[str, Any]:
     return {
         "key": column.key,
         "kind": column.kind,
@@ -219,7 +233,7 @@ def agreement_context(
     }
     if not snapshot or not figures:
         return context
-    choice = Choice.from_query(request.GET, figures, shown.condition)
+    choice = AgreementSelection.from_query(request.GET, figures, shown.condition)
     return context | {
         "choice": choice,
         "names": rater_names(figures),
@@ -242,7 +256,9 @@ def score_agreement_figure(
     return figure_file(request, cards, figure, format)
 
 
-def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: str) -> Figure:
+def card_of(
+    snapshot: BoardSnapshot, figures: Agreement, choice: AgreementSelection, slug: str
+) -> Figure:
     """One figure with its table, and the words of its chart if it has one."""
     entry = TABLES[slug]
     study = snapshot.study.public_id
@@ -271,19 +287,19 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
     )
 
 
-def _about(figures: Agreement, choice: Choice, slug: str) -> str:
+def _about(figures: Agreement, choice: AgreementSelection, slug: str) -> str:
     """Which column or pair a figure is about."""
     if slug == "pairs":
         return column_names(figures)[choice.column]
     return _pair_title(figures, choice) if slug in OF_A_PAIR else ""
 
 
-def _pair_title(figures: Agreement, choice: Choice) -> str:
+def _pair_title(figures: Agreement, choice: AgreementSelection) -> str:
     names = rater_names(figures)
     return " – ".join(names[key] for key in (choice.first, choice.second) if key)
 
 
-def _details(figures: Agreement, choice: Choice) -> dict[str, Any]:
+def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
     """What the tables of the page about agreement link to and choose from."""
     measure, people = choice.measure, figures.people.columns
     # People together have alphas only.
@@ -297,7 +313,7 @@ def _details(figures: Agreement, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _cells(pair: Pair, measure: str) -> list[dict[str, Any]]:
+def _cells(pair: RaterPairFigures, measure: str) -> list[dict[str, Any]]:
     """The chosen measure by column and how dark its cell is; bias darkens either way."""
     cells = []
     for column, agreement in pair.columns.items():

@@ -14,7 +14,7 @@ from benchmark.leaderboard.actions import request_board
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import Criterion
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.actions import Plan, plan_round, set_example
+from benchmark.scoring.actions import ScoringPlan, plan_round, set_example
 from benchmark.scoring.methods import length_points, sentence_places
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.actions import rater_for
@@ -298,7 +298,7 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
     """Open a round over the answers of the demo."""
     actor = users[Role.RESEARCHER]
     rubric = default_rubric(study, actor=actor)
-    plan = Plan(
+    plan = ScoringPlan(
         name=_("Score answers (demo)"),
         rubric=rubric,
         seed=ROUND_SEED,

@@ -34,7 +34,7 @@ class TrainingRefused(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class AdapterRecipe:
     """How the adapter is trained; the defaults are those of the CompQA paper where it gives any.
 
     Appendix B gives epochs, batch, learning rate, warm-up, weight decay and a cosine schedule.
@@ -94,7 +94,7 @@ def train(
     *,
     model: str,
     out: Path,
-    recipe: Recipe,
+    recipe: AdapterRecipe,
     validation: Sequence[list[dict[str, str]]] = (),
     say: Callable[[str], None] = print,
 ) -> TrainedAdapter:
@@ -249,7 +249,7 @@ def rate_at(step: int, steps: int, warmup: float) -> float:
 def _epoch(
     model: Any,
     examples: list[dict[str, Any]],
-    recipe: Recipe,
+    recipe: AdapterRecipe,
     pad: int,
     learning: tuple[Any, Any] | None,
 ) -> float:
@@ -304,9 +304,9 @@ def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
     ).loss
 
 
-def differences(recipe: Recipe) -> list[str]:
+def differences(recipe: AdapterRecipe) -> list[str]:
     """Where a training differs from the one that the paper describes, a sentence each."""
-    paper = Recipe()
+    paper = AdapterRecipe()
     changes = [
         f"{name}: {getattr(recipe, name):g}; the paper: {getattr(paper, name):g}"
         for name in IN_PAPER
@@ -318,7 +318,7 @@ def differences(recipe: Recipe) -> list[str]:
 def _write_manifest(
     out: Path,
     model: str,
-    recipe: Recipe,
+    recipe: AdapterRecipe,
     pairs: Sequence[list[dict[str, str]]],
     trained: TrainedAdapter,
 ) -> None:

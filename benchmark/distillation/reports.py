@@ -98,7 +98,7 @@ FETCH = 500
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingData:
     """Chosen pairs of one study by one rubric."""
 
     rubric: RubricVersion
@@ -135,7 +135,7 @@ class Training:
         ]
 
 
-def choose(rubric: RubricVersion, rules: Rules) -> Training:
+def choose(rubric: RubricVersion, rules: Rules) -> TrainingData:
     """Choose pairs from all counted sheets of the rubric; a bounded number of queries."""
     from benchmark.distillation.methods import choose_pairs
 
@@ -151,10 +151,10 @@ def choose(rubric: RubricVersion, rules: Rules) -> Training:
     pairs = chosen.pairs.assign(condition=chosen.pairs["answer"].map(known))
     elsewhere = every.order_by().values("answer").distinct().count() - len(known)
     left_out = {"under another condition": elsewhere} if elsewhere else {}
-    return Training(rubric, rules, TrainingPairs(pairs, left_out | chosen.left_out))
+    return TrainingData(rubric, rules, TrainingPairs(pairs, left_out | chosen.left_out))
 
 
-def records(training: Training, part: str | None = None) -> Iterator[dict[str, Any]]:
+def records(training: TrainingData, part: str | None = None) -> Iterator[dict[str, Any]]:
     """The pairs as chat messages, in the order of questions; a query for every few hundred."""
     pairs = training.chosen.pairs
     rows = pairs if part is None else pairs[pairs["part"] == part]
@@ -162,13 +162,13 @@ def records(training: Training, part: str | None = None) -> Iterator[dict[str, A
         yield from _chunk(training.rubric.study, rows.iloc[start : start + FETCH])
 
 
-def jsonl(training: Training, part: str | None = None) -> Iterator[str]:
+def jsonl(training: TrainingData, part: str | None = None) -> Iterator[str]:
     """One line of JSON a pair."""
     for record in records(training, part):
         yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def datasheet(training: Training) -> str:
+def datasheet(training: TrainingData) -> str:
     """What the file holds, where it comes from and what it is not, in Markdown."""
     digest = hashlib.sha256()
     for line in jsonl(training):

@@ -15,8 +15,8 @@ from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.files.actions.imports import Reconciliation
 from cqa_site.files.actions.recognition import guessed
 from cqa_site.files.format_parts import (
-    Counted,
     Look,
+    ObjectCount,
     Option,
     Sample,
     csv_of,
@@ -26,7 +26,7 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, Format, Text, register_format
 from cqa_site.files.models import ImportFile
-from cqa_site.tabular import Preview
+from cqa_site.tabular import FilePreview
 
 from .actions.entries import (
     BOOK,
@@ -195,7 +195,7 @@ class SheetsFormat(WithSheets):
     near_page: str = "answer"
 
     def guess(
-        self, file: ImportFile, shown: Preview, options: Mapping[str, Any]
+        self, file: ImportFile, shown: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Columns by the chosen rubric; raises ImportRefused for one that is not there."""
         mapping = guess_columns(shown.columns, chosen_rubric(file.study, options).rubric)
@@ -215,8 +215,8 @@ class JudgedFormat(WithSheets, AnswersFormat):
 def register_score_imports() -> None:
     """Make formats of score sheets known to the platform."""
     register_counted(
-        Counted(BOOK, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
-        Counted(
+        ObjectCount(BOOK, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
+        ObjectCount(
             UNSCORED_BOOK, lazy("Unscored sheets, kept but left out of all figures"), NEW_UNSCORED
         ),
     )

@@ -27,7 +27,7 @@ from cqa_site.api.base import AnyRequest, ReadSerializer, Request, public_id
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of, keys_of
 from cqa_site.runs.api.runs import RunPartViews
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.rest.queries import TrueFalseFilter
 
 # What scoring runs found: their figures, their sheets, and the tests of their judges.
@@ -237,7 +237,7 @@ class ScoringRunInput(PlanInput):
     )
 
 
-def _scoring(study: Study, actor: User, given: Given) -> PlanForm:
+def _scoring(study: Study, actor: User, given: Given) -> RunPlanForm:
     rubric = given.pop("rubric", None)
     given["rubric"] = (
         key_of(study.rubric_versions, rubric) if rubric else default_rubric(study, actor).pk

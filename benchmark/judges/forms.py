@@ -18,8 +18,8 @@ from benchmark.judges.actions.kind import GROUP, KIND, SHEET, missing_placeholde
 from benchmark.judges.actions.targets import (
     MOST_NAMED,
     SWAPPED,
-    Contaminated,
-    Example,
+    ContaminatedTargetError,
+    ScoredExample,
     candidates,
     chosen_answers,
     draw_examples,
@@ -32,7 +32,7 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 from cqa_site.web.rest.queries import id_from
 
@@ -43,14 +43,14 @@ RUBRICS = 10
 TIGHT, AMPLE = {True: 40, False: 7}, {True: 80, False: 12}
 
 
-class ScoringRunForm(PlanForm):
+class ScoringRunForm(RunPlanForm):
     """Which answers are scored, by which rubric, with which examples, and what tests the judge."""
 
     kind = KIND
     prompt_kinds = (SHEET, GROUP)
     advanced = (
         "answers", "systems", "scenarios", "conditions", "replicates", "reasons", "shots",
-        "example1", "example2", "holds_out_questions", "canaries", "swap", *PlanForm.advanced,
+        "example1", "example2", "holds_out_questions", "canaries", "swap", *RunPlanForm.advanced,
     )  # fmt: skip
 
     rubric: forms.ModelChoiceField = forms.ModelChoiceField(
@@ -220,10 +220,10 @@ class ScoringRunForm(PlanForm):
             swap=data["swap"],
         )
 
-    def _examples(self, rubric: RubricVersion, data: dict[str, Any]) -> list[Example]:
+    def _examples(self, rubric: RubricVersion, data: dict[str, Any]) -> list[ScoredExample]:
         """Those chosen, filled up with drawn ones."""
         names = ["example1", "example2"][: data["shots"]]
-        chosen: list[Example] = []
+        chosen: list[ScoredExample] = []
         for name in names:
             if key := data.get(name):
                 of, example = self.offered[key]
@@ -258,11 +258,11 @@ class ScoringRunForm(PlanForm):
         held = held_out([example.answer for example in data["examples"]], target)
         try:
             refuse_contamination(list(chosen_answers(self.study, target)), held)
-        except Contaminated as reason:
+        except ContaminatedTargetError as reason:
             self.complain("answers", str(reason))
 
 
-def _example_label(rubric: RubricVersion, example: Example) -> str:
+def _example_label(rubric: RubricVersion, example: ScoredExample) -> str:
     answer = example.answer
     return _("%(total)g points · %(system)s · %(question)s (%(rubric)s)") % {
         "total": example.total,

@@ -18,7 +18,7 @@ from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
 from cqa_site.people.models import Study
 from cqa_site.results.boards import would_show
-from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.estimate import to_json
 from cqa_site.web.tables import TableData
@@ -59,7 +59,7 @@ class ScoringCallKey(NamedTuple):
         return f"{letter}{self.answer}" + (f"-g{self.group}" if self.group else "")
 
 
-def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     asked = {call.pk: ScoringCallKey(*call.subject_ids) for call in calls}
     answers = study.answers.select_related("question__comparison", "system")
     by_pk = answers.in_bulk({key.answer for key in asked.values()})
@@ -75,7 +75,7 @@ def _said(calls: Sequence[int]) -> dict[int, Any]:
     return {row.call_id: row for row in rows}
 
 
-def _item(answer: Answer | None, asked: ScoringCallKey, row: Any) -> Item | None:
+def _item(answer: Answer | None, asked: ScoringCallKey, row: Any) -> RequestItem | None:
     if answer is None:
         return None
     context = f"{answer.question} · {answer.system.name}"
@@ -85,9 +85,9 @@ def _item(answer: Answer | None, asked: ScoringCallKey, row: Any) -> Item | None
     elif asked.probe == SWAP:
         context = _("Objects swapped") + f" · {context}"
     if row is None:
-        return Item(answer.text, context)
+        return RequestItem(answer.text, context)
     notes = getattr(row, "notes", {})
-    return Item(answer.text, context, _value(row.points), _lines(notes), row.reason)
+    return RequestItem(answer.text, context, _value(row.points), _lines(notes), row.reason)
 
 
 def _value(points: Mapping[str, float]) -> str:
@@ -119,7 +119,7 @@ _COUNTED = ("canaries", "asked", "decided", "obeyed")
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class SheetCounts:
     """How many sheets have points, and why the others have none."""
 
     scored: int
@@ -166,12 +166,12 @@ def runs_of(study: Study) -> QuerySet[Run]:
     ).order_by("-number")
 
 
-def count_sheets(run: Run) -> Counts:
+def count_sheets(run: Run) -> SheetCounts:
     """Sheets by outcome; one query."""
     rows = run.score_sheets.order_by().values_list("reason").annotate(n=Count("pk"))
     reasons = dict(rows.order_by("-n", "reason"))
     scored = reasons.pop("", 0)
-    return Counts(scored, sum(reasons.values()), reasons)
+    return SheetCounts(scored, sum(reasons.values()), reasons)
 
 
 def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:

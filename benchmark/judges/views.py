@@ -40,16 +40,16 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import table_file
 from cqa_site.runs.actions.runs import draft
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
-from cqa_site.runs.views.start import RunColumn, RunFilter, RunPages, RunScope, run_urls
+from cqa_site.runs.views.start import RunColumn, RunListFilter, RunPages, RunScope, run_urls
 from cqa_site.web.rest.queries import chosen, id_from
 
 # The list of scoring runs, and starting one.
 
 
-def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
+def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """Requests by what they are for, and answers that are left out."""
     spec = (run := draft(form.plan, study)).spec
     asked = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
@@ -125,7 +125,7 @@ RUN_PAGES = RunPages(
         RunColumn(lazy("Canaries"), "benchmark/judges/_run_trust.html"),
     ),
     filters=(
-        RunFilter(
+        RunListFilter(
             "trust", lazy("Canaries"), lambda *_: ScoringRun.Trust.choices, "scoring__trust"
         ),
     ),

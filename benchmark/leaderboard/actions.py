@@ -31,8 +31,8 @@ from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.sheets import count_learned_sheets
 from cqa_site.people.models import Study, User
-from cqa_site.results.snapshots import MOST_UNMADE, Computed, ResultKind, as_json, make
-from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.results.snapshots import MOST_UNMADE, ResultKind, SnapshotContent, as_json, make
+from cqa_site.runs.jobs import JobContext, enqueue
 from cqa_site.runs.models import Job
 
 JOB = "board"
@@ -60,7 +60,7 @@ class BoardResults(ResultKind):
     def marker(self, subject: RubricVersion) -> str:
         return board_marker(subject)
 
-    def compute(self, subject: RubricVersion) -> Computed:
+    def compute(self, subject: RubricVersion) -> SnapshotContent:
         # Taken before the sheets are read: one that comes in between makes the board stale,
         # never wrong.
         seen = board_marker(subject)
@@ -73,7 +73,7 @@ class BoardResults(ResultKind):
         rows, sha256 = pack_rows(table)
         # From the packed rows, so that whoever has them computes the same.
         figures = all_figures(read_rows(rows), subject.rubric, recipe)
-        return Computed(rows, sha256, seen, recipe, figures)
+        return SnapshotContent(rows, sha256, seen, recipe, figures)
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
         return {"board": board_figures(read_csv(rows), recipe)}
@@ -137,7 +137,7 @@ def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | N
     ).first()
 
 
-def make_board(work: Work) -> None:
+def make_board(work: JobContext) -> None:
     """Handle a job: compute the figures of a rubric and store them as its live snapshot."""
     rubric = RubricVersion.objects.get(study=work.study, public_id=work.payload["rubric"])
     live = BOARDS.live(rubric).values_list("marker", flat=True)
@@ -187,7 +187,7 @@ def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
     return f"{snapshot.public_id}:{digest[:16]}"
 
 
-def make_slice(work: Work) -> None:
+def make_slice(work: JobContext) -> None:
     """Handle a job: compute one slice from the snapshot's own rows."""
     rows = BoardSnapshot.objects.select_related("rubric")
     snapshot = rows.get(study=work.study, public_id=work.payload["snapshot"])

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from benchmark.leaderboard.actions import BOARDS, boards_of, compute_board, request_slice
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.methods.options import TOTAL
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import ASPECTS, Filters
@@ -51,7 +51,7 @@ class BoardDetailSerializer(BoardSerializer):
 
     def get_warnings(self, row: BoardSnapshot) -> list[str]:
         """What is thin about the board, in sentences: read them before you publish."""
-        return board_warnings(Board.from_dict(row.figures["board"]))
+        return board_warnings(ScoreBoard.from_dict(row.figures["board"]))
 
 
 class RefreshInput(Input):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from cqa_site.results.models import Snapshot, once
 
 from ..rubrics.models import RubricVersion
@@ -23,7 +23,7 @@ class BoardSnapshot(Snapshot):
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="snapshots")
     # Parts of the figures, of rows that were read with them; ``stored`` is what ``board`` holds.
     stored: dict[str, Any]
-    board: Board
+    board: ScoreBoard
     agreement: dict[str, Any] | None
 
     class Meta(Snapshot.Meta):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._importing import ImportCommand
-from cqa_site.files.actions.imports import Outcome
+from cqa_site.files.actions.imports import ImportOutcome
 from cqa_site.people.models import Study
 
 
@@ -14,6 +14,6 @@ class ScoreImportCommand(ImportCommand):
     asks: tuple[str, ...] = ("rubric",)
     study: Study
 
-    def _run(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome:
+    def _run(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome:
         self.study = study
         return super()._run(study, path, options)

@@ -7,7 +7,7 @@ from django.core.management import CommandError
 
 from annotation.management.environment import find_study
 from benchmark.papers.reports.paper import compqa_reproduction
-from benchmark.papers.reports.release import ReleaseMissing
+from benchmark.papers.reports.release import AnswerReleaseMissing
 from benchmark.papers.reports.study import NothingScored, study_reproduction
 from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.tabular import UnreadableFile
@@ -17,7 +17,7 @@ def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """Every figure of the released scores; no database is used, and no option changes one."""
     try:
         return compqa_reproduction(data)
-    except (ReleaseMissing, UnreadableFile) as error:
+    except (AnswerReleaseMissing, UnreadableFile) as error:
         raise CommandError(str(error)) from error
 
 

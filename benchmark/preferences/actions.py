@@ -199,7 +199,7 @@ SETTINGS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class PreferencePlan:
     """Everything that decides which pairs are compared, and how."""
 
     name: str
@@ -250,7 +250,7 @@ class Plan:
 
 @transaction.atomic
 def plan_round(
-    *, study: Study, plan: Plan, actor: User, round_: PreferenceRound | None = None
+    *, study: Study, plan: PreferencePlan, actor: User, round_: PreferenceRound | None = None
 ) -> PreferenceRound:
     """Make a draft round with its pairs, or draw a draft's pairs again.
 
@@ -309,7 +309,7 @@ def _items(
     ]
 
 
-def _answers(study: Study, plan: Plan) -> QuerySet[Answer]:
+def _answers(study: Study, plan: PreferencePlan) -> QuerySet[Answer]:
     answers = under(without_superseded(study.answers.all()), plan.conditions)
     if plan.systems:
         answers = answers.filter(system__in=plan.systems)
@@ -318,7 +318,7 @@ def _answers(study: Study, plan: Plan) -> QuerySet[Answer]:
     return answers.order_by("pk")
 
 
-def _candidates(study: Study, plan: Plan) -> list[Candidate]:
+def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
     """Answers to one question meet, unless mixed only of one scenario and condition."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     rows = _answers(study, plan).values_list("pk", "system__name", *same)
@@ -328,7 +328,9 @@ def _candidates(study: Study, plan: Plan) -> list[Candidate]:
     ]
 
 
-def free_pairs(*, study: Study, plan: Plan, round_: PreferenceRound | None = None) -> int:
+def free_pairs(
+    *, study: Study, plan: PreferencePlan, round_: PreferenceRound | None = None
+) -> int:
     """How many pairs of two systems' answers a plan can choose from, counted by the database."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     answers = _answers(study, plan).order_by()
@@ -355,7 +357,7 @@ def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:
     return {frozenset(pair) for pair in items.values_list("pair__first", "pair__second")}
 
 
-def _given_keys(study: Study, plan: Plan) -> list[tuple[int, ...]]:
+def _given_keys(study: Study, plan: PreferencePlan) -> list[tuple[int, ...]]:
     """Keys of the answers of the controls that are given."""
     wanted = {public_id for pair in plan.controls for public_id in pair}
     keys = dict(study.answers.filter(public_id__in=wanted).values_list("public_id", "pk"))
@@ -389,7 +391,7 @@ def _stored(study: Study, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, 
 def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
     """Open a round over the demo's answers, in which two people have begun."""
     actor = users[Role.RESEARCHER]
-    plan = Plan(
+    plan = PreferencePlan(
         name=_("Compare answers (demo)"),
         seed=8,
         size=12,

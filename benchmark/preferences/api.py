@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from benchmark.preferences import reports
-from benchmark.preferences.forms import MOST_CONTROLS, PreferringRunForm, RoundForm
+from benchmark.preferences.forms import MOST_CONTROLS, PreferenceRoundForm, PreferringRunForm
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.people.models import Rater, Study, User
@@ -23,7 +23,7 @@ from cqa_site.rounds.api import (
     round_views,
 )
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.rest.queries import TrueFalseFilter, refuse_unknown
 
 SHOWN = (
@@ -36,7 +36,7 @@ SHOWN = (
 class PreferenceRoundInput(FormInput):
     """Which pairs are compared how; what is left out keeps its default, or its value."""
 
-    form = RoundForm
+    form = PreferenceRoundForm
     controls = serializers.ListField(
         child=serializers.ListField(child=serializers.UUIDField(), min_length=2, max_length=2),
         max_length=MOST_CONTROLS,
@@ -48,7 +48,7 @@ class PreferenceRoundInput(FormInput):
 class PreferenceRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
-    form = RoundForm
+    form = PreferenceRoundForm
     controls = serializers.ListField(
         source="recipe.controls",
         child=serializers.ListField(child=serializers.UUIDField()),
@@ -294,7 +294,7 @@ class PreferringRunInput(PlanInput):
     kind = serializers.ChoiceField(["preferring"])
 
 
-def _preferring(study: Study, actor: User, given: Given) -> PlanForm:
+def _preferring(study: Study, actor: User, given: Given) -> RunPlanForm:
     if wanted := given.pop("preference_round", None):
         given["preference_round"] = key_of(PreferenceRound.objects.filter(study=study), wanted)
     given = as_typed(PreferringRunForm, study, given)

@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from cqa_site.results.boards import MOST_NAMES, Finding, after_holm, in_words, listed, short
+from cqa_site.results.boards import MOST_NAMES, Conclusion, after_holm, in_words, listed, short
 from cqa_site.web.charts.dot_rows import ranked_dots
 from cqa_site.web.charts.points import Chart
 from cqa_site.web.tables import text_of
 
 if TYPE_CHECKING:
     from benchmark.preferences.methods.ranking import PreferenceRanking
-    from benchmark.preferences.reports import Choice, Results
+    from benchmark.preferences.reports import Results, VerdictSource
     from cqa_site.web.charts.vega import Spec
 
 
 # The finding of preferences: only what the corrected tests show.
 
 
-def finding(results: Results, choice: Choice) -> Finding:
+def finding(results: Results, choice: VerdictSource) -> Conclusion:
     """Who is preferred, as far as the tests show it, and whether points say the same."""
     ranking = results.ranking
     sentences = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
     if not ranking.standings:
-        return Finding(_("No ranking yet: %s.") % ranking.reason, " ".join(sentences), "warn")
+        return Conclusion(_("No ranking yet: %s.") % ranking.reason, " ".join(sentences), "warn")
     sure = " ".join([*_tests(ranking), *_without_limit(ranking), *sentences, *_beside(results)])
     if not ranking.pairs:
-        return Finding(_leader(ranking), sure, "warn")
+        return Conclusion(_leader(ranking), sure, "warn")
     is_shown = not level_with_first(ranking)
-    return Finding(_leader(ranking), sure, *(("good", ("p after Holm",)) if is_shown else ()))
+    return Conclusion(_leader(ranking), sure, *(("good", ("p after Holm",)) if is_shown else ()))
 
 
-def _by_judge(results: Results, choice: Choice) -> list[str]:
+def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
     """How much a judge said, and how far it held to it with the sides exchanged."""
     frame = results.merged.frame
     text = ngettext(

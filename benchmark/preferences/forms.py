@@ -16,7 +16,7 @@ from annotation.answers.forms.questions import (
     condition_choices,
 )
 from annotation.editing.models import plain_lines
-from benchmark.preferences.actions import MOST_PAIRS, Plan, free_pairs, plan_round
+from benchmark.preferences.actions import MOST_PAIRS, PreferencePlan, free_pairs, plan_round
 from benchmark.preferences.kind import (
     KIND,
     PREFERRING,
@@ -28,9 +28,9 @@ from benchmark.preferences.kind import (
 from benchmark.preferences.methods.pairs import OUTCOME_OF
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
 from cqa_site.people.models import Study
-from cqa_site.rounds.forms import Extent, PlanForm, SaveForm
+from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm
 from cqa_site.rounds.progress import seconds_each
-from cqa_site.runs.forms.plan import PlanForm as plan_PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
 from cqa_site.web.pages import offer
 from cqa_site.web.rest.queries import id_from
 
@@ -63,14 +63,14 @@ class PairsField(forms.CharField):
         return tuple((first_id, other) for first_id, other in pairs if first_id and other)
 
 
-class RoundForm(PlanForm):
+class PreferenceRoundForm(RoundPlanForm):
     """Everything that a draft round decides."""
 
     kind = PREFERRING
     planned = staticmethod(plan_round)
     advanced = (
         "scenarios", "conditions", "is_mixed", "leave_out_used", "control_gap", "asks_reason",
-        *PlanForm.advanced,
+        *RoundPlanForm.advanced,
     )  # fmt: skip
     groups = (
         (
@@ -174,12 +174,12 @@ class RoundForm(PlanForm):
             raise ValidationError(_("Choose at least two systems, or none for all."))
         return systems
 
-    def plan(self) -> Plan:
+    def plan(self) -> PreferencePlan:
         """The cleaned fields as the action takes them."""
         several = {
             name: tuple(self.cleaned_data[name]) for name in ("systems", "scenarios", "conditions")
         }
-        return Plan(**{"name": "", **self.cleaned_data, **several})
+        return PreferencePlan(**{"name": "", **self.cleaned_data, **several})
 
     def measure(self) -> Extent:
         """As many pairs as are wanted, or as can be formed; controls are among them."""

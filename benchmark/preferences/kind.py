@@ -25,9 +25,9 @@ from benchmark.preferences.models import (
 from benchmark.scoring.reports.sheets import PEOPLE
 from cqa_site.judging.chat import digest
 from cqa_site.judging.extraction import ReplyNotUsable
-from cqa_site.judging.labels import PARSER_VERSION, Choice, parse_choice
+from cqa_site.judging.labels import PARSER_VERSION, WordReading, parse_choice
 from cqa_site.judging.prompts import (
-    Layout,
+    PromptLayout,
     PromptParts,
     fence,
     fence_token,
@@ -42,13 +42,13 @@ from cqa_site.rounds.models import COUNTED
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.kinds import (
+    CallRequest,
     CallSubjects,
-    Ended,
-    Item,
-    Previewed,
+    EndedCall,
+    PreviewTargets,
     PromptKind,
-    Question,
-    Reading,
+    ReplyReading,
+    RequestItem,
     Subject,
     Titles,
     rater_of,
@@ -84,7 +84,7 @@ def turned(word: str, *, is_swapped: bool) -> str:
     return {**names, **{name: side for side, name in names.items()}}.get(word, word)
 
 
-class Preferring(OneByOne):
+class PreferenceRoundKind(OneByOne):
     """One pair at a time; what comes a second time comes with the sides exchanged."""
 
     name = "prefer"
@@ -207,7 +207,7 @@ class Preferring(OneByOne):
             yield f"preference sheet {pk} does not know what the item of its round knows"
 
 
-PREFERRING = Preferring()
+PREFERRING = PreferenceRoundKind()
 
 
 # The judge that prefers: a language model compares the pairs that people compare.
@@ -230,7 +230,7 @@ SCHEMA = {
     "required": ["reason", "verdict"],
     "additionalProperties": False,
 }
-LAYOUT = Layout((), ("question", "aspect", "answer_a", "answer_b"))
+LAYOUT = PromptLayout((), ("question", "aspect", "answer_a", "answer_b"))
 PROMPTS = {
     PROMPT: PromptKind(
         lazy("Comparison of two answers"),
@@ -289,7 +289,7 @@ class PreferringKind:
             keys = [keys[place] for place in places]
         return [Subject(f"p{pk}-{order}", (pk, order)) for pk in keys for order in ORDERS]
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; one query."""
         rows = run.study.pairs.select_related(*NEEDED)
         pairs = rows.in_bulk({subject.ids[0] for subject in subjects})
@@ -298,17 +298,17 @@ class PreferringKind:
             for pk, order in (subject.ids for subject in subjects)
         ]
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
-        """Read the verdict of one reply, a `Choice`."""
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
+        """Read the verdict of one reply, a `WordReading`."""
         try:
             choice = parse_choice(
                 reply.text, reply.finish_reason, "verdict", SAYS, refusal=reply.refusal
             )
         except ReplyNotUsable as problem:
-            return Reading.unscored(problem.reason)
-        return Reading(value=choice)
+            return ReplyReading.unscored(problem.reason)
+        return ReplyReading(value=choice)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One sheet a call."""
         rater = rater_of(run)
         known = _known(run.study, {outcome.call.subject_ids[0] for outcome in ended})
@@ -344,7 +344,7 @@ class PreferringKind:
         return check_rows(run, sheets, "preference sheet", is_as_said)
 
 
-def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> Question:
+def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> CallRequest:
     """The request about one pair in one order, with its texts quoted and made harmless."""
     texts = [neutralise(answer.text) for answer in (pair.first, pair.second)]
     left, right = reversed(texts) if is_swapped else texts
@@ -358,10 +358,10 @@ def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> Que
     }
     parts = PromptParts(prompt.system, prompt.user, LAYOUT)
     flags = tuple(name for text in texts for name in text.flags.names)
-    return Question(tuple(render(parts, values)), SCHEMA, flags)
+    return CallRequest(tuple(render(parts, values)), SCHEMA, flags)
 
 
-def _about_the_pair(choice: Choice, call: Call) -> str:
+def _about_the_pair(choice: WordReading, call: Call) -> str:
     return turned(SAYS[choice.value], is_swapped=bool(call.subject_ids[1]))
 
 
@@ -371,7 +371,9 @@ def _known(study: Study, pairs: set[int]) -> dict[int, str]:
     return dict(items.exclude(known="").values_list("pair", "known"))
 
 
-def _sheet(run: Run, rater: Rater, outcome: Ended, known: Mapping[int, str]) -> PreferenceSheet:
+def _sheet(
+    run: Run, rater: Rater, outcome: EndedCall, known: Mapping[int, str]
+) -> PreferenceSheet:
     pair, order = outcome.call.subject_ids
     sheet = PreferenceSheet(
         study_id=run.study_id,
@@ -399,7 +401,7 @@ def _draft(study: Study, version: PromptVersion, pair: Model) -> tuple[Run, list
     return Run(study=study, kind=KIND, prompt=version, spec=spec), [pair]
 
 
-def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     pairs = study.pairs.select_related(*NEEDED).in_bulk({call.subject_ids[0] for call in calls})
     sheets = PreferenceSheet.objects.filter(call__in=[call.pk for call in calls])
     by_call = {sheet.call_id: sheet for sheet in sheets}
@@ -409,21 +411,21 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     }
 
 
-def _item(pair: Pair | None, call: Call, sheet: PreferenceSheet | None) -> Item | None:
+def _item(pair: Pair | None, call: Call, sheet: PreferenceSheet | None) -> RequestItem | None:
     if pair is None:
         return None
     systems = [pair.first.system.name, pair.second.system.name]
     left, right = reversed(systems) if call.subject_ids[1] else systems
     context = _("%(left)s on the left, %(right)s on the right") % {"left": left, "right": right}
     if sheet is None:
-        return Item(str(pair.question), context)
+        return RequestItem(str(pair.question), context)
     value = sheet.get_verdict_display() if sheet.verdict in (TIE, BOTH_BAD) else ""
     side = turned(sheet.verdict, is_swapped=sheet.is_swapped)
     value = {LEFT: left, RIGHT: right}.get(side, value)
-    return Item(str(pair.question), context, value, sheet.comment, sheet.reason)
+    return RequestItem(str(pair.question), context, value, sheet.comment, sheet.reason)
 
 
-PREVIEWED = Previewed(
+PREVIEWED = PreviewTargets(
     lazy("Pair of answers"),
     lambda study: study.pairs.select_related(*NEEDED).order_by("pk"),
     _draft,

@@ -52,7 +52,7 @@ PEOPLE_NAME = "people"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class VerdictSource:
     """Whose verdicts are ranked: all people's together, or one judge's.
 
     ``name`` is "people" or the id of the judge's rater; ``sheets`` is how many verdicts count,
@@ -95,7 +95,7 @@ class Results:
     rubric: str
 
 
-def choices_of(study: Study) -> list[Choice]:
+def choices_of(study: Study) -> list[VerdictSource]:
     """People, then each judge, as far as they said anything; one query."""
     rows = (
         PreferenceSheet.objects.filter(study=study)
@@ -115,15 +115,15 @@ def choices_of(study: Study) -> list[Choice]:
     ]
 
 
-def chosen_of(choices: Sequence[Choice], name: str) -> Choice | None:
+def chosen_of(choices: Sequence[VerdictSource], name: str) -> VerdictSource | None:
     """The choice of that name; without a name people's, or the first judge's."""
     if not name:
         return next(iter(choices), None)
     return next((choice for choice in choices if choice.name == name), None)
 
 
-def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Choice:
-    return Choice(
+def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> VerdictSource:
+    return VerdictSource(
         name=name,
         label=label,
         sheets=sum(row["sheets"] for row in rows),
@@ -132,7 +132,9 @@ def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Choice:
     )
 
 
-def counted_verdicts(study: Study, choice: Choice | None = None) -> QuerySet[PreferenceSheet]:
+def counted_verdicts(
+    study: Study, choice: VerdictSource | None = None
+) -> QuerySet[PreferenceSheet]:
     """Sheets that count: submitted, no examples, none beyond what was asked for or left out.
 
     Control pairs are no part of them. Without a choice those of people and judges alike.
@@ -141,7 +143,7 @@ def counted_verdicts(study: Study, choice: Choice | None = None) -> QuerySet[Pre
     return rows if choice is None else rows.filter(rater__in=choice.raters)
 
 
-def verdict_table(study: Study, choice: Choice | None = None) -> pd.DataFrame:
+def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataFrame:
     """A row a verdict, as `Verdicts.from_frame` reads it, with what both answers are of.
 
     One query. A pair that came to one rater in the same order in two rounds or runs has its last
@@ -173,12 +175,12 @@ def known_strengths(study: Study) -> Strengths | None:
     return None if strengths.reason else strengths
 
 
-def people_of(study: Study) -> Choice | None:
+def people_of(study: Study) -> VerdictSource | None:
     """All people together; None where nobody said anything."""
     return next((choice for choice in choices_of(study) if not choice.is_judge), None)
 
 
-def results_of(study: Study, choice: Choice) -> Results | None:
+def results_of(study: Study, choice: VerdictSource) -> Results | None:
     """The figures, computed now or kept from when the same rows were there; None without rows."""
     table = verdict_table(study, choice)
     if table.empty:
@@ -324,7 +326,7 @@ def matrix_table(results: Results) -> TableData:
     return TableData(columns, rows, name="preference-matrix")
 
 
-def verdicts_table(study: Study, choice: Choice | None = None) -> TableData:
+def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableData:
     """The verdicts themselves, people under pseudonyms; without a choice everybody's."""
     columns = (
         "question",

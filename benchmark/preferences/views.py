@@ -18,7 +18,12 @@ from django.views.decorators.http import require_safe
 
 from benchmark.preferences import reports
 from benchmark.preferences.finding import CHARTS, finding
-from benchmark.preferences.forms import LONGEST_REASON, PreferForm, PreferringRunForm, RoundForm
+from benchmark.preferences.forms import (
+    LONGEST_REASON,
+    PreferenceRoundForm,
+    PreferForm,
+    PreferringRunForm,
+)
 from benchmark.preferences.kind import (
     KIND,
     NEEDED,
@@ -35,10 +40,10 @@ from cqa_site.people.models import Study
 from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.rounds.access import EXCLUSIONS
-from cqa_site.rounds.pages.rounds import Column, RoundPages, round_urls, trial_urls
+from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, trial_urls
 from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import rater_of
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
@@ -143,22 +148,22 @@ def _written(item: PreferenceItem) -> str:
 
 
 ROUNDS = RoundPages(
-    form=RoundForm,
+    form=PreferenceRoundForm,
     is_ready=lambda study: study.answers.exists(),
     needs=lazy("Import or generate answers first. A round then draws pairs from them."),
     people=(
-        Column(lazy("A (left)"), _figure("left"), css="number"),
-        Column(lazy("B (right)"), _figure("right"), css="number"),
-        Column(lazy("Equal"), _figure("tie"), css="number"),
-        Column(lazy("Both bad"), _figure("both_bad"), css="number"),
-        Column(lazy("Controls correct"), _controls, css="number nowrap"),
+        ListColumn(lazy("A (left)"), _figure("left"), css="number"),
+        ListColumn(lazy("B (right)"), _figure("right"), css="number"),
+        ListColumn(lazy("Equal"), _figure("tie"), css="number"),
+        ListColumn(lazy("Both bad"), _figure("both_bad"), css="number"),
+        ListColumn(lazy("Controls correct"), _controls, css="number nowrap"),
     ),
     things=(
-        Column(lazy("Question"), lambda item: item.pair.question, css="question"),
-        Column(lazy("First system"), lambda item: item.pair.first.system),
-        Column(lazy("Second system"), lambda item: item.pair.second.system),
-        Column(lazy("Condition"), _written),
-        Column(lazy("Known better"), _better),
+        ListColumn(lazy("Question"), lambda item: item.pair.question, css="question"),
+        ListColumn(lazy("First system"), lambda item: item.pair.first.system),
+        ListColumn(lazy("Second system"), lambda item: item.pair.second.system),
+        ListColumn(lazy("Condition"), _written),
+        ListColumn(lazy("Known better"), _better),
     ),
     drawn=_drawn,
     decisions=EXCLUSIONS,
@@ -181,7 +186,9 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "benchmark/preferences/results.html", context)
 
 
-def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> list[Figure]:
+def _figures(
+    study: Study, choice: reports.VerdictSource, results: reports.Results
+) -> list[Figure]:
     """The ranking, who beats whom, points beside it, and how far it holds."""
     files = Files(
         view="preferences_figure",
@@ -307,7 +314,9 @@ def preferences_figure(
     return figure_file(request, cards, figure, format)
 
 
-def _chosen(request: StudyRequest, choices: list[reports.Choice]) -> reports.Choice | None:
+def _chosen(
+    request: StudyRequest, choices: list[reports.VerdictSource]
+) -> reports.VerdictSource | None:
     """Whose verdicts the address asks for; people's, or the first judge's, where it names none."""
     return reports.chosen_of(choices, chosen(request, "by", {choice.name for choice in choices}))
 
@@ -329,7 +338,7 @@ urlpatterns = [
 # Pages of runs in which a model compares pairs of answers.
 
 
-def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
+def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """How many pairs there are, and requests about them."""
     pairs = requests // len(ORDERS)
     return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one per order"), requests)])

@@ -15,7 +15,7 @@ from benchmark.rubrics.methods.rubric import (
     MOST_CRITERIA,
     MOST_POINTS,
     Criterion,
-    Group,
+    CriterionGroup,
     Level,
     Rubric,
     RubricError,
@@ -125,7 +125,7 @@ class RubricDraft:
                 self.errors[f"g{place}-name"] = _("is empty")
             elif not sums[key]:
                 self.errors[f"g{place}-name"] = _("has no criteria")
-        groups = tuple(Group(key, name.strip(), sums[key]) for key, name in self.groups)
+        groups = tuple(CriterionGroup(key, name.strip(), sums[key]) for key, name in self.groups)
         try:
             made = Rubric(self.name.strip(), groups, criteria, self.allows_halves)
         except RubricError as error:
@@ -143,7 +143,7 @@ class RubricDraft:
             return
         try:
             alone = replace(criterion, key="C1")
-            Rubric("-", (Group(alone.group, "-", alone.maximum),), (alone,))
+            Rubric("-", (CriterionGroup(alone.group, "-", alone.maximum),), (alone,))
         except RubricError as error:
             # The place of the criterion in the page, and which of its fields.
             where, _blank, points = error.field.partition(" ")
@@ -248,7 +248,7 @@ FIELD_NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RubricField:
     """One field of the page: its name, what was typed, and what is wrong with it."""
 
     name: str
@@ -256,9 +256,9 @@ class Cell:
     error: str
 
 
-def cell_of(draft: RubricDraft, name: str, value: str) -> Cell:
+def cell_of(draft: RubricDraft, name: str, value: str) -> RubricField:
     """A field with its error."""
-    return Cell(name, value, draft.errors.get(name, ""))
+    return RubricField(name, value, draft.errors.get(name, ""))
 
 
 def shown_errors(draft: RubricDraft) -> list[tuple[str, str, str]]:

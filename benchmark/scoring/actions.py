@@ -41,7 +41,7 @@ class ScoreContent:
     comment: str = ""
 
 
-class Scoring(OneByOne):
+class ScoringRoundKind(OneByOne):
     """One answer at a time, scored by the rubric of the round."""
 
     name = "score"
@@ -151,7 +151,7 @@ class Scoring(OneByOne):
         )
 
 
-SCORING = Scoring()
+SCORING = ScoringRoundKind()
 
 
 # Planning scoring rounds: draw the answers, choose examples.
@@ -163,7 +163,7 @@ WITH, WITHOUT = "with", "without"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class ScoringPlan:
     """Everything that decides which answers are scored, and how."""
 
     name: str
@@ -228,7 +228,7 @@ SETTINGS = (
 
 @transaction.atomic
 def plan_round(
-    *, study: Study, plan: Plan, actor: User, round_: ScoringRound | None = None
+    *, study: Study, plan: ScoringPlan, actor: User, round_: ScoringRound | None = None
 ) -> ScoringRound:
     """Make a draft round with its answers, or draw a draft's answers again; examples stay.
 
@@ -267,7 +267,7 @@ def plan_round(
 
 
 def matching_answers(
-    *, study: Study, plan: Plan, round_: ScoringRound | None = None
+    *, study: Study, plan: ScoringPlan, round_: ScoringRound | None = None
 ) -> QuerySet[Answer]:
     """Answers a round may take: those that the plan asks for, without the round's examples."""
     answers = under(without_superseded(study.answers.all()), plan.conditions)

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from benchmark.rubrics.methods.rubric import RubricError
 from benchmark.scoring import actions
-from benchmark.scoring.forms import LONGEST_NOTE, RoundForm
+from benchmark.scoring.forms import LONGEST_NOTE, ScoringRoundForm
 from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
 from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.people.models import Rater
@@ -32,7 +32,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 class ScoringRoundInput(FormInput):
     """Which answers are scored how; what is left out keeps its default, or its value."""
 
-    form = RoundForm
+    form = ScoringRoundForm
     # Without one, the study's.
     rubric = serializers.UUIDField(required=False)
 
@@ -50,7 +50,7 @@ class ExampleInput(Input):
 class ScoringRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
-    form = RoundForm
+    form = ScoringRoundForm
     other_conditions = serializers.IntegerField(
         source="recipe.other_conditions", default=0, read_only=True
     )

@@ -23,15 +23,15 @@ from benchmark.scoring.actions import (
     SCORING,
     WITH,
     WITHOUT,
-    Plan,
     ScoreContent,
+    ScoringPlan,
     matching_answers,
     plan_round,
 )
 from benchmark.scoring.methods import overlap_of
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Study
-from cqa_site.rounds.forms import Extent, PlanForm, SaveForm, skip_share_field
+from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm, skip_share_field
 from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.pages import offer
 
@@ -48,14 +48,14 @@ ASPECTS = [
 ]
 
 
-class RoundForm(PlanForm):
+class ScoringRoundForm(RoundPlanForm):
     """Everything that a draft round decides."""
 
     kind = SCORING
     planned = staticmethod(plan_round)
     advanced = (
         "scenarios", "conditions", "aspect", "is_balanced", "leave_out_used", "pass_mark",
-        "shows_hints", "shows_arguments", *PlanForm.advanced,
+        "shows_hints", "shows_arguments", *RoundPlanForm.advanced,
     )  # fmt: skip
     groups = (
         (
@@ -171,13 +171,13 @@ class RoundForm(PlanForm):
         """The study's rubric."""
         return {"rubric": default_rubric(study).public_id}
 
-    def plan(self) -> Plan:
+    def plan(self) -> ScoringPlan:
         """The cleaned fields as the action takes them."""
         data = {"name": "", **self.cleaned_data}
         data["systems"] = tuple(data["systems"])
         data["scenarios"] = tuple(data["scenarios"])
         data["conditions"] = tuple(data["conditions"])
-        return Plan(**data)
+        return ScoringPlan(**data)
 
     def measure(self) -> Extent:
         """What matches, as many as are drawn; a share of them goes to several people."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from annotation.answers.methods.answer_text import (
     ARGUMENTS,
-    Block,
+    AnswerBlock,
     Place,
     blanked,
     find_blocks,
@@ -148,7 +148,7 @@ def length_points(sentences: int) -> int:
     return int(FEWEST_SENTENCES <= sentences <= MOST_SENTENCES)
 
 
-def _is_title(text: str, prose: str, block: Block) -> bool:
+def _is_title(text: str, prose: str, block: AnswerBlock) -> bool:
     """Whether a line is a heading, or names an aspect and says nothing about it."""
     if block.name and not word_places(prose, block.text_start, block.end):
         return True

@@ -24,7 +24,13 @@ from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_
 from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.actions import SCORING, ScoreContent, set_example
-from benchmark.scoring.forms import LONGEST_NOTE, KeyForm, RoundForm, ScoreForm, SheetExportForm
+from benchmark.scoring.forms import (
+    LONGEST_NOTE,
+    KeyForm,
+    ScoreForm,
+    ScoringRoundForm,
+    SheetExportForm,
+)
 from benchmark.scoring.methods import Hint, score_hints
 from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
 from benchmark.scoring.reports.export import export_rows, export_types
@@ -34,7 +40,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.drafts import is_changeable
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.pages.rounds import Column, RoundPages, round_urls, trial_urls
+from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, trial_urls
 from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.web.rest.queries import id_from
@@ -282,27 +288,27 @@ def _key_link(item: ScoringItem) -> str:
 
 
 ROUND_PAGES = RoundPages(
-    form=RoundForm,
+    form=ScoringRoundForm,
     initial=_initial_plan,
     is_ready=lambda study: study.answers.exists(),
     needs=lazy(
         "Import or generate answers first, then choose in a round which of them are scored."
     ),
     related=("rubric",),
-    columns=(Column(lazy("Rubric"), lambda row: row.rubric),),
+    columns=(ListColumn(lazy("Rubric"), lambda row: row.rubric),),
     people=(
-        Column(
+        ListColumn(
             lazy("With a “cannot judge”"),
             lambda progress: progress.figures["unable"],
             css="number",
         ),
-        Column(lazy("Mean of complete sheets"), _mean, css="number"),
+        ListColumn(lazy("Mean of complete sheets"), _mean, css="number"),
     ),
     things=(
-        Column(lazy("Question"), lambda item: item.answer.question, _address, "question"),
-        Column(lazy("System"), lambda item: item.answer.system),
-        Column(lazy("Condition"), lambda item: item.answer.condition),
-        Column(lazy("Draw probability"), _probability, css="number"),
+        ListColumn(lazy("Question"), lambda item: item.answer.question, _address, "question"),
+        ListColumn(lazy("System"), lambda item: item.answer.system),
+        ListColumn(lazy("Condition"), lambda item: item.answer.condition),
+        ListColumn(lazy("Draw probability"), _probability, css="number"),
     ),
     drawn=_drawn,
     examples_page="scoring_examples",

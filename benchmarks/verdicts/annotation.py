@@ -16,7 +16,7 @@ if not apps.ready:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
     django.setup()
 
-from annotation.faithfulness.methods.faithfulness import Figures as TextFigures
+from annotation.faithfulness.methods.faithfulness import AnswerFigures as TextFigures
 from annotation.faithfulness.reports import edited, faithfulness
 from annotation.faithfulness.reports.edited import (
     edited_finding,
@@ -203,7 +203,7 @@ def _segments_cover(n: int, draws: Draws) -> bool | None:
 # -- editing ------------------------------------------------------------------------------------
 
 
-def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited.Change]:
+def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited.MeasureChange]:
     """Checks that few edits flip and measures whose changes are skewed; two texts a question."""
     own = draws.exponential(1.0, (2, n)) - 1
     changes = []

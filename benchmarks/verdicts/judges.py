@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.agreement.methods.agreement import column_verdict, judge_differences, ranked
-from benchmark.agreement.methods.figures import Figure, JudgeRow, Outcome, is_closest
-from benchmark.agreement.methods.grid import PEOPLE, Grid, SheetRater, nan_mean
+from benchmark.agreement.methods.figures import AgreementFigure, JudgeRow, RuleOutcome, is_closest
+from benchmark.agreement.methods.grid import PEOPLE, PointsGrid, SheetRater, nan_mean
 from benchmark.agreement.methods.jackknife import (
     Jackknife,
     across_sums,
@@ -74,7 +74,7 @@ def points(truth: Truth, n_questions: int, rng: np.random.Generator) -> FloatArr
     return np.clip(np.round(values), 0, truth.most)
 
 
-def study_of(values: FloatArray) -> Grid:
+def study_of(values: FloatArray) -> PointsGrid:
     """Points by three people and judges as pages have them, of one column."""
     n = values.shape[1]
     names = [*PERSONS, *(f"j{place}" for place in range(len(values) - 3))]
@@ -85,7 +85,7 @@ def study_of(values: FloatArray) -> Grid:
         for name in names
     )
     families = np.array(["gpt" if place % EACH == 0 else None for place in range(n)], dtype=object)
-    return Grid(
+    return PointsGrid(
         columns=("total",), maxima=(float(MOST),), criteria=(), answers=np.arange(n),
         questions=np.repeat(np.arange(n // EACH), EACH), systems=np.array(["s"] * n, dtype=object),
         families=families, has_aspect=np.zeros(n, dtype=bool), characters=np.zeros(n),
@@ -141,7 +141,7 @@ def at_margin(kind: str, is_skewed: bool) -> Truth:
     )
 
 
-def outcome_of(rule: str, grid: Grid, levels: Levels) -> Outcome:
+def outcome_of(rule: str, grid: PointsGrid, levels: Levels) -> RuleOutcome:
     """One rule about the first judge, as a report of agreement asks it."""
     judge = grid.judges[0]
     if rule == "alternative":
@@ -269,7 +269,7 @@ def covers_unscored(n: int, rng: np.random.Generator) -> bool:
     return (found.low or 0.0) <= 0.05 <= (found.high or 0.0)
 
 
-def rows_of(grid: Grid) -> list[JudgeRow]:
+def rows_of(grid: PointsGrid) -> list[JudgeRow]:
     people = np.column_stack([grid.column(key, "total") for key in PERSONS])
     nothing = figure(None, n=0)
     rows = []
@@ -338,7 +338,7 @@ def swapped(n: int, rng: np.random.Generator) -> bool:
     return direction_of(found) != "not_shown"
 
 
-def holds(found: Figure, truth: float) -> bool | None:
+def holds(found: AgreementFigure, truth: float) -> bool | None:
     if found.low is None or found.high is None:
         return None
     return found.low <= truth <= found.high

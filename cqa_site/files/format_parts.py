@@ -12,7 +12,7 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.tabular import Row, write_csv
+from cqa_site.tabular import TableRow, write_csv
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -126,7 +126,7 @@ RESULTS = ("new", "same", "changed", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ObjectCount:
     """One kind of object.
 
     ``new`` says how many (``shown``) are new, where they are worth a word; ``column`` heads them
@@ -140,10 +140,10 @@ class Counted:
     is_shared: bool = False
 
 
-COUNTED: dict[str, Counted] = {}
+COUNTED: dict[str, ObjectCount] = {}
 
 
-def register_counted(*kinds: Counted) -> None:
+def register_counted(*kinds: ObjectCount) -> None:
     """Make kinds of objects known, in the order in which tables show them."""
     COUNTED.update({kind.name: kind for kind in kinds})
 
@@ -185,7 +185,7 @@ class Look:
 
     kind: str = ""
     columns: tuple[str, ...] = ()
-    rows: Sequence[Row] = ()
+    rows: Sequence[TableRow] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     members: tuple[str, ...] = ()

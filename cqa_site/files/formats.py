@@ -16,9 +16,9 @@ from .format_parts import Fits, Sample, nothing_fits
 
 if TYPE_CHECKING:
     from cqa_site.people.models import Study, User
-    from cqa_site.tabular import Preview
+    from cqa_site.tabular import FilePreview
 
-    from .actions.imports import Line, Outcome, Reconciliation, Source
+    from .actions.imports import ImportOutcome, ImportSource, Line, Reconciliation
     from .forms import Asking
     from .models import ImportBatch, ImportFile
 
@@ -33,7 +33,7 @@ HEADINGS: dict[str, Text] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """A button to another page."""
 
     title: Text
@@ -87,7 +87,7 @@ class Format:
 
     name: str
     title: Text
-    read: "Callable[[Source], Iterator[Line]]"
+    read: "Callable[[ImportSource], Iterator[Line]]"
     reconciliation: "type[Reconciliation]"
     heading: str = TEXTS
     asks: str = ""
@@ -112,7 +112,7 @@ class Format:
         return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
 
     def guess(
-        self, file: "ImportFile", shown: "Preview", options: Mapping[str, Any]
+        self, file: "ImportFile", shown: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """More options of a table, as its page would propose them beside those chosen."""
         return {}
@@ -129,7 +129,7 @@ class Format:
         """Options that the name of the folder says in which an archive has such files."""
         return {}
 
-    def applied(self, outcome: "Outcome", actor: "User | None") -> None:
+    def applied(self, outcome: "ImportOutcome", actor: "User | None") -> None:
         """What follows from an import, in its transaction."""
 
     def follow(self, file: "ImportFile") -> Text:
@@ -140,12 +140,12 @@ class Format:
         """What to think of before this file is imported; empty where nothing is odd."""
         return ""
 
-    def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[Link]:
+    def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
         """Where to go on."""
         if self.home is None:
             return []
         page, title = self.home
-        return [Link(title, reverse(page, args=[study.public_id]))]
+        return [PageLink(title, reverse(page, args=[study.public_id]))]
 
 
 FORMATS: dict[str, Format] = {}

@@ -10,7 +10,7 @@ from cqa_site.files.actions.files import APPLY_JOB, CHECK_JOB
 from cqa_site.files.actions.import_jobs import BATCH_JOB, run_apply, run_batch, run_check
 from cqa_site.runs.jobs import handles
 from cqa_site.web.database import chore
-from cqa_site.web.navigation import Entry
+from cqa_site.web.navigation import MenuEntry
 
 from .actions import exports as retention
 from .models import ImportFile
@@ -30,9 +30,9 @@ chore("leftover files")(retention.remove_leftovers)
 # Files in the menu of a study.
 
 
-def file_entries() -> Iterator[Entry]:
+def file_entries() -> Iterator[MenuEntry]:
     """What came in as a file."""
-    yield Entry(
+    yield MenuEntry(
         "data",
         _("Imports"),
         "imports",

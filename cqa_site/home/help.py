@@ -26,7 +26,7 @@ EXCERPT = 220
 
 
 @dataclass(frozen=True)
-class Section:
+class HelpSection:
     """A heading with the text under it, plain enough to be searched and quoted."""
 
     page: str
@@ -43,7 +43,7 @@ class Page:
     name: str
     title: str
     body: str
-    sections: tuple[Section, ...]
+    sections: tuple[HelpSection, ...]
 
 
 @cache
@@ -65,11 +65,11 @@ def _page(name: str, text: str) -> Page:
     for head, end in zip(heads, ends, strict=True):
         plain = " ".join(MARKS.sub(" ", text[head.end() : end]).split())
         anchor = "" if head[1] == "#" else slugify(head[2])
-        sections.append(Section(name, title, head[2].replace("`", ""), anchor, plain))
+        sections.append(HelpSection(name, title, head[2].replace("`", ""), anchor, plain))
     return Page(name, title, body, tuple(sections))
 
 
-def search(words: list[str]) -> list[tuple[Section, str]]:
+def search(words: list[str]) -> list[tuple[HelpSection, str]]:
     """What holds all words, each with an excerpt: meanings of terms, then sections.
 
     Of sections first those with the words in the heading, then those with them in a row, each in
@@ -87,7 +87,7 @@ def search(words: list[str]) -> list[tuple[Section, str]]:
         )
     ]
 
-    def rank(row: tuple[Section, str]) -> tuple[bool, bool, int]:
+    def rank(row: tuple[HelpSection, str]) -> tuple[bool, bool, int]:
         section = row[0]
         in_title = all(pattern.search(section.title.casefold()) for pattern in begin)
         in_a_row = " ".join(wanted) in f"{section.title} {section.text}".casefold()
@@ -97,7 +97,7 @@ def search(words: list[str]) -> list[tuple[Section, str]]:
     return (_meanings(wanted) + sorted(hits, key=rank))[:SHOWN]
 
 
-def _meanings(wanted: list[str]) -> list[tuple[Section, str]]:
+def _meanings(wanted: list[str]) -> list[tuple[HelpSection, str]]:
     """Terms of the glossary that are called so."""
     called = {
         meaning.anchor: meaning
@@ -106,7 +106,7 @@ def _meanings(wanted: list[str]) -> list[tuple[Section, str]]:
     }
     title = pages()["glossary"].title
     return [
-        (Section("glossary", title, meaning.words, meaning.anchor, meaning.text), meaning.text)
+        (HelpSection("glossary", title, meaning.words, meaning.anchor, meaning.text), meaning.text)
         for meaning in called.values()
     ]
 

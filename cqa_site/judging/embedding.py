@@ -38,7 +38,7 @@ _LOADING: list[float] = []
 
 
 @dataclass(frozen=True)
-class Side:
+class SideClassifier:
     """Which side a text takes, by a line through its vector: praise or complaint, for or against.
 
     Attributes
@@ -67,7 +67,7 @@ class Side:
         return coordinates
 
 
-def side_in(folder: Path) -> Side | None:
+def side_in(folder: Path) -> SideClassifier | None:
     """The line that comes with a difference; None without one."""
     if not (folder / DIFFERENCE).is_file():
         return None
@@ -78,7 +78,7 @@ def side_in(folder: Path) -> Side | None:
     if f"{SIDE}weight" not in held:
         return None
     weight, bias, share = (held[f"{SIDE}{part}"] for part in ("weight", "bias", "share"))
-    return Side(weight.astype(np.float32), float(bias[0]), float(share[0]))
+    return SideClassifier(weight.astype(np.float32), float(bias[0]), float(share[0]))
 
 
 class EmbeddingsUnavailable(Exception):
@@ -201,12 +201,12 @@ def seconds_loading() -> float:
 
 def embeddings_available() -> bool:
     """Whether the language packages are installed; imports none of them."""
-    return packages.state(packages.Part.LANGUAGE).is_there
+    return packages.state(packages.PackagePart.LANGUAGE).is_there
 
 
 def require_packages() -> None:
     """Raise EmbeddingsUnavailable unless language packages are there, saying how to get them."""
-    state = packages.state(packages.Part.LANGUAGE)
+    state = packages.state(packages.PackagePart.LANGUAGE)
     if not state.is_there:
         raise EmbeddingsUnavailable(str(state))
 

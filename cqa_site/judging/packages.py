@@ -149,7 +149,7 @@ COMMAND = "make packages"
 _PIN = re.compile(r"([\w.-]+)==([\w.]+)")
 
 
-class Part(StrEnum):
+class PackagePart(StrEnum):
     """What a feature can need: the model in the box, or everything else."""
 
     MODEL = "model"
@@ -166,7 +166,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PackageState:
     """Whether a part can be used; if not, how far it is.
 
     Attributes
@@ -179,7 +179,7 @@ class State:
         What the program that fetches said at its end.
     """
 
-    part: Part
+    part: PackagePart
     stage: Stage
     done: int = 0
     total: int = 0
@@ -197,8 +197,8 @@ class State:
         return self.stage == Stage.FETCHING
 
     def __str__(self) -> str:
-        what = "The model in the box" if self.part == Part.MODEL else "Language packages"
-        is_model = self.part == Part.MODEL
+        what = "The model in the box" if self.part == PackagePart.MODEL else "Language packages"
+        is_model = self.part == PackagePart.MODEL
         if self.is_there:
             return f"{what} {'is' if is_model else 'are'} installed."
         if self.is_fetching:
@@ -206,7 +206,8 @@ class State:
             needed, ready = ("it", "it is") if is_model else ("them", "they are")
             return (
                 f"{what} {'is' if is_model else 'are'} being downloaded: {self.done} of "
-                f"{self.total} packages{now}. Work that needs {needed} starts by itself when {ready} installed."
+                f"{self.total} packages{now}. Work that needs {needed} starts by itself "
+                f"when {ready} installed."
             )
         if self.stage == Stage.FAILED:
             return f"{what} could not be downloaded: {self.why} Try again: {COMMAND}"
@@ -221,28 +222,28 @@ def pins() -> dict[str, str]:
     return {pin[1]: pin[2] for line in lines if (pin := _PIN.match(line))}
 
 
-def packages_of(part: Part) -> list[str]:
+def packages_of(part: PackagePart) -> list[str]:
     """Names of its packages."""
     box = [SERVER_PACKAGE, MODEL_PACKAGE]
-    return box if part == Part.MODEL else [name for name in pins() if name not in box]
+    return box if part == PackagePart.MODEL else [name for name in pins() if name not in box]
 
 
-def state(part: Part) -> State:
+def state(part: PackagePart) -> PackageState:
     """How far a part is now; once it is there, it stays so for this process."""
     missing = [package for package in packages_of(part) if package not in _WHOLE]
     if not missing:
-        return State(part, Stage.THERE)
+        return PackageState(part, Stage.THERE)
     is_fetched, progress = is_changing(PREFIX), read_progress()
     done, now, total = progress.get("done", []), progress.get("now", ""), len(pins())
     # A package may be whole before those that it needs: until its installer ends, it is not there.
     if (not is_fetched or set(missing) <= set(done)) and all(map(is_installed, missing)):
-        return State(part, Stage.THERE)
+        return PackageState(part, Stage.THERE)
     if is_fetched:
-        return State(part, Stage.FETCHING, len(done), total, now)
+        return PackageState(part, Stage.FETCHING, len(done), total, now)
     if progress:
         why = progress.get("failed") or "the download was interrupted."
-        return State(part, Stage.FAILED, len(done), total, now, why)
-    return State(part, Stage.ABSENT, 0, total)
+        return PackageState(part, Stage.FAILED, len(done), total, now, why)
+    return PackageState(part, Stage.ABSENT, 0, total)
 
 
 # Packages that this process has seen whole.

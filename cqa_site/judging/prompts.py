@@ -56,7 +56,7 @@ class PromptNotValid(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PromptLayout:
     """Which placeholders a prompt may name.
 
     Parameters
@@ -78,7 +78,7 @@ class PromptParts:
 
     system: str
     user: str
-    layout: Layout
+    layout: PromptLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def load_prompt_file(path: Path) -> PromptFile:
     if fields["form"] not in FORMS:
         raise PromptNotValid(f"the form must be one of {', '.join(FORMS)}")
     sections = _sections(lines, body)
-    layout = Layout(_names(fields["run"]), _names(fields["item"]))
+    layout = PromptLayout(_names(fields["run"]), _names(fields["item"]))
     parts = PromptParts(sections["system"], sections["user"], layout)
     check(parts)
     return PromptFile(fields["name"], fields["form"], parts)
@@ -198,7 +198,7 @@ def _found(text: str, part: str) -> Iterator[tuple[str, int]]:
             raise PromptNotValid(reason, part=part, line=line, name=inside.strip())
 
 
-def _check_offered(name: str, line: int, part: str, layout: Layout) -> None:
+def _check_offered(name: str, line: int, part: str, layout: PromptLayout) -> None:
     offered = (*layout.run, *layout.item)
     if name not in offered:
         reason = f"{{{{{name}}}}} is not offered here; there are {', '.join(offered)}"

@@ -38,7 +38,7 @@ BREAK_SECONDS = 60.0
 LONGEST_WAIT = 900.0
 
 
-class Outcome(StrEnum):
+class RequestOutcome(StrEnum):
     """What a finished request says about its endpoint."""
 
     SUCCESS = "success"
@@ -47,7 +47,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GateState:
     """State of one endpoint's gate.
 
     Parameters
@@ -97,31 +97,33 @@ class Gate:
 
 
 def after(
-    gate: Gate,
-    outcome: Outcome,
+    gate: GateState,
+    outcome: RequestOutcome,
     *,
     now: float,
     epoch: int,
     ceiling: int,
     retry_after: float | None = None,
     break_seconds: float = BREAK_SECONDS,
-) -> Gate:
+) -> GateState:
     """Return the state after one finished request that was sent in ``epoch``."""
-    if outcome is Outcome.SUCCESS:
+    if outcome is RequestOutcome.SUCCESS:
         return _after_success(gate, now, epoch, ceiling)
-    if outcome is Outcome.THROTTLED:
+    if outcome is RequestOutcome.THROTTLED:
         return _after_refusal(gate, now, epoch, retry_after)
     return _after_breakage(gate, now, epoch, break_seconds)
 
 
-def room(gate: Gate, *, in_flight: int, ceiling: int, now: float) -> int:
+def room(gate: GateState, *, in_flight: int, ceiling: int, now: float) -> int:
     """How many more requests may leave now."""
     if now < gate.open_until:
         return 0
     return max(0, min(gate.limit, ceiling) - in_flight)
 
 
-def refill(gate: Gate, *, now: float, per_minute: int | None, tokens: int | None) -> Gate:
+def refill(
+    gate: GateState, *, now: float, per_minute: int | None, tokens: int | None
+) -> GateState:
     """Fill the buckets of the limits per minute up to ``now``; None means no such limit."""
     passed = max(0.0, min(60.0, now - gate.refilled_at))
     return replace(
@@ -132,7 +134,7 @@ def refill(gate: Gate, *, now: float, per_minute: int | None, tokens: int | None
     )
 
 
-def spend(gate: Gate, *, requests: int, tokens: int) -> Gate:
+def spend(gate: GateState, *, requests: int, tokens: int) -> GateState:
     """Take what was sent out of the buckets."""
     return replace(
         gate,
@@ -149,7 +151,7 @@ def _filled(left: float | None, per_minute: int | None, passed: float) -> float 
     return min(size, (size if left is None else left) + per_minute * passed / 60)
 
 
-def _after_success(gate: Gate, now: float, epoch: int, ceiling: int) -> Gate:
+def _after_success(gate: GateState, now: float, epoch: int, ceiling: int) -> GateState:
     share = gate.refused_share * (1 - MEMORY) if epoch == gate.epoch else gate.refused_share
     gate = replace(gate, successes=gate.successes + 1, failures=0, refusals=0, refused_share=share)
     if gate.limit >= ceiling or now < gate.rests_until:
@@ -161,7 +163,9 @@ def _after_success(gate: Gate, now: float, epoch: int, ceiling: int) -> Gate:
     return gate
 
 
-def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None) -> Gate:
+def _after_refusal(
+    gate: GateState, now: float, epoch: int, retry_after: float | None
+) -> GateState:
     if epoch < gate.epoch:
         return gate
     share = gate.refused_share * (1 - MEMORY) + MEMORY
@@ -190,7 +194,7 @@ def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None
     )
 
 
-def _after_lone_refusal(gate: Gate, now: float, share: float) -> Gate:
+def _after_lone_refusal(gate: GateState, now: float, share: float) -> GateState:
     gate = replace(gate, refused_share=share)
     if gate.is_slow_start or not gate.has_grown:
         return gate
@@ -198,7 +202,7 @@ def _after_lone_refusal(gate: Gate, now: float, share: float) -> Gate:
     return replace(gate, limit=gate.limit - 1, has_grown=False, rests_until=now + REST)
 
 
-def _after_breakage(gate: Gate, now: float, epoch: int, seconds: float) -> Gate:
+def _after_breakage(gate: GateState, now: float, epoch: int, seconds: float) -> GateState:
     if epoch < gate.epoch:
         return gate
     failures = gate.failures + 1
@@ -239,7 +243,7 @@ class Next(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GateStep:
     """Decision about one call.
 
     Parameters
@@ -275,7 +279,7 @@ def after_failure(
     throttles: int,
     retry_after: float | None = None,
     is_paid: bool = False,
-) -> Step:
+) -> GateStep:
     """Decide after a failed request.
 
     Parameters
@@ -290,28 +294,28 @@ def after_failure(
         An error that came with a choice: tried no more often than what passes the deadline.
     """
     if failure in PAUSING:
-        return Step(Next.PAUSE_RUN, counts_as_try=False)
+        return GateStep(Next.PAUSE_RUN, counts_as_try=False)
     if failure is Failure.THROTTLED:
         if throttles + 1 >= MAX_THROTTLES:
-            return Step(Next.GIVE_UP, counts_as_try=False, counts_as_throttle=True)
+            return GateStep(Next.GIVE_UP, counts_as_try=False, counts_as_throttle=True)
         # Whether everybody has to wait is the gate's affair; this call does in any case.
         wait = backoff(min(throttles + 1, 6)) if retry_after is None else retry_after
-        return Step(Next.AGAIN, wait, counts_as_try=False, counts_as_throttle=True)
+        return GateStep(Next.AGAIN, wait, counts_as_try=False, counts_as_throttle=True)
     if failure is Failure.REQUEST:
-        return Step(Next.GIVE_UP)
+        return GateStep(Next.GIVE_UP)
     most = MAX_TIMEOUTS if is_paid or failure is Failure.TIMEOUT else MAX_TRIES
     if failure in (Failure.GARBAGE, Failure.TOO_LARGE):
         most = MAX_FORMAT_TRIES
     if tries + 1 >= most:
-        return Step(Next.GIVE_UP)
+        return GateStep(Next.GIVE_UP)
     if failure in (Failure.GARBAGE, Failure.TOO_LARGE):
-        return Step(Next.AGAIN)
-    return Step(Next.AGAIN, max(backoff(tries + 1), retry_after or 0.0))
+        return GateStep(Next.AGAIN)
+    return GateStep(Next.AGAIN, max(backoff(tries + 1), retry_after or 0.0))
 
 
 def after_unusable_reply(
     *, format_tries: int, is_refusal: bool, is_truncated: bool, is_repeatable: bool = False
-) -> Step:
+) -> GateStep:
     """Decide after a reply without a usable value: at most two new tries, none after a refusal.
 
     One new try where the same request gets the same reply (temperature 0).
@@ -319,7 +323,7 @@ def after_unusable_reply(
     the same limit would cut it at the same place.
     """
     most = 1 if is_refusal else 2 if is_truncated or is_repeatable else MAX_FORMAT_TRIES
-    return Step(Next.AGAIN) if format_tries + 1 < most else Step(Next.GIVE_UP)
+    return GateStep(Next.AGAIN) if format_tries + 1 < most else GateStep(Next.GIVE_UP)
 
 
 def most_paid(*, is_repeatable: bool) -> tuple[int, int]:

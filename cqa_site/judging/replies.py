@@ -159,7 +159,7 @@ LONGEST_ERROR = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EndpointResponse:
     """A 2xx reply: its JSON (None if it is none), its text, its id and how long it took."""
 
     document: Any
@@ -200,7 +200,7 @@ class BatchState:
 
 def answer_of(
     headers: Mapping[str, str], content: bytes, milliseconds: int, scrub: Callable[[str], str]
-) -> Answer:
+) -> EndpointResponse:
     """Read a 2xx reply.
 
     Raises
@@ -213,7 +213,7 @@ def answer_of(
     failure = failure_inside(document, headers, body=body, milliseconds=milliseconds)
     if failure is not None:
         raise failure
-    return Answer(document, body, scrub(headers.get("x-request-id", "")), milliseconds)
+    return EndpointResponse(document, body, scrub(headers.get("x-request-id", "")), milliseconds)
 
 
 def refusal_of(
@@ -229,7 +229,7 @@ def refusal_of(
     return failure_of(status, headers, document, body=body, milliseconds=milliseconds)
 
 
-def batch_of(answer: Answer) -> BatchState:
+def batch_of(answer: EndpointResponse) -> BatchState:
     """Read a batch; raises `CallFailed` (``garbage``) if it is none."""
     counts = answer.field("request_counts")
     numbers = counts if isinstance(counts, Mapping) else {}
@@ -244,17 +244,17 @@ def batch_of(answer: Answer) -> BatchState:
     )
 
 
-def batch_marked(answer: Answer, metadata: Mapping[str, str]) -> BatchState | None:
+def batch_marked(answer: EndpointResponse, metadata: Mapping[str, str]) -> BatchState | None:
     """The first batch of a list whose metadata hold all of ``metadata``; None if there is none."""
     listed = answer.field("data")
     for entry in listed if isinstance(listed, list) else []:
         held = entry.get("metadata") if isinstance(entry, Mapping) else None
         if isinstance(held, Mapping) and metadata.items() <= held.items():
-            return batch_of(Answer(entry, "", "", 0))
+            return batch_of(EndpointResponse(entry, "", "", 0))
     return None
 
 
-def model_names(answer: Answer) -> list[str]:
+def model_names(answer: EndpointResponse) -> list[str]:
     """The ids of a list of models; entries of another shape are left out."""
     listed = answer.field("data")
     entries = listed if isinstance(listed, list) else []

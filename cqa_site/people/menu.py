@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.navigation import ADMINS, Entry, Finder
+from cqa_site.web.navigation import ADMINS, Finder, MenuEntry
 
 from .models import Membership
 
@@ -20,13 +20,13 @@ PEOPLE = Finder(
 )
 
 
-def people_entries() -> Iterator[Entry]:
+def people_entries() -> Iterator[MenuEntry]:
     """People, the log, and what admins change."""
     tour = _(
         "People join through a link that you create here, and see only what their role allows."
     )
     also = _("invite invitation add members users roles")
-    yield Entry("study", _("People"), "members", place=10, tour=tour, also=also)
-    yield Entry("study", _("API and access tokens"), "study_api", place=70)
-    yield Entry("study", _("Log"), "audit", place=80)
-    yield Entry("study", _("Settings"), "study_settings", place=90, roles=ADMINS)
+    yield MenuEntry("study", _("People"), "members", place=10, tour=tour, also=also)
+    yield MenuEntry("study", _("API and access tokens"), "study_api", place=70)
+    yield MenuEntry("study", _("Log"), "audit", place=80)
+    yield MenuEntry("study", _("Settings"), "study_settings", place=90, roles=ADMINS)

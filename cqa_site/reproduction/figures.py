@@ -38,7 +38,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedFigure:
     """One figure as a paper prints it: "17.77 ± 1.06", "2,158", "0.25 / .37 ± .2".
 
     ``why`` is said if the data give something else, or cannot give it. ``place`` is the section
@@ -58,7 +58,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFigure:
     """The numbers of one figure in the order they are printed, and over how many rows.
 
     ``signs`` stand between them, one for each gap or one for all: "±" for mean and sd. Counts
@@ -79,10 +79,10 @@ class Measured:
             f" {sign} {number}" for sign, number in zip(signs, shown[1:], strict=False)
         )
 
-    def part(self, first: int, last: int) -> "Measured":
+    def part(self, first: int, last: int) -> "MeasuredFigure":
         """Some neighbouring numbers, from ``first`` until before ``last``."""
         signs = self.signs * len(self.numbers) if len(self.signs) == 1 else self.signs
-        return Measured(self.numbers[first:last], self.n, signs[first : last - 1] or "/")
+        return MeasuredFigure(self.numbers[first:last], self.n, signs[first : last - 1] or "/")
 
 
 @dataclass(frozen=True)
@@ -101,20 +101,20 @@ class ReproducedValue:
         The authors' own result, read from their files: published, not computed.
     """
 
-    released: Measured | None = None
-    ours: Measured | None = None
+    released: MeasuredFigure | None = None
+    ours: MeasuredFigure | None = None
     recipe: str = ""
-    stated: Measured | None = None
+    stated: MeasuredFigure | None = None
 
     @property
-    def claims(self) -> list[Measured]:
+    def claims(self) -> list[MeasuredFigure]:
         """The computed values that should be the published one."""
         values = (self.released, None if self.recipe else self.ours)
         return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True)
-class Figure:
+class PaperFigure:
     """A figure of a paper with what was found for it.
 
     ``off`` are the differences of its numbers from the published ones.
@@ -175,7 +175,7 @@ class Figure:
         ours = f"ours: {self.found.recipe}" if self.found.recipe and self.found.ours else ""
         return "; ".join(filter(None, (": ".join(filter(None, (status, self.why))), ours)))
 
-    def shown(self, value: Measured | None) -> str:
+    def shown(self, value: MeasuredFigure | None) -> str:
         """A value with two digits more than are printed."""
         if value is None:
             return NOTHING
@@ -220,10 +220,10 @@ HEADINGS = ("table", "figure", "published", "in", "released data", "n", "ours", 
 
 def compare(
     values: Mapping[Key, ReproducedValue],
-    printed: Iterable[Printed] = (),
+    printed: Iterable[PrintedFigure] = (),
     *,
     reasons: Mapping[Key, str] | None = None,
-) -> list[Figure]:
+) -> list[PaperFigure]:
     """Put what was found beside what is printed.
 
     Parameters
@@ -247,7 +247,7 @@ def compare(
     named = {row.key for row in rows}
     if len(named) < len(rows):
         raise ValueError("a figure is printed twice")
-    extra = [Printed(*key) for key in values if key not in named]
+    extra = [PrintedFigure(*key) for key in values if key not in named]
     tables = dict.fromkeys(row.table for row in rows + extra)
     order = {table: place for place, table in enumerate(tables)}
     asked = reasons or {}
@@ -272,7 +272,7 @@ def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, .
     return (MATCH if is_match else DIFFERS), off if all(map(math.isfinite, off)) else ()
 
 
-def _differences(published: str, value: Measured) -> list[tuple[float, float]]:
+def _differences(published: str, value: MeasuredFigure) -> list[tuple[float, float]]:
     """The difference of each number and half a unit of its last digit; inf for no number."""
     texts = _BETWEEN.split(published)
     if len(texts) != len(value.numbers) or not all(map(_is_number, texts)):
@@ -292,13 +292,13 @@ def digits_of(printed: str) -> list[int]:
     return [_digits(part) for part in _BETWEEN.split(printed)] if printed else []
 
 
-def _figure(printed: Printed, value: ReproducedValue, asked: str) -> Figure:
+def _figure(printed: PrintedFigure, value: ReproducedValue, asked: str) -> PaperFigure:
     published = printed.text or _published(value)
     status, off = outcome(published, value)
     reasons = (asked or printed.why, ONLY_STATED if value.stated and status == ABSENT else "")
     why = "; ".join(filter(None, reasons)) if status in (DIFFERS, ABSENT) else ""
     place = (printed.place or printed.table) if printed.text else published and AUTHORS
-    return Figure(printed.table, printed.cell, printed.text, place, value, status, off, why)
+    return PaperFigure(printed.table, printed.cell, printed.text, place, value, status, off, why)
 
 
 def _published(value: ReproducedValue) -> str:
@@ -316,11 +316,11 @@ def _text(number: float, digits: int) -> str:
     return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,}".replace("-", "−")
 
 
-def _n(value: Measured | None) -> str:
+def _n(value: MeasuredFigure | None) -> str:
     return NOTHING if value is None or value.n is None else f"{value.n:,}"
 
 
-def _plain(value: Measured | None) -> dict[str, Any] | None:
+def _plain(value: MeasuredFigure | None) -> dict[str, Any] | None:
     if value is None:
         return None
     numbers = [None if math.isnan(number) else number for number in map(_builtin, value.numbers)]

@@ -17,11 +17,11 @@ from cqa_site.reproduction.figures import (
     AUTHORS,
     DIFFERS,
     MATCH,
-    Figure,
+    PaperFigure,
     ReproducedValue,
     outcome,
 )
-from cqa_site.reproduction.tables import Layout
+from cqa_site.reproduction.tables import TableLayout
 
 # How much of a long computation is done: done, total, of what.
 Say = Callable[[int, int, str], None]
@@ -35,8 +35,8 @@ class Reproduction:
     a difference from the released values is a fault of the import.
     """
 
-    figures: tuple[Figure, ...]
-    layouts: tuple[Layout, ...] = ()
+    figures: tuple[PaperFigure, ...]
+    layouts: tuple[TableLayout, ...] = ()
     is_imported: bool = False
 
     @property

@@ -1,8 +1,8 @@
 """A paper's own tables, filled with reproduced figures: text, Markdown and LaTeX.
 
-A `Layout` says what stands where; `fill` puts figures in. The LaTeX is for print: booktabs rules,
-numbers aligned at their points and ±, every text escaped, the type as large as the width of the
-text allows, and a table that is too wide even in small type broken into panels.
+A `TableLayout` says what stands where; `fill` puts figures in. The LaTeX is for print: booktabs
+rules, numbers aligned at their points and ±, every text escaped, the type as large as the width of
+the text allows, and a table that is too wide even in small type broken into panels.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,9 @@ from cqa_site.reproduction.figures import (
     AUTHORS,
     DIFFERS,
     NOTHING,
-    Figure,
     Key,
-    Measured,
+    MeasuredFigure,
+    PaperFigure,
     digits_of,
 )
 from cqa_site.web.tables import escape, label_of, markdown_text
@@ -30,7 +30,7 @@ LISTED = 8
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """Which figure stands in a cell, or some of its numbers: ``first`` until before ``last``."""
 
     key: Key
@@ -39,15 +39,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A row: what it is called, and its cells; None stays empty."""
 
     labels: tuple[str, ...]
-    cells: tuple[Cell | None, ...]
+    cells: tuple[TableCell | None, ...]
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """What a table of a paper looks like.
 
     Attributes
@@ -72,7 +72,7 @@ class Layout:
     name: str
     caption: str
     headings: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     spans: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     digits: int | None = 2
@@ -90,7 +90,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Filled:
+class CellText:
     """What a cell shows: numbers as text with the signs between, and a mark."""
 
     text: str = ""
@@ -105,8 +105,8 @@ class Filled:
 class PaperTable:
     """A layout with its values."""
 
-    layout: Layout
-    cells: tuple[tuple[Filled, ...], ...]
+    layout: TableLayout
+    cells: tuple[tuple[CellText, ...], ...]
     notes: tuple[str, ...]
 
     def to_text(self) -> str:
@@ -163,7 +163,7 @@ class PaperTable:
         ]
         return "\n".join(lines) + "\n"
 
-    def _rows(self) -> Iterable[tuple[Line, tuple[Filled, ...]]]:
+    def _rows(self) -> Iterable[tuple[TableLine, tuple[CellText, ...]]]:
         return zip(self.layout.lines, self.cells, strict=True)
 
     def _plain_headings(self) -> Sequence[str]:
@@ -180,12 +180,14 @@ class PaperTable:
             for at, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
 
-    def column(self, at: int) -> list[Filled]:
+    def column(self, at: int) -> list[CellText]:
         """The cells of a column, counted behind the labels."""
         return [row[at] for row in self.cells]
 
 
-def fill(layout: Layout, figures: Iterable[Figure], *, prefers_ours: bool = False) -> PaperTable:
+def fill(
+    layout: TableLayout, figures: Iterable[PaperFigure], *, prefers_ours: bool = False
+) -> PaperTable:
     """Put the figures into a layout.
 
     Released values are shown where there are some, ours elsewhere (or first, if preferred), and
@@ -210,30 +212,30 @@ def fill(layout: Layout, figures: Iterable[Figure], *, prefers_ours: bool = Fals
 
 
 def _filled(
-    layout: Layout, by_key: dict[Key, Figure], cell: Cell | None, prefers_ours: bool
-) -> Filled:
+    layout: TableLayout, by_key: dict[Key, PaperFigure], cell: TableCell | None, prefers_ours: bool
+) -> CellText:
     if cell is None:
-        return Filled()
+        return CellText()
     figure = by_key.get(cell.key)
     value = None if figure is None else _value(figure, prefers_ours)
     if figure is None or value is None:
-        return Filled(NOTHING)
+        return CellText(NOTHING)
     last = len(value.numbers) if cell.last is None else cell.last
     part = value.part(cell.first, last)
     if layout.digits is None:
         shown = part.text(digits_of(figure.printed)[cell.first : last])
     else:
         shown = part.text(default=layout.digits)
-    return Filled(shown, _mark(figure, value))
+    return CellText(shown, _mark(figure, value))
 
 
-def _value(figure: Figure, prefers_ours: bool) -> Measured | None:
+def _value(figure: PaperFigure, prefers_ours: bool) -> MeasuredFigure | None:
     values = (figure.found.ours, figure.found.released)
     first, second = values if prefers_ours else values[::-1]
     return next((value for value in (first, second) if value is not None), figure.found.stated)
 
 
-def _mark(figure: Figure, value: Measured) -> str:
+def _mark(figure: PaperFigure, value: MeasuredFigure) -> str:
     if figure.found.recipe and value is figure.found.ours and figure.printed:
         return OTHER_MARK
     if value is figure.found.stated:
@@ -241,7 +243,7 @@ def _mark(figure: Figure, value: Measured) -> str:
     return DIFFERS_MARK if figure.status == DIFFERS else ""
 
 
-def _notes(figures: Sequence[Figure], marks: set[str]) -> list[str]:
+def _notes(figures: Sequence[PaperFigure], marks: set[str]) -> list[str]:
     """What the marks mean; a dash explains itself only where a reason is known."""
     notes = []
     if STATED_MARK in marks:
@@ -261,7 +263,7 @@ def _notes(figures: Sequence[Figure], marks: set[str]) -> list[str]:
     return notes
 
 
-def _listed(figures: Sequence[Figure]) -> str:
+def _listed(figures: Sequence[PaperFigure]) -> str:
     """What the paper prints, by reason."""
     differing = [figure for figure in figures if figure.status == DIFFERS and figure.printed]
     if len(differing) > LISTED or not differing:
@@ -322,7 +324,7 @@ def _panels(table: PaperTable, size: _Size, text_width: float) -> list[list[int]
     return panels
 
 
-def _blocks(layout: Layout) -> list[list[int]]:
+def _blocks(layout: TableLayout) -> list[list[int]]:
     spans = layout.spans or [("", 1)] * (len(layout.headings) - layout.stubs)
     blocks, at = [], 0
     for _text, n in spans:
@@ -391,7 +393,9 @@ def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]")
     return lines
 
 
-def _span_rows(layout: Layout, panel: Sequence[int], columns: "Sequence[_Column]") -> list[str]:
+def _span_rows(
+    layout: TableLayout, panel: Sequence[int], columns: "Sequence[_Column]"
+) -> list[str]:
     """Heads over several columns, with the rules below them."""
     if not layout.spans:
         return []
@@ -414,7 +418,7 @@ def _span_rows(layout: Layout, panel: Sequence[int], columns: "Sequence[_Column]
 class _Column:
     """How a column is set: around its ± if every value has one, flush right otherwise."""
 
-    def __init__(self, cells: Sequence[Filled]) -> None:
+    def __init__(self, cells: Sequence[CellText]) -> None:
         values = [cell.text for cell in cells if cell.text not in ("", NOTHING)]
         self.is_pair = bool(values) and all(value.count(" ± ") == 1 for value in values)
         self.n = 2 if self.is_pair else 1
@@ -424,7 +428,7 @@ class _Column:
     def head(self, text: str) -> str:
         return f"\\multicolumn{{{self.n}}}{{c}}{{{text}}}"
 
-    def cell(self, filled: Filled) -> str:
+    def cell(self, filled: CellText) -> str:
         mark = f"\\rlap{{\\textsuperscript{{{escape(filled.mark)}}}}}" if filled.mark else ""
         if not self.is_pair:
             return escape(filled.text) + mark

@@ -264,7 +264,7 @@ LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
-class Finding:
+class Conclusion:
     """What was found in one sentence, how sure that is, and how good it is.
 
     Attributes
@@ -284,7 +284,7 @@ class Finding:
     way: tuple[str, str] | None = None
 
 
-class Bounded(Protocol):
+class IntervalEstimate(Protocol):
     """An estimate, of whatever kind."""
 
     @property
@@ -295,14 +295,14 @@ class Bounded(Protocol):
     def high(self) -> float | None: ...
 
 
-class Reasoned(Bounded, Protocol):
+class ReasonedEstimate(IntervalEstimate, Protocol):
     """An estimate that says why it has no interval."""
 
     @property
     def reason(self) -> str | None: ...
 
 
-def in_words(estimate: Bounded, decimals: int = 2) -> str:
+def in_words(estimate: IntervalEstimate, decimals: int = 2) -> str:
     """A value with its interval; a dash where it is not defined."""
     if estimate.value is None:
         return "–"
@@ -327,13 +327,13 @@ def after_holm(p: float) -> str:
     return _("p %s after Holm") % value
 
 
-def level_of(agreement: str, alpha: Bounded) -> tuple[str, str]:
+def level_of(agreement: str, alpha: IntervalEstimate) -> tuple[str, str]:
     """How much an alpha of "people agree" allows to conclude, and its mark; "reliability"."""
     words, mark = LEVELS[reliability_of(alpha)]
     return capfirst(words % agreement), mark
 
 
-def why_less(alpha: Reasoned) -> str:
+def why_less(alpha: ReasonedEstimate) -> str:
     """The reason for a verdict below what the value alone would allow; empty if there is none."""
     value, least = alpha.value or 0.0, alpha.low
     if least is None:

@@ -32,7 +32,7 @@ MOST_UNMADE = 6
 
 
 @dataclass(frozen=True)
-class Computed:
+class SnapshotContent:
     """What one run over the rows gave: the packed table, its sha256, marker, recipe, figures."""
 
     rows: bytes
@@ -89,7 +89,7 @@ class ResultKind(ABC):
         """A cheap digest of everything the figures depend on."""
 
     @abstractmethod
-    def compute(self, subject: Any) -> Computed:
+    def compute(self, subject: Any) -> SnapshotContent:
         """Read the rows once and compute every figure from what was read; stores nothing."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ def refresh(kind: ResultKind, subject: Any) -> Any:
 
 
 @transaction.atomic
-def store_live(kind: ResultKind, subject: Any, computed: Computed) -> Any:
+def store_live(kind: ResultKind, subject: Any, computed: SnapshotContent) -> Any:
     """Write the figures into the live snapshot; frozen ones are never touched."""
     fresh = kind.Model(**kind.place(subject))
     owner = getattr(fresh, f"{kind.owner}_id")

@@ -16,13 +16,13 @@ from django.utils import timezone
 from cqa_site.people.access import PersonRequest, record
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Role, Study, User
-from cqa_site.web.database import Prepared
+from cqa_site.web.database import PreparedQuery
 
 from .blind_order import LEAST_GAP
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Participant, Place, Round, Sheet
 from .progress import skipped_by, skips_paid
-from .queue import Work, next_sheet, own_sheets, place_for
+from .queue import SheetWork, next_sheet, own_sheets, place_for
 
 # Whose sheet may be opened by whom; everybody else hears that it does not exist.
 
@@ -82,7 +82,7 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
 
 
 @cache
-def _own_sheets(kind: SheetKind) -> Prepared:
+def _own_sheets(kind: SheetKind) -> PreparedQuery:
     """The query for a person's sheet of a kind."""
 
     def build(sheet: uuid.UUID, study: int, user: int) -> QuerySet[Any]:
@@ -90,15 +90,15 @@ def _own_sheets(kind: SheetKind) -> Prepared:
         return rows.filter(public_id=sheet, study=study, rater__user=user, round__isnull=False)
 
     key = Study._meta.pk
-    return Prepared(build, sheet=UUIDField(), study=key, user=key)
+    return PreparedQuery(build, sheet=UUIDField(), study=key, user=key)
 
 
-def next_work(request: Any, round_: Any, rater: Rater) -> Work:
+def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
     """The sheet that waits; people of a crowd link get what it asks for and no more."""
     if participant_of(request):
         reason = over_reason(request, round_, submitted_count(round_, rater))
         if reason:
-            return Work(None, reason)
+            return SheetWork(None, reason)
     return next_sheet(round_=round_, rater=rater)
 
 

@@ -34,7 +34,7 @@ from cqa_site.api.base import (
 from cqa_site.web.rest.queries import conflict_on
 
 from .access import DECISIONS, EXCLUSIONS, LONGEST_REASON, decide_rater
-from .forms import PlanForm
+from .forms import RoundPlanForm
 from .kind import RoundNotReady, TaskKind
 from .lifecycle import (
     close_round,
@@ -71,7 +71,7 @@ class RoundSerializer(ReadSerializer):
     declares replaces the one that is made from the form.
     """
 
-    form: ClassVar[type[PlanForm]]
+    form: ClassVar[type[RoundPlanForm]]
     wanted = serializers.IntegerField(read_only=True)
     done = serializers.IntegerField(read_only=True)
 
@@ -186,7 +186,7 @@ class RoundApi:
     filters: type[FilterSet] | None = None
 
     @property
-    def form(self) -> type[PlanForm]:
+    def form(self) -> type[RoundPlanForm]:
         """The form of the pages."""
         return self.shown.form
 
@@ -273,7 +273,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
                 move(round_=row, actor=self.request.user)
             return self.shown(self.rows().get(pk=row.pk))
 
-        def _correct(self, form: PlanForm, given: dict[str, Any], row: Any) -> Any:
+        def _correct(self, form: RoundPlanForm, given: dict[str, Any], row: Any) -> Any:
             with conflict_on(RoundNotReady):
                 if fixed := sorted(set(given) - set(form.correctable)):
                     raise RoundNotReady(

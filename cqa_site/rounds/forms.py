@@ -164,7 +164,7 @@ def skip_share_field() -> forms.FloatField:
     )
 
 
-class PlanForm(forms.Form):
+class RoundPlanForm(forms.Form):
     """A draft round; a kind adds what its items are drawn by, and ``plan()``.
 
     ``planned`` stores a plan and draws its items. A field is kept in the round's column of that
@@ -219,8 +219,8 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study, self.round = study, round_
         # The plan's own fields stand between the name and what every round has.
-        common = [base_field for base_field in PlanForm.base_fields if base_field != "name"]
-        own = [field for field in self.fields if field not in PlanForm.base_fields]
+        common = [base_field for base_field in RoundPlanForm.base_fields if base_field != "name"]
+        own = [field for field in self.fields if field not in RoundPlanForm.base_fields]
         self.order_fields(["name", *own, *common])
 
     def keep_correctable(self) -> None:

@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.people.models import Rater, User
-from cqa_site.web.navigation import Entry, Finder
+from cqa_site.web.navigation import Finder, MenuEntry
 
 from . import models
 from .models import Round
@@ -330,11 +330,11 @@ ROUNDS = Finder(
 )
 
 
-def round_entries() -> Iterator[Entry]:
+def round_entries() -> Iterator[MenuEntry]:
     """The list of a kind's rounds, and the page of results, where it has one."""
     for kind in kinds():
         page, words = kind.rounds_page, kind.words
-        yield Entry(
+        yield MenuEntry(
             kind.section,
             words.rounds,
             page,
@@ -346,4 +346,4 @@ def round_entries() -> Iterator[Entry]:
         )
         if kind.results_page:
             also = _("agreement alpha kappa export download")
-            yield Entry(kind.section, words.results, kind.results_page, place=20, also=also)
+            yield MenuEntry(kind.section, words.results, kind.results_page, place=20, also=also)

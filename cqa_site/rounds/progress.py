@@ -124,7 +124,7 @@ ENOUGH = 3
 
 
 @dataclass(frozen=True)
-class HowFar:
+class TaskProgress:
     """What is done and what can still come; ``seconds`` is how long one takes, where known."""
 
     done: int
@@ -148,11 +148,11 @@ class HowFar:
         """As `minutes`, where these would be many."""
         return round(self.minutes / 60) if self.minutes and self.minutes > 120 else None
 
-    def at_most(self, wanted: int | None) -> "HowFar":
+    def at_most(self, wanted: int | None) -> "TaskProgress":
         """No more than a crowd link asks for."""
         if wanted is None:
             return self
-        return HowFar(self.done, max(0, min(self.left, wanted - self.done)), self.seconds)
+        return TaskProgress(self.done, max(0, min(self.left, wanted - self.done)), self.seconds)
 
 
 def pace(own: Sequence[float], planned: float | None = None) -> float | None:
@@ -171,7 +171,7 @@ def pace(own: Sequence[float], planned: float | None = None) -> float | None:
     return median(own) if len(own) >= ENOUGH else None
 
 
-def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> HowFar:
+def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgress:
     """How far somebody is in a round of sheets, of which a crowd link may ask for fewer."""
     kind = sheet_kind_of(round_)
     own = kind.Sheet._default_manager.filter(round=round_.pk, rater=rater, is_example=False)
@@ -193,7 +193,7 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> HowFar:
         again = repeats_of(len(firsts) + coming, round_.repeat_share)
         left += coming + max(0, again - (len(rows) - len(firsts)))
     seconds = pace([duration for duration in done if duration])
-    return HowFar(len(done), left, seconds).at_most(wanted)
+    return TaskProgress(len(done), left, seconds).at_most(wanted)
 
 
 # How fast people of a round work and how much they skip; it is shown, and decides nothing.
@@ -267,7 +267,7 @@ LOOKED_AT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class TaskCard:
     """One card on a person's first page.
 
     Parameters
@@ -290,7 +290,7 @@ class Waiting:
     is_done: bool = False
 
 
-def waiting_for(membership: Membership) -> list[Waiting]:
+def waiting_for(membership: Membership) -> list[TaskCard]:
     """One card for every open round; for people of a crowd link that of the link alone.
 
     Two queries, and one more for every kind that has an open round; a few for each of the first
@@ -357,7 +357,7 @@ def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
 
 def _card(
     membership: Membership, round_: Round, count: int, *, is_done: bool, is_held: bool
-) -> Waiting:
+) -> TaskCard:
     kind = kind_of(round_)
     card = kind.card(count)
     if is_done:
@@ -372,7 +372,7 @@ def _card(
             button=_("View"),
             badge=_("Waiting for a researcher"),
         )
-    return Waiting(
+    return TaskCard(
         title=round_.name,
         text=card.text,
         button=card.button,
@@ -382,12 +382,12 @@ def _card(
     )
 
 
-def _ended(round_: Round, participant: Participant) -> Waiting:
+def _ended(round_: Round, participant: Participant) -> TaskCard:
     """A round in which nothing more can come to somebody who came by a crowd link."""
     text = _("Every answer is saved. You have nothing left to do.")
     if participant.outcome == Participant.Outcome.WITHDRAWN:
         text = _("You withdrew your answers. You have nothing left to do.")
-    return Waiting(
+    return TaskCard(
         title=round_.name,
         text=text,
         button=_("Show your completion code"),

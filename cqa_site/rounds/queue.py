@@ -126,7 +126,7 @@ TRIES = 5
 
 
 @dataclass(frozen=True)
-class Work:
+class SheetWork:
     """The sheet to fill in now, or why there is none."""
 
     sheet: Any | None
@@ -148,7 +148,7 @@ def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
 
 
 @transaction.atomic
-def next_sheet(*, round_: Any, rater: Rater) -> Work:
+def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
     """Return the sheet that waits for the rater, beginning a new one where none does.
 
     Reasons for none: ``not_open``, ``stopped``, ``not_qualified``, ``held`` (others hold the last
@@ -156,23 +156,23 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
     """
     place = _locked_place(round_, rater)
     if place.is_excluded or place.is_stopped:
-        return Work(None, "stopped")
+        return SheetWork(None, "stopped")
     if round_.state != Round.State.OPEN:
-        return Work(None, "not_open")
-    serving = _Serving(sheet_kind_of(round_), round_, place)
+        return SheetWork(None, "not_open")
+    serving = _SheetServer(sheet_kind_of(round_), round_, place)
     waiting = serving.waiting()
     if waiting is not None:
-        return Work(waiting)
+        return SheetWork(waiting)
     if serving.kind.is_assigned:
-        return Work(None, "finished")
+        return SheetWork(None, "finished")
     # Whoever has ordinary sheets is through with the examples, unless somebody decided otherwise.
     if not place.is_passed and (place.is_decided_by_person or not serving.has_begun):
         example = serving.next_example()
         if example is not None and not example.is_seen:
-            return Work(serving.begin(example, is_example=True))
+            return SheetWork(serving.begin(example, is_example=True))
         # Without examples everybody may go on, unless kept out.
         if example is not None or place.is_decided_by_person:
-            return Work(None, "not_qualified")
+            return SheetWork(None, "not_qualified")
     return serving.ordinary()
 
 
@@ -185,7 +185,7 @@ def _locked_place(round_: Any, rater: Rater) -> Place:
 
 
 @dataclass(frozen=True)
-class _Serving:
+class _SheetServer:
     """One answer to "what next" for one rater, whose place is locked."""
 
     kind: SheetKind
@@ -221,14 +221,14 @@ class _Serving:
         seen = examples.annotate(is_seen=Exists(mine.filter(is_example=True)))
         return seen.order_by("is_seen", "position").first()
 
-    def ordinary(self) -> Work:
+    def ordinary(self) -> SheetWork:
         """A repeat if one is due, else the next item of the rater's own order."""
         sheet = self._repeat() or self._first() or self._repeat(is_last=True)
         if sheet is not None:
-            return Work(sheet)
+            return SheetWork(sheet)
         others = self.kind.Slot._default_manager.filter(round=self.round_).exclude(state=DONE)
         is_held = others.filter(item__in=self._unseen().values("pk")).exists()
-        return Work(None, "held" if is_held else "finished")
+        return SheetWork(None, "held" if is_held else "finished")
 
     def _unseen(self) -> QuerySet[Any]:
         """Items of which the rater has had no sheet."""

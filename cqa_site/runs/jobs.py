@@ -77,7 +77,7 @@ ALIVE = timedelta(minutes=1)
 KEPT_BEATS = timedelta(days=7)
 # How soon a job is tried again that waits for packages; its note is as old at most.
 PACKAGES_PAUSE = timedelta(seconds=3)
-HANDLERS: dict[str, Callable[["Work"], None]] = {}
+HANDLERS: dict[str, Callable[["JobContext"], None]] = {}
 # Kinds that ask or tell somebody outside.
 SENDING: set[str] = set()
 WEIGHTS: dict[str, int] = {}
@@ -96,8 +96,12 @@ class StaleWorker(Exception):
 
 
 def handles(
-    kind: str, needs: packages.Part | None = None, *, sends: bool = False, is_long: bool = False
-) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
+    kind: str,
+    needs: packages.PackagePart | None = None,
+    *,
+    sends: bool = False,
+    is_long: bool = False,
+) -> Callable[[Callable[["JobContext"], None]], Callable[["JobContext"], None]]:
     """Register ``function(work)`` as the handler of a kind of job.
 
     While the packages that it needs are being fetched, jobs of that kind wait. Where they are
@@ -109,8 +113,8 @@ def handles(
         SENDING.add(kind)
     WEIGHTS[kind] = queueing.LONG if is_long else queueing.QUICK
 
-    def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
-        def handle(work: "Work") -> None:
+    def register(function: Callable[["JobContext"], None]) -> Callable[["JobContext"], None]:
+        def handle(work: "JobContext") -> None:
             if needs:
                 wait_for(needs)
             function(work)
@@ -121,7 +125,7 @@ def handles(
     return register
 
 
-def wait_for(part: packages.Part) -> None:
+def wait_for(part: packages.PackagePart) -> None:
     """Raise NotYet while packages are being fetched; for the beginning of a handler."""
     state = packages.state(part)
     if state.is_fetching:
@@ -159,7 +163,7 @@ def enqueue(
     return active.get()
 
 
-class Work:
+class JobContext:
     """What a handler gets: the job, its payload, and a way to report progress."""
 
     def __init__(self, job: Job) -> None:
@@ -270,7 +274,7 @@ def run(job: Job) -> None:
 
 
 def _run(job: Job) -> None:
-    work = Work(job)
+    work = JobContext(job)
     stop = threading.Event()
     if not settings.JOBS_INLINE:
         beat_on = partial(copy_context().run, _heartbeat, job, stop)

@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.serializers import Serializer
 
 from cqa_site.judging.chat import digest
-from cqa_site.judging.extraction import Unscored
-from cqa_site.judging.prompts import Layout
+from cqa_site.judging.extraction import UnscoredReason
+from cqa_site.judging.prompts import PromptLayout
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.models import Call, PromptVersion, Run
-from cqa_site.web.navigation import Entry, Finder
+from cqa_site.web.navigation import Finder, MenuEntry
 
 from .models import Reply
 
@@ -37,7 +37,7 @@ class PromptKind:
     """One kind of prompt: its name, its placeholders and the file it begins with."""
 
     name: Promise
-    layout: Layout
+    layout: PromptLayout
     file: Path
 
 
@@ -55,7 +55,7 @@ def _keys(items: Sequence[Any]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Previewed:
+class PreviewTargets:
     """What prompts of one kind of run are tried out on.
 
     Parameters
@@ -77,7 +77,7 @@ class Previewed:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RequestItem:
     """One thing a request is about; ``value`` is what was read of it, ``reason`` why nothing."""
 
     text: str
@@ -106,7 +106,7 @@ class CallSubjects:
     """
 
     titles: Titles
-    items: Callable[[Study, Sequence[Call]], dict[int, list[Item | None]]]
+    items: Callable[[Study, Sequence[Call]], dict[int, list[RequestItem | None]]]
 
 
 def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
@@ -136,7 +136,7 @@ class ApiExtension:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CallRequest:
     """One request as the app wants it asked.
 
     Parameters
@@ -155,7 +155,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReplyReading:
     """What a reply means.
 
     Parameters
@@ -173,18 +173,23 @@ class Reading:
     is_truncated: bool = False
 
     @classmethod
-    def unscored(cls, reason: str, value: Any = None) -> "Reading":
+    def unscored(cls, reason: str, value: Any = None) -> "ReplyReading":
         """Of a reply without a usable value; ``value`` is what is kept of it all the same."""
-        return cls(value, str(reason), reason == Unscored.REFUSED, reason == Unscored.TRUNCATED)
+        return cls(
+            value,
+            str(reason),
+            reason == UnscoredReason.REFUSED,
+            reason == UnscoredReason.TRUNCATED,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCall:
     """A call that is over: done with a value, or unscored with a reason."""
 
     call: Call
     fence: int
-    reading: Reading
+    reading: ReplyReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +246,7 @@ class RunKind(Protocol):
     # What a call without a usable value is called; where texts are written nothing is scored.
     unusable: Promise = _("Unscored")
     prompts: Mapping[str, PromptKind]
-    tried_on: Previewed
+    tried_on: PreviewTargets
     call_subjects: CallSubjects
     # Of the interface's list: tables behind what is told, and filters by public ids.
     related: tuple[str, ...] = ()
@@ -266,13 +271,13 @@ class RunKind(Protocol):
     def subjects(self, run: Run) -> Sequence[Subject]:
         """All subjects of the run, in the order in which they should be asked; see `Subjects`."""
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """The requests for some subjects, in the same order; bounded number of queries."""
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply; no database access."""
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """Store what ended, inside the transaction that ends the calls."""
 
     def values(self, run: Run) -> dict[str, int]:
@@ -378,16 +383,16 @@ RUNS = Finder(
 )
 
 
-def run_entries() -> Iterator[Entry]:
+def run_entries() -> Iterator[MenuEntry]:
     """The list of each kind of run, then prompts and endpoints."""
     for home in dict.fromkeys(kind.home for kind in KINDS.values()):
-        yield Entry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
-    yield Entry("judges", _("Prompts"), "prompts", place=80)
+        yield MenuEntry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
+    yield MenuEntry("judges", _("Prompts"), "prompts", place=80)
     tour = _(
         "Connect language models here. A small one is built in, so that you can try "
         "everything without a key."
     )
-    yield Entry("judges", _("Endpoints"), "endpoints", place=90, tour=tour)
+    yield MenuEntry("judges", _("Endpoints"), "endpoints", place=90, tour=tour)
 
 
 def _waiting(home: Home, study: Any) -> int:

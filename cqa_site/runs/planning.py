@@ -14,13 +14,13 @@ from django.db.models import Model
 from django.db.models.functions import Now
 
 from cqa_site.judging.chat import ChatRequest
-from cqa_site.judging.endpoints import Estimate, estimate, estimate_messages
+from cqa_site.judging.endpoints import CostEstimate, estimate, estimate_messages
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
 from cqa_site.runs.models import PromptVersion
 
 from . import jobs as bell
-from .kinds import Question
+from .kinds import CallRequest
 from .ledger.gates import insert_like, prices_of
 from .ledger.lease import key_of, planned_key, questions_for, request_of
 from .models import Call, Run
@@ -49,7 +49,7 @@ COLUMNS = (
 
 
 @dataclass(slots=True)
-class Plan:
+class CallPlan:
     """What all calls of a run come to, and the figures of each in the order they are asked."""
 
     tokens_in: int = 0
@@ -64,7 +64,7 @@ class Plan:
         """How many calls there are."""
         return len(self.figures) // FIGURES.size
 
-    def add(self, key: str, estimate: Estimate, flags: Sequence[str]) -> None:
+    def add(self, key: str, estimate: CostEstimate, flags: Sequence[str]) -> None:
         """Count one more call."""
         self.tokens_in += estimate.tokens_in
         self.tokens_out += estimate.tokens_out
@@ -76,7 +76,7 @@ class Plan:
         )
 
 
-def estimate_run(run: Run) -> tuple[Estimate, bool]:
+def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
     """Write the prompts of a run and count; nothing is stored.
 
     Beyond a thousand subjects a seeded sample is written and scaled up; then the second
@@ -90,7 +90,9 @@ def estimate_run(run: Run) -> tuple[Estimate, bool]:
     requests = (request_of(run, call, question) for question in _questions(run, sample))
     forecast = estimate(requests, **prices_of(run))
     scale = run.spec["replicates"] * len(subjects) / max(1, len(sample))
-    return Estimate(*(round(value * scale) for value in astuple(forecast))), sample is not subjects
+    return CostEstimate(
+        *(round(value * scale) for value in astuple(forecast))
+    ), sample is not subjects
 
 
 def write_calls(run: Run) -> int:
@@ -108,7 +110,9 @@ def write_calls(run: Run) -> int:
             return 0
         insert_like(Call(run=run), COLUMNS, _rows(run, subjects, plan, canaries))
         run.estimate = asdict(
-            Estimate(plan.calls, plan.tokens_in, plan.tokens_out, plan.cost_micro, plan.most_micro)
+            CostEstimate(
+                plan.calls, plan.tokens_in, plan.tokens_out, plan.cost_micro, plan.most_micro
+            )
         )
         run.planned = plan.calls
         run.state = Run.State.CHECKING if canaries else Run.State.RUNNING
@@ -133,9 +137,9 @@ def write_more(run: Run, subjects: Sequence[Subject]) -> None:
     Run.objects.filter(pk=run.pk).update(planned=run.planned)
 
 
-def _plan(run: Run, subjects: Sequence[Subject]) -> Plan:
+def _plan(run: Run, subjects: Sequence[Subject]) -> CallPlan:
     """Write every prompt once, whatever the number of replicates, and keep its figures."""
-    plan, prices = Plan(), prices_of(run)
+    plan, prices = CallPlan(), prices_of(run)
     calls = [Call(run=run, replicate=replicate) for replicate in range(run.spec["replicates"])]
     for question in _questions(run, subjects):
         requests = [request_of(run, call, question) for call in calls]
@@ -146,14 +150,14 @@ def _plan(run: Run, subjects: Sequence[Subject]) -> Plan:
     return plan
 
 
-def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[Question]:
+def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[CallRequest]:
     """What the app asks, written some hundreds at a time."""
     for start in range(0, len(subjects), AT_ONCE):
         yield from kind_of(run).questions(run, subjects[start : start + AT_ONCE])
 
 
 def _rows(
-    run: Run, subjects: Sequence[Subject], plan: Plan, canaries: set[int], first: int = 0
+    run: Run, subjects: Sequence[Subject], plan: CallPlan, canaries: set[int], first: int = 0
 ) -> Iterator[tuple[Any, ...]]:
     """Values of `COLUMNS` for every call in the order in which they are asked.
 
@@ -185,7 +189,7 @@ def _canaries(run: Run, subjects: int) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class PromptPreview:
     """Messages for some items, their size in tokens, what was noticed about the texts."""
 
     items: list[Any]
@@ -194,13 +198,13 @@ class Preview:
     flags: list[str]
 
 
-def preview_prompt(study: Study, version: PromptVersion, item: Model) -> Preview:
+def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptPreview:
     """Write the request about an item of the study; ``version`` may be unsaved."""
     tried = run_kind_of(version.kind).tried_on
     run, items = tried.draft(study, version, item)
     subject = Subject("preview", tried.ids(items))
     question = kind_of(run).questions(run, [subject])[0]
-    return Preview(
+    return PromptPreview(
         items,
         question.messages,
         estimate_messages(question.messages),

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.extraction import Unscored
-from cqa_site.judging.rate_limits import Gate as GateState
+from cqa_site.judging.extraction import UnscoredReason
+from cqa_site.judging.rate_limits import GateState as GateState
 
 from .models import Attempt, Call, Gate, Job, Run
 
@@ -27,7 +27,7 @@ UNANSWERED = (Failure.CONNECTION, Failure.SERVER, Failure.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """Counts of calls, money in millionths of a unit, times in seconds."""
 
     planned: int
@@ -66,7 +66,7 @@ class Progress:
         return self.done / self.planned if self.planned else 0.0
 
 
-def progress_of(run: Run) -> Progress:
+def progress_of(run: Run) -> RunProgress:
     """Look a run up; six queries, whatever its size, and one more while nobody answers."""
     states = dict(run.calls.values_list("state").annotate(Count("pk")))
     # One query for the clock and the window, so that both use the database's time.
@@ -80,7 +80,7 @@ def progress_of(run: Run) -> Progress:
     gate = _gate(run)
     budget = run.budget
     opens_in = max(0.0, gate.open_until - now.timestamp())
-    return Progress(
+    return RunProgress(
         planned=run.planned,
         done=states.get(Call.State.DONE, 0),
         unscored=states.get(Call.State.UNSCORED, 0),
@@ -193,20 +193,20 @@ FAILURES: dict[str, Promise] = {
     Failure.CERTIFICATE: lazy("The certificate of the endpoint could not be verified."),
 }
 UNUSABLE: dict[str, Promise] = {
-    Unscored.EMPTY: lazy("The reply was empty, or held reasoning only."),
-    Unscored.TRUNCATED: lazy("The reply was cut by the token limit."),
-    Unscored.UNFINISHED: lazy("The endpoint does not confirm that the reply is complete."),
-    Unscored.REFUSED: lazy("The model declined to answer."),
-    Unscored.NO_JSON: lazy("The reply held no JSON object."),
-    Unscored.AMBIGUOUS: lazy("The reply held two different answers."),
-    Unscored.NOT_SCHEMA: lazy("The reply was JSON of another shape."),
-    Unscored.OUT_OF_SET: lazy(
+    UnscoredReason.EMPTY: lazy("The reply was empty, or held reasoning only."),
+    UnscoredReason.TRUNCATED: lazy("The reply was cut by the token limit."),
+    UnscoredReason.UNFINISHED: lazy("The endpoint does not confirm that the reply is complete."),
+    UnscoredReason.REFUSED: lazy("The model declined to answer."),
+    UnscoredReason.NO_JSON: lazy("The reply held no JSON object."),
+    UnscoredReason.AMBIGUOUS: lazy("The reply held two different answers."),
+    UnscoredReason.NOT_SCHEMA: lazy("The reply was JSON of another shape."),
+    UnscoredReason.OUT_OF_SET: lazy(
         "The reply does not fit the request: off the scale, or far too many values."
     ),
-    Unscored.MISSING_ITEM: lazy("The reply left an item of the batch out."),
-    Unscored.EXTRA_ITEM: lazy("The reply labelled an item that was not requested."),
-    Unscored.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
-    Unscored.WRONG_TYPE: lazy("The label was not a whole number."),
+    UnscoredReason.MISSING_ITEM: lazy("The reply left an item of the batch out."),
+    UnscoredReason.EXTRA_ITEM: lazy("The reply labelled an item that was not requested."),
+    UnscoredReason.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
+    UnscoredReason.WRONG_TYPE: lazy("The label was not a whole number."),
 }
 # Of replies with points for several criteria.
 POINTS: dict[str, Promise] = {

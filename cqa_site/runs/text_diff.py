@@ -11,7 +11,7 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """One line of the comparison.
 
     Parameters
@@ -26,7 +26,7 @@ class Line:
     parts: list[tuple[str, bool]]
 
 
-def compare_texts(before: str, after: str) -> list[Line] | None:
+def compare_texts(before: str, after: str) -> list[DiffLine] | None:
     """Changed lines with two lines around them, in order; nothing if the texts are equal.
 
     None where the texts are too long to compare.
@@ -39,34 +39,34 @@ def compare_texts(before: str, after: str) -> list[Line] | None:
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MOST_LINES:
         return None
-    lines: list[Line] = []
+    lines: list[DiffLine] = []
     end = 0
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for group in matcher.get_grouped_opcodes(AROUND):
         if group[0][1] > end:
-            lines.append(Line("gap", []))
+            lines.append(DiffLine("gap", []))
         for tag, i1, i2, j1, j2 in group:
             lines += _lines(tag, old[i1:i2], new[j1:j2])
             end = i2
     if lines and end < len(old):
-        lines.append(Line("gap", []))
+        lines.append(DiffLine("gap", []))
     return lines
 
 
-def _lines(tag: str, old: list[str], new: list[str]) -> list[Line]:
+def _lines(tag: str, old: list[str], new: list[str]) -> list[DiffLine]:
     if tag == "equal":
-        return [Line("same", [(text, False)]) for text in old]
+        return [DiffLine("same", [(text, False)]) for text in old]
     if len(old) == len(new):
         return _changed(old, new)
-    removed = [Line("removed", [(text, True)]) for text in old]
-    return removed + [Line("added", [(text, True)]) for text in new]
+    removed = [DiffLine("removed", [(text, True)]) for text in old]
+    return removed + [DiffLine("added", [(text, True)]) for text in new]
 
 
-def _changed(old: list[str], new: list[str]) -> list[Line]:
+def _changed(old: list[str], new: list[str]) -> list[DiffLine]:
     """Equally many lines on both sides are taken for each other's successors."""
     pairs = [_words(*pair) for pair in zip(old, new, strict=True)]
-    return [Line("removed", removed) for removed, _added in pairs] + [
-        Line("added", added) for _removed, added in pairs
+    return [DiffLine("removed", removed) for removed, _added in pairs] + [
+        DiffLine("added", added) for _removed, added in pairs
     ]
 
 

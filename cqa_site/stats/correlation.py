@@ -143,7 +143,7 @@ _CHUNK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class ValuePairs:
     """Two values of each unit, and the cluster it belongs to.
 
     Attributes
@@ -165,7 +165,7 @@ class Pairs:
     @classmethod
     def of(
         cls, x: Sequence[float], y: Sequence[float], clusters: Sequence[Hashable] | None
-    ) -> Pairs:
+    ) -> ValuePairs:
         """Keep the pairs with both values; without `clusters` each pair stands alone.
 
         Raises
@@ -219,7 +219,7 @@ def correlation(
     0.3333
     """
     check_correlation(kind)
-    pairs = Pairs.of(x, y, None)
+    pairs = ValuePairs.of(x, y, None)
     if len(pairs.x) < 3 or np.ptp(pairs.x) == 0 or np.ptp(pairs.y) == 0:
         return None
     return float(weighted_correlations(kind, pairs.x, pairs.y, np.ones((1, len(pairs.x))))[0])
@@ -310,7 +310,7 @@ def bland_altman(
     (2.0, 5.395, 0.857)
     """
     check_confidence(confidence)
-    pairs = Pairs.of(x, y, clusters)
+    pairs = ValuePairs.of(x, y, clusters)
     means, differences = (pairs.x + pairs.y) / 2, pairs.x - pairs.y
     statistics = {
         "bias": lambda weights: _moments(differences, weights)[0],
@@ -334,7 +334,7 @@ def bland_altman(
 def _estimate(
     name: str,
     statistic: Callable[[FloatArray], FloatArray],
-    pairs: Pairs,
+    pairs: ValuePairs,
     confidence: float,
 ) -> Estimate:
     about: dict[str, Any] = {

@@ -274,7 +274,7 @@ def _alpha(level: Level, coincidences: FloatArray, scale: FloatArray) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shuffled:
+class ShuffledStatistic:
     """A statistic over shuffled sheets.
 
     Attributes
@@ -307,7 +307,7 @@ def shuffled_baseline(
     *,
     n_repeats: int = 100,
     seed: int = 0,
-) -> Shuffled:
+) -> ShuffledStatistic:
     """Recompute a statistic with the second rater's whole sheets permuted among the items.
 
     Parameters
@@ -347,8 +347,8 @@ def shuffled_baseline(
     }
     if not len(defined):
         reason = "the statistic is undefined for every shuffle"
-        return Shuffled(reason=reason, **about)
-    return Shuffled(
+        return ShuffledStatistic(reason=reason, **about)
+    return ShuffledStatistic(
         mean=float(defined.mean()),
         sd=float(defined.std(ddof=1)) if len(defined) > 1 else None,
         low=float(defined.min()),

@@ -26,12 +26,12 @@ from .reader import (
 )
 from .shapes import (
     DEFAULT_LIMITS,
+    FilePreview,
     Limits,
-    Preview,
     Problem,
     ReadingLog,
-    Row,
     Table,
+    TableRow,
     UnreadableFile,
     Value,
     printable_name,
@@ -39,13 +39,13 @@ from .shapes import (
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "FilePreview",
     "Limits",
-    "Preview",
     "Problem",
     "ReadingLog",
-    "Row",
     "SheetRow",
     "Table",
+    "TableRow",
     "UnreadableFile",
     "Value",
     "WorkbookReader",

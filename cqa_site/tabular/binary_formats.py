@@ -16,13 +16,13 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from .layout import Layout, lay_out
+from .layout import FileLayout, lay_out
 from .shapes import (
     DEFAULT_LIMITS,
     Limits,
     Problem,
     ReadingLog,
-    Row,
+    TableRow,
     UnreadableFile,
     printable_name,
     reject,
@@ -185,7 +185,7 @@ def read_sheet(
     limits: Limits,
     header_row: int | None = None,
     log: ReadingLog | None = None,
-) -> tuple[Layout, int, Iterator[Row]]:
+) -> tuple[FileLayout, int, Iterator[TableRow]]:
     """The header and the rows below it, as `layout.lay_out` gives them.
 
     Columns without a header that hold something within the first 1,000 rows

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from .cells import as_moment, as_number, is_missing
-from .shapes import Limits, Problem, ReadingLog, Row, UnreadableFile, counted, reject
+from .shapes import Limits, Problem, ReadingLog, TableRow, UnreadableFile, counted, reject
 
 # Column names from a header row: every column gets a name, and only one.
 
@@ -76,7 +76,7 @@ _NAMED_QUESTION = re.compile(r"([A-Za-z]\w{0,40}(?:\[\w{1,40}\])*)\. (\S.*)", re
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """``header`` and ``below`` count records: where the names stand, further rows below them."""
 
     header: int
@@ -93,7 +93,7 @@ def lay_out(
     limits: Limits,
     header_row: int | None,
     log: ReadingLog | None,
-) -> tuple[Layout, int, Iterator[Row]]:
+) -> tuple[FileLayout, int, Iterator[TableRow]]:
     """Find the header among the first records, and give the rows below it.
 
     Parameters
@@ -150,7 +150,7 @@ def named_question(heading: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else ("", "")
 
 
-def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> Layout:
+def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> FileLayout:
     if header_row is None:
         place = _header_place(first)
         below = _rows_below(first[place:])
@@ -170,7 +170,7 @@ def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> La
     end = max([_extent(cells), *padded])
     columns = unique_headers([*cells, *[None] * (end - len(cells))][:end])
     titles = _titles(columns, first[place + 1][1] if below else [])
-    return Layout(place, below, columns, titles, has_row_names)
+    return FileLayout(place, below, columns, titles, has_row_names)
 
 
 def _header_place(first: Sequence[Record]) -> int:
@@ -264,12 +264,12 @@ def _titles(columns: Sequence[str], below: Sequence[Any]) -> dict[str, str]:
 
 def _rows(
     records: Iterator[Record],
-    layout: Layout,
+    layout: FileLayout,
     header: Sequence[Any],
     name: str,
     limits: Limits,
     log: ReadingLog | None,
-) -> Iterator[Row]:
+) -> Iterator[TableRow]:
     columns, width = layout.columns, len(layout.columns)
     repeated: list[int] = []
     empty = 0
@@ -293,7 +293,7 @@ def _rows(
         if problem := too_long(cells, columns, name, number, limits):
             reject(log, problem)
             continue
-        yield Row(number, dict(zip(columns, cells, strict=True)))
+        yield TableRow(number, dict(zip(columns, cells, strict=True)))
     if log is not None and empty:
         log.notes.append(f"{counted(empty, 'empty row', 'empty rows')} left out.")
     if log is not None and repeated:
@@ -319,7 +319,7 @@ def _ragged(cells: Sequence[Any], columns: Sequence[str]) -> str:
     )
 
 
-def _left_out(layout: Layout, first: Sequence[Record]) -> Iterator[str]:
+def _left_out(layout: FileLayout, first: Sequence[Record]) -> Iterator[str]:
     number = first[layout.header][0]
     if layout.header:
         above = counted(layout.header, "row", "rows")

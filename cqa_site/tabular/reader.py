@@ -16,11 +16,11 @@ from .detection import binary_family, check_agrees, json_kind, open_text, text_f
 from .layout import BEGINNING, begins_below_title, unique_headers
 from .shapes import (
     DEFAULT_LIMITS,
+    FilePreview,
     Limits,
-    Preview,
     ReadingLog,
-    Row,
     Table,
+    TableRow,
     UnreadableFile,
     printable_name,
 )
@@ -79,7 +79,7 @@ def open_table(
         for a row that cannot be read where there is no log.
     """
     shown = printable_name(name)
-    how = _How(kind, encoding, sheet, header_row, log, limits)
+    how = _TableOptions(kind, encoding, sheet, header_row, log, limits)
     with single_member(path, shown, limits) as (unpacked_path, unpacked_name):
         file = _open_regular(unpacked_path, unpacked_name)
         try:
@@ -91,7 +91,7 @@ def open_table(
 
 
 @dataclass(frozen=True)
-class _How:
+class _TableOptions:
     """What `open_table` was told."""
 
     kind: str | None
@@ -116,7 +116,7 @@ def preview(
     sheet: str | int | None = None,
     header_row: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> Preview:
+) -> FilePreview:
     """Kind, encoding, separator, sheets, columns and first 20 rows of a file.
 
     Takes the arguments of `open_table` and raises what it raises; rows that
@@ -135,9 +135,9 @@ def preview(
         return beginning(table)
 
 
-def beginning(table: Table) -> Preview:
+def beginning(table: Table) -> FilePreview:
     """The same of a table that is open."""
-    return Preview(
+    return FilePreview(
         name=table.name,
         kind=table.kind,
         encoding=table.encoding,
@@ -171,7 +171,7 @@ def _open_regular(path: str | os.PathLike[str], name: str) -> BinaryIO:
         raise UnreadableFile(name, f"cannot be opened ({error.strerror})") from None
 
 
-def _open_kind(file: BinaryIO, name: str, how: _How) -> Table:
+def _open_kind(file: BinaryIO, name: str, how: _TableOptions) -> Table:
     if binary_family(file.read(_HEAD_BYTES), name) == "xlsx":
         check_agrees("xlsx", name, how.kind)
         return _open_workbook_sheet(file, name, how)
@@ -180,7 +180,7 @@ def _open_kind(file: BinaryIO, name: str, how: _How) -> Table:
     return _open_text_kind(file, name, how)
 
 
-def _open_workbook_sheet(file: BinaryIO, name: str, how: _How) -> Table:
+def _open_workbook_sheet(file: BinaryIO, name: str, how: _TableOptions) -> Table:
     check_size(file, name, how.limits)
     sheet = 0 if how.sheet is None else how.sheet
     reader = WorkbookReader(file, name=name, sheet=sheet, limits=how.limits)
@@ -203,7 +203,7 @@ def _open_workbook_sheet(file: BinaryIO, name: str, how: _How) -> Table:
     return table
 
 
-def _open_text_kind(file: BinaryIO, name: str, how: _How) -> Table:
+def _open_text_kind(file: BinaryIO, name: str, how: _TableOptions) -> Table:
     stream = open_text(file, name=name, asked=how.encoding, limits=how.limits)
     sample = stream.read(_SAMPLE_CHARS)
     stream.seek(0)
@@ -238,7 +238,7 @@ def _with_first_row(table: Table) -> Table:
     return table
 
 
-def _closing(rows: Iterator[Row], table: Table) -> Iterator[Row]:
+def _closing(rows: Iterator[TableRow], table: Table) -> Iterator[TableRow]:
     try:
         yield from rows
     finally:
@@ -407,8 +407,10 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _rows(first: tuple[int, str], rest: Iterator[tuple[int, str]], column: str) -> Iterator[Row]:
+def _rows(
+    first: tuple[int, str], rest: Iterator[tuple[int, str]], column: str
+) -> Iterator[TableRow]:
     number, text = first
-    yield Row(number, {column: text})
+    yield TableRow(number, {column: text})
     for number, text in rest:
-        yield Row(number, {column: text})
+        yield TableRow(number, {column: text})

@@ -70,7 +70,7 @@ class UnreadableFile(Exception):
     reason : str
         What is wrong, and where possible what to do about it.
     row : int or None
-        Row as a person sees it (see `Row`).
+        Row as a person sees it (see `TableRow`).
     column : str or None
         Column header.
     encoding : str
@@ -127,7 +127,7 @@ def reject(log: ReadingLog | None, problem: Problem) -> None:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One record.
 
     `number` is what a person sees: the physical line on which the record
@@ -156,7 +156,7 @@ class Table:
     name: str
     kind: str
     columns: list[str]
-    rows: Iterator[Row]
+    rows: Iterator[TableRow]
     encoding: str | None = None
     delimiter: str | None = None
     sheets: list[str] = field(default_factory=list)
@@ -179,7 +179,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Preview:
+class FilePreview:
     """Enough of a file to choose columns on a screen: at most the first 20 rows."""
 
     name: str
@@ -188,7 +188,7 @@ class Preview:
     delimiter: str | None
     sheets: list[str]
     columns: list[str]
-    rows: list[Row]
+    rows: list[TableRow]
     titles: dict[str, str] = field(default_factory=dict)
     header_row: int | None = None
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from .cells import LenientNumbers, StrictJsonError, decode_at, loads
-from .layout import Layout, lay_out, too_long
-from .shapes import Limits, Problem, ReadingLog, Row, UnreadableFile, Value, counted, reject
+from .layout import FileLayout, lay_out, too_long
+from .shapes import Limits, Problem, ReadingLog, TableRow, UnreadableFile, Value, counted, reject
 
 # CSV and TSV: one record at a time, with the physical line it starts on.
 
@@ -104,7 +104,7 @@ def read_delimited(
     limits: Limits,
     header_row: int | None = None,
     log: ReadingLog | None = None,
-) -> tuple[Layout, int, Iterator[Row]]:
+) -> tuple[FileLayout, int, Iterator[TableRow]]:
     """Read the header now and the rows as they are asked for.
 
     Parameters
@@ -344,7 +344,7 @@ def _line_record(line: str, limits: Limits, numbers: LenientNumbers) -> Record |
 
 def read_records(
     stream: TextIO, *, name: str, kind: str, limits: Limits, log: ReadingLog | None = None
-) -> tuple[list[str], Iterator[Row]]:
+) -> tuple[list[str], Iterator[TableRow]]:
     """Columns and rows of a JSON list of objects, an object holding one, or JSONL.
 
     NaN and infinities are missing values.
@@ -379,7 +379,7 @@ def read_records(
         values = counted(numbers.count, "value is", "values are")
         log.notes.append(f"{values} NaN or infinite, and treated as missing.")
     rows = (
-        Row(number, {column: record.get(column) for column in columns})
+        TableRow(number, {column: record.get(column) for column in columns})
         for number, record in source(stream, name, limits, numbers)
         if isinstance(record, dict) and number not in bad
     )

@@ -30,7 +30,7 @@ _SAMPLES: dict[str, Callable[[int], Any]] = {
 
 
 @dataclass(frozen=True)
-class _Made:
+class _CompiledQuery:
     """A compiled query; ``places`` are names of values, or None for a parameter that stays."""
 
     compiler: Any
@@ -39,7 +39,7 @@ class _Made:
     places: tuple[str | None, ...]
 
 
-class Prepared:
+class PreparedQuery:
     """A query with places for values.
 
     Parameters
@@ -59,7 +59,7 @@ class Prepared:
         self, build: Callable[..., models.QuerySet[Any]], **fields: "models.Field[Any, Any]"
     ) -> None:
         self._build, self._fields = build, fields
-        self._made: dict[str, _Made] = {}
+        self._made: dict[str, _CompiledQuery] = {}
 
     def __call__(self, **values: Any) -> list[Any]:
         """The rows for these values, as the queryset would give them."""
@@ -83,7 +83,7 @@ class Prepared:
         source: Any = SimpleNamespace(**told)
         return list(ModelIterable(source))
 
-    def _make(self, connection: Any) -> _Made:
+    def _make(self, connection: Any) -> _CompiledQuery:
         samples = {
             name: _SAMPLES[field.get_internal_type()](place)
             for place, (name, field) in enumerate(self._fields.items())
@@ -97,7 +97,7 @@ class Prepared:
         places = tuple(written.get(param) for param in params)
         if set(places) - {None} != set(self._fields):
             raise ValueError(f"a value of {sorted(self._fields)} does not reach the query")
-        return _Made(compiler, sql, tuple(params), places)
+        return _CompiledQuery(compiler, sql, tuple(params), places)
 
 
 # What must always hold in the database; every app says how to check its part.

@@ -25,7 +25,7 @@ class TooLarge(Exception):
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredUpload:
     """An upload as it lies on disk."""
 
     stored_as: str
@@ -38,7 +38,7 @@ def path_of(folder: str, stored_as: str) -> Path:
     return settings.MEDIA_ROOT / folder / stored_as
 
 
-def write_upload(folder: str, chunks: Iterable[bytes]) -> Stored:
+def write_upload(folder: str, chunks: Iterable[bytes]) -> StoredUpload:
     """Stream an upload to disk under a random name; raises TooLarge above the limit."""
     target = path_of(folder, uuid.uuid4().hex)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def write_upload(folder: str, chunks: Iterable[bytes]) -> Stored:
         raise
 
 
-def _write(target: Path, chunks: Iterable[bytes]) -> Stored:
+def _write(target: Path, chunks: Iterable[bytes]) -> StoredUpload:
     size, digest = 0, hashlib.sha256()
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
@@ -59,7 +59,7 @@ def _write(target: Path, chunks: Iterable[bytes]) -> Stored:
                 raise TooLarge
             digest.update(chunk)
             file.write(chunk)
-    return Stored(target.name, size, digest.hexdigest())
+    return StoredUpload(target.name, size, digest.hexdigest())
 
 
 # Uploads too large to be taken: noticed before their body is read.

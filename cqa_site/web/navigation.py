@@ -23,7 +23,7 @@ ANY_STUDY = UUID(int=0)
 
 
 @dataclass(frozen=True)
-class Group:
+class MenuGroup:
     """Entries under one heading.
 
     ``icon`` is a name in the site's sprite, ``help`` a file of `docs` without its ending.
@@ -36,13 +36,13 @@ class Group:
 
 
 GROUPS = (
-    Group("data", _("Data"), "database", "data-formats"),
-    Group("label", _("Label"), "tag", "quickstart"),
-    Group("answers", _("Answers"), "message", "answers"),
-    Group("score", _("Score"), "trophy", "scoring"),
-    Group("key_points", _("Key points"), "list", "key-points"),
-    Group("judges", _("Judges"), "cpu", "judging"),
-    Group("study", _("Study"), "settings", "deploy"),
+    MenuGroup("data", _("Data"), "database", "data-formats"),
+    MenuGroup("label", _("Label"), "tag", "quickstart"),
+    MenuGroup("answers", _("Answers"), "message", "answers"),
+    MenuGroup("score", _("Score"), "trophy", "scoring"),
+    MenuGroup("key_points", _("Key points"), "list", "key-points"),
+    MenuGroup("judges", _("Judges"), "cpu", "judging"),
+    MenuGroup("study", _("Study"), "settings", "deploy"),
 )
 # Who sees an entry, as the roles of members are stored.
 RESEARCHERS = frozenset({"researcher", "admin"})
@@ -51,7 +51,7 @@ ADMINS = frozenset({"admin"})
 
 
 @dataclass(frozen=True)
-class Entry:
+class MenuEntry:
     """A page of the menu.
 
     Parameters
@@ -90,7 +90,7 @@ class Entry:
 class VisibleEntry:
     """An entry as one member of a study sees it."""
 
-    entry: Entry
+    entry: MenuEntry
     url: str
     is_current: bool
 
@@ -99,7 +99,7 @@ class VisibleEntry:
 class VisibleGroup:
     """A group with the entries that a member may open; others than needed stand behind *More*."""
 
-    group: Group
+    group: MenuGroup
     entries: tuple[VisibleEntry, ...]
     is_needed: bool = True
 
@@ -118,7 +118,7 @@ class Breadcrumb:
     url: str = ""
 
 
-Source = Callable[[], Iterable[Entry]]
+Source = Callable[[], Iterable[MenuEntry]]
 _SOURCES: list[Source] = []
 
 
@@ -129,14 +129,14 @@ def add_entries(source: Source) -> None:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[MenuEntry, ...]:
     """Everything in the menu, by group and place.
 
     A page that several sources name stands where the first place is, and what waits is counted.
     """
     order = [group.key for group in GROUPS]
     named = sorted((entry for source in _SOURCES for entry in source()), key=lambda e: e.place)
-    by_page: dict[str, Entry] = {}
+    by_page: dict[str, MenuEntry] = {}
     for menu_entry in named:
         first = by_page.get(menu_entry.page, menu_entry)
         by_page[menu_entry.page] = replace(first, waits=first.waits or menu_entry.waits)
@@ -177,7 +177,7 @@ def place_of(address: str, study_id: UUID, groups: Iterable[VisibleGroup]) -> Br
     return None if address == overview else Breadcrumb("", gettext("Overview"), overview)
 
 
-def entry_at(here: str, among: Iterable[Entry]) -> Entry | None:
+def entry_at(here: str, among: Iterable[MenuEntry]) -> MenuEntry | None:
     """The entry whose address the page's own begins with, the longest one."""
     fits = [
         (len(path), entry)
@@ -207,7 +207,7 @@ def _inside(page: str) -> str:
 
 
 @dataclass(frozen=True)
-class Step:
+class StudyStep:
     """One step of a study, with where it stands and the page where it is done."""
 
     title: str
@@ -230,13 +230,13 @@ class Path:
     key: str
     question: str | Promise
     about: str | Promise
-    steps: Callable[[Any], list[Step]]
+    steps: Callable[[Any], list[StudyStep]]
     groups: frozenset[str] = frozenset()
     place: int = 50
     # Words of the glossary that somebody new to it may want to look up.
     terms: tuple[str, ...] = ()
 
-    def terms_in(self, shown: Sequence[Step]) -> tuple[str, ...]:
+    def terms_in(self, shown: Sequence[StudyStep]) -> tuple[str, ...]:
         """Those of its words that stand in what it says now."""
         texts = [str(self.about)]
         for step in shown:
@@ -278,7 +278,7 @@ def step(
     is_done: bool,
     of: Any = None,
     other: tuple[str, str] | None = None,
-) -> Step:
+) -> StudyStep:
     """A step whose button leads to a page of the study, or of one thing in it.
 
     ``other`` is a second page of the study: the words of its link, and its name. A query may
@@ -286,7 +286,7 @@ def step(
     """
     ids = [study.public_id] if of is None else [study.public_id, of.public_id]
     second = other and (other[0], _page_address(other[1], [study.public_id]))
-    return Step(title, text, button, _page_address(page, ids), is_done, second)
+    return StudyStep(title, text, button, _page_address(page, ids), is_done, second)
 
 
 def _page_address(page: str, ids: list[Any]) -> str:

@@ -34,7 +34,7 @@ DEADLINE = 0.8
 GIVEN_UP = 10.0
 
 
-class Question:
+class DatabaseProbe:
     """One question to the database, asked in a thread because no driver promises a deadline."""
 
     def __init__(self) -> None:
@@ -63,13 +63,13 @@ class Pulse:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.question: Question | None = None
+        self.question: DatabaseProbe | None = None
 
     def reaches_database(self) -> bool:
         """Whether the database answers within the deadline."""
         with self.lock:
             if self.question is None or not self.question.is_pending:
-                self.question = Question()
+                self.question = DatabaseProbe()
             question = self.question
         # Who comes later waits for the same answer, and no longer.
         question.done.wait(max(0.0, question.asked_at + DEADLINE - time.monotonic()))

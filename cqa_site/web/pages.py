@@ -179,7 +179,7 @@ MARKS = re.compile(r"[*`]")
 
 
 @dataclass(frozen=True)
-class Meaning:
+class TermMeaning:
     """A row: the word or words, what they mean, and the row's name on the page."""
 
     words: str
@@ -188,11 +188,12 @@ class Meaning:
 
 
 @cache
-def glossary() -> dict[str, Meaning]:
+def glossary() -> dict[str, TermMeaning]:
     """Every word with its meaning, read once a process."""
     text = (settings.BASE_DIR / "docs" / "glossary.md").read_text(encoding="utf-8")
     rows = [
-        Meaning(head, MARKS.sub("", meaning), slugify(head)) for head, meaning in ROW.findall(text)
+        TermMeaning(head, MARKS.sub("", meaning), slugify(head))
+        for head, meaning in ROW.findall(text)
     ]
     return {word: row for row in rows for word in {row.words, *row.words.split(", ")}}
 

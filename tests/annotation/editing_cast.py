@@ -40,7 +40,7 @@ def make_round(
     """A round over the answers of the study, for new experts, open unless told otherwise."""
     people = people or [make_member(study, Role.EXPERT) for _ in range(experts)]
     values = {"name": f"Round {next(NUMBERS)}", "seed": 1, "experts": tuple(people)} | fields
-    plan = editing_rounds.Plan(calibration=calibration, individual=individual, **values)
+    plan = editing_rounds.EditingPlan(calibration=calibration, individual=individual, **values)
     boss = make_member(study, Role.RESEARCHER)
     planned = editing_rounds.plan_round(study=study, plan=plan, actor=boss)
     if is_open:

@@ -81,7 +81,7 @@ def newcomer(campaign: Campaign) -> Place:
     return place_for(round_=campaign, rater=rater)
 
 
-def work(place: Place) -> serving.Work:
+def work(place: Place) -> serving.LabelWork:
     """What the rater may do now."""
     place.refresh_from_db()
     campaign = Campaign.objects.get(pk=place.round_id)
@@ -90,7 +90,7 @@ def work(place: Place) -> serving.Work:
 
 def label(place: Place, assignment: Assignment, value: int = 2) -> Assignment:
     """Answer one assignment."""
-    given = answering.Answer(client_key=f"key-{next(KEYS)}", label=value, active_ms=3_000)
+    given = answering.SubmittedLabel(client_key=f"key-{next(KEYS)}", label=value, active_ms=3_000)
     return answering.answer(rater=place.rater, assignment=assignment, given=given)
 
 

@@ -9,7 +9,7 @@ from rest_framework.parsers import MultiPartParser
 from annotation.consensus.api import ConsensusInput
 from annotation.consensus.forms import ConsensusForm
 from annotation.editing.api import EditingRoundInput
-from annotation.editing.forms import RoundForm as EditingRoundForm
+from annotation.editing.forms import EditingRoundForm as EditingRoundForm
 from annotation.generation.api import AnswersRunInput, LaunchInput
 from annotation.generation.forms import GenerationForm
 from annotation.judges.api import RunInput
@@ -21,13 +21,13 @@ from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.analysis.api.analyses import AnalysisInput
 from argsum.analysis.api.points import MergeInput
-from argsum.counting.forms import RoundForm as CountingRoundForm
+from argsum.counting.forms import CountingRoundForm as CountingRoundForm
 from argsum.datasets.api import RecipeInput
 from argsum.keypoints.api import SystemRunInput
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from benchmark.preferences.api import PreferenceRoundInput
-from benchmark.preferences.forms import RoundForm as PreferenceRoundForm
-from benchmark.scoring.forms import RoundForm as ScoringRoundForm
+from benchmark.preferences.forms import PreferenceRoundForm as PreferenceRoundForm
+from benchmark.scoring.forms import ScoringRoundForm as ScoringRoundForm
 from cqa_site.api.studies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
 from cqa_site.rounds.crowd.api import CrowdLinkInput

@@ -3,7 +3,7 @@
 import pytest
 from django import forms
 
-from benchmark.scoring.forms import RoundForm
+from benchmark.scoring.forms import ScoringRoundForm
 from cqa_site.api.base import FormInput
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
@@ -69,7 +69,7 @@ def test_a_system_that_is_gone_is_left_out_of_a_stored_plan():
     row = make_round(study, make_member(study, "researcher"), name="First")
     kept = study.systems.first()
     row.recipe["systems"] = [str(kept.public_id), "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"]
-    stored = RoundForm(study=study, round_=row).stored()
+    stored = ScoringRoundForm(study=study, round_=row).stored()
     assert stored["systems"] == [str(kept.public_id)]
     assert (stored["name"], stored["rubric"]) == ("First", row.rubric.public_id)
-    assert set(stored) == set(RoundForm.base_fields)
+    assert set(stored) == set(ScoringRoundForm.base_fields)

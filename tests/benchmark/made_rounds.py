@@ -14,7 +14,7 @@ def make_round(
     """A round over all answers of the study but the examples, whose keys are full points."""
     chosen = {"name": "First round", "seed": 1, "overlap_share": 0.0} | fields
     rubric = default_rubric(study)
-    plan = scoring_rounds.Plan(rubric=rubric, **chosen)
+    plan = scoring_rounds.ScoringPlan(rubric=rubric, **chosen)
     made = scoring_rounds.plan_round(study=study, plan=plan, actor=actor)
     full = {each.key: each.maximum for each in rubric.rubric.criteria}
     for answer in examples:

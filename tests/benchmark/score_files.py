@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.files.actions.imports import Outcome, import_path
+from cqa_site.files.actions.imports import ImportOutcome, import_path
 
 KEYS = list(COMPQA.keys)
 ALL_ONES = {str(number): 1 for number in range(1, 16)}
@@ -30,7 +30,7 @@ def points_row(points: object = 1, **more: object) -> dict[str, object]:
     return dict.fromkeys(KEYS, points) | more
 
 
-def take(study, kind: str, path: Path, *, write: bool = True, **options) -> Outcome:
+def take(study, kind: str, path: Path, *, write: bool = True, **options) -> ImportOutcome:
     """Import a file, or with write=False look at it; options other than flags go to the reader."""
     flags = {
         name: options.pop(name)

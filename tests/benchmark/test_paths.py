@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.methods.options import PEOPLE
 from benchmark.leaderboard.reports.part_tables import pair_of
 from benchmark.navigation import steps
@@ -50,7 +50,7 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client)
 def test_steps_are_done_once_a_difference_can_be_shown(study, questions, is_enough):
     answers = make_scored_answers(study, questions=questions)
     make_sheets(study, answers, [make_rater(study, "Somebody")])
-    board = Board.from_dict(snapshots.refresh(BOARDS, default_rubric(study)).figures["board"])
+    board = ScoreBoard.from_dict(snapshots.refresh(BOARDS, default_rubric(study)).figures["board"])
     first, second = (int(each.system) for each in board.rankings[0].standings)
     assert pair_of(board, PEOPLE, first, second).is_short is not is_enough
     asked, answered, chosen, scored, read = [each.is_done for each in steps(study)]

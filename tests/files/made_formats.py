@@ -11,7 +11,7 @@ from typing import Any
 
 from openpyxl import load_workbook
 
-from cqa_site.files.actions.imports import Outcome, import_path
+from cqa_site.files.actions.imports import ImportOutcome, import_path
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
@@ -140,7 +140,7 @@ def written(kind: str, folder: Path, content: bytes | None = None) -> Path:
 
 def take(
     study: Study, kind: str, folder: Path, content: bytes | None = None, **asked: Any
-) -> Outcome:
+) -> ImportOutcome:
     """Import a file of a format, by default its sample; with write=False look at it."""
     path = written(kind, folder, content)
     options = options_of(study, kind, path)

@@ -18,7 +18,7 @@ from django.urls import reverse
 from cqa_site.files import format_parts, formats
 from cqa_site.files.actions.files import store_upload
 from cqa_site.files.actions.import_jobs import apply_import, check_import
-from cqa_site.files.actions.imports import Entry, Flag, ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import Flag, ImportEntry, ImportRefused, Reconciliation
 from cqa_site.files.formats import FORMATS
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
@@ -246,7 +246,7 @@ def apply_batch(client, study, batch, **more):
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Entry):
+class Named(ImportEntry):
     """A line with the name of somebody."""
 
     name: str
@@ -272,7 +272,7 @@ class NameReconciliation(Reconciliation):
 def names(monkeypatch):
     monkeypatch.setattr(formats, "FORMATS", {})
     monkeypatch.setattr(format_parts, "COUNTED", {})
-    format_parts.register_counted(format_parts.Counted("names", "Names"))
+    format_parts.register_counted(format_parts.ObjectCount("names", "Names"))
     formats.register_format(formats.Format("names", "Names", read_names, NameReconciliation))
 
 

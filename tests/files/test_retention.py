@@ -18,7 +18,7 @@ from annotation.exports import actions as exports
 from annotation.exports.models import ExportFile
 from cqa_site.celery import _do, look_around
 from cqa_site.files.actions import exports as retention
-from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.files.actions.files import request_check, store_upload, stored_path
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent
@@ -60,7 +60,7 @@ def age(path, days):
 
 def exported(campaign, actor, days):
     """A finished export of that age."""
-    asked = {"contents": ["votes"], "format": "csv", "options": Options(), "snapshot": None}
+    asked = {"contents": ["votes"], "format": "csv", "options": ExportOptions(), "snapshot": None}
     (file,) = exports.request_exports(campaign=campaign, actor=actor, **asked)
     jobs.drain()
     ExportFile.objects.filter(pk=file.pk).update(finished_at=days_ago(days))

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from argsum.imports.methods.released_scores import iter_cells, read_clusterings
-from argsum.papers.reports.release import Release
+from argsum.papers.reports.release import KeyPointRelease
 from argsum.papers.reports.reproduction import clusters, minilm
 from argsum.papers.reports.tables import printed as printed_figures
 from argsum.scorers.methods.figures import best_per_cell, cluster_figure
@@ -119,7 +119,7 @@ def test_clusterings_are_read_when_their_files_are_there(copied):
     (folder / "Debate_test_MCArgSum_SBERT_RoBERTa.json").symlink_to(
         folder / "Debate_test_MCArgSum_RoBERTa.json"
     )
-    rows = dict(clusters(Release(copied)))
+    rows = dict(clusters(KeyPointRelease(copied)))
     figures = {each.key: each for each in compare(rows, printed_figures())}
     for table in (ARGKP, DEBATE):
         further = figures[table, "MCArgSum (DeBERTa), Excl. noise: ARI"]
@@ -210,7 +210,7 @@ def test_a_figure_of_ours(by_key, key, expected):
 @pytest.mark.long
 @on_release
 def test_the_model_without_training_is_within_a_hundredth():
-    rows = minilm(Release(DATA), lambda *told: None)
+    rows = minilm(KeyPointRelease(DATA), lambda *told: None)
     found = {cell: figure.ours.numbers[0] for (_table, cell), figure in rows}
     assert found == {
         "ArgKP21: ARI excluding noise, oracle": pytest.approx(0.144, abs=0.01),
@@ -225,7 +225,7 @@ def test_the_model_without_training_is_within_a_hundredth():
 @on_release
 def test_the_printed_share_of_70_percent_gives_another_figure():
     """Why the share threshold on this data is 75 %."""
-    release = Release(DATA)
+    release = KeyPointRelease(DATA)
     reference = {cell.name: cell.reference for cell in release.test_cells}
     path = FOLDER / "clusterings" / "ArgKP21_MCArgSum_SBERT_all_mpnet_base.json"
     cells = {

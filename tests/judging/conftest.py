@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from cqa_site.judging.transport.egress import Allowed
+from cqa_site.judging.transport.egress import AllowedNetwork
 
 from .llmstub import StubServer
 from .made_environment import MadeEnvironment
@@ -33,7 +33,7 @@ def stub():
 
 @pytest.fixture
 def allowed(stub):
-    return [Allowed("127.0.0.1/32", stub.port)]
+    return [AllowedNetwork("127.0.0.1/32", stub.port)]
 
 
 class Canary:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.transport.addresses import (
-    Allowed,
+    AllowedNetwork,
     NotAnAllowList,
     is_listed,
     is_permitted,
@@ -49,11 +49,11 @@ def test_nothing_inside_is_permitted(address):
 @pytest.mark.parametrize("address", PUBLIC.split())
 def test_public_addresses_are_permitted_but_not_listed(address):
     assert is_permitted(ip_address(address), 443)
-    assert not is_listed(ip_address(address), 443, [Allowed("10.0.0.0/8", 443)])
+    assert not is_listed(ip_address(address), 443, [AllowedNetwork("10.0.0.0/8", 443)])
 
 
 def test_an_entry_covers_its_network_and_its_port_and_nothing_else():
-    entry = [Allowed("10.1.0.0/16", 8000)]
+    entry = [AllowedNetwork("10.1.0.0/16", 8000)]
     assert is_permitted(ip_address("10.1.255.7"), 8000, entry)
     assert is_listed(ip_address("::ffff:10.1.0.1"), 8000, entry)
     assert not is_permitted(ip_address("10.1.255.7"), 8001, entry)
@@ -64,18 +64,18 @@ def test_an_entry_covers_its_network_and_its_port_and_nothing_else():
 def test_what_an_address_carries_needs_permission_of_its_own():
     outer = "2606:4700::5efe:7f00:1"
     assert unfold(ip_address(outer)) == (ip_address(outer), ip_address("127.0.0.1"))
-    assert not is_permitted(ip_address(outer), 80, [Allowed("2606:4700::/32", 80)])
-    both = [Allowed("2606:4700::/32", 80), Allowed("127.0.0.1", 80)]
+    assert not is_permitted(ip_address(outer), 80, [AllowedNetwork("2606:4700::/32", 80)])
+    both = [AllowedNetwork("2606:4700::/32", 80), AllowedNetwork("127.0.0.1", 80)]
     assert is_listed(ip_address(outer), 80, both)
 
 
 def test_a_list_is_read():
     assert parse_allowed("") == ()
     assert parse_allowed(" 127.0.0.1:8931, 10.0.0.0/24:8000,[::1]:80,[fd00::/8]:65535 ,") == (
-        Allowed("127.0.0.1", 8931),
-        Allowed("10.0.0.0/24", 8000),
-        Allowed("::1", 80),
-        Allowed("fd00::/8", 65535),
+        AllowedNetwork("127.0.0.1", 8931),
+        AllowedNetwork("10.0.0.0/24", 8000),
+        AllowedNetwork("::1", 80),
+        AllowedNetwork("fd00::/8", 65535),
     )
 
 
@@ -103,7 +103,7 @@ def test_a_wrong_entry_is_named_with_what_to_write(text, words):
 
 
 def listed(stub):
-    return [Allowed("127.0.0.1/32", stub.port)]
+    return [AllowedNetwork("127.0.0.1/32", stub.port)]
 
 
 def refused(kind, stub, **options):

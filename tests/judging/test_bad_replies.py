@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatRequest
-from cqa_site.judging.labels import ReplyNotUsable, Unscored, parse_prose, parse_single
-from cqa_site.judging.transport.egress import Allowed
+from cqa_site.judging.labels import ReplyNotUsable, UnscoredReason, parse_prose, parse_single
+from cqa_site.judging.transport.egress import AllowedNetwork
 from cqa_site.judging.transport.openai_client import OpenAIClient
 
 from .bad_replies import SHAPES, sent, told
@@ -23,7 +23,7 @@ def ask():
     with StubServer(answer=lambda request: bodies[-1]) as stub:
 
         async def complete():
-            client = OpenAIClient(stub.base_url, "", [Allowed("127.0.0.1", stub.port)])
+            client = OpenAIClient(stub.base_url, "", [AllowedNetwork("127.0.0.1", stub.port)])
             try:
                 return await client.complete(REQUEST)
             finally:
@@ -62,7 +62,11 @@ def test_what_is_no_whole_text_is_no_text(name, ask):
     except (CallFailed, ReplyNotUsable):
         return
     # Words that hold no usable label are a text all the same; a draft in marks is not.
-    assert SHAPES[name].expected not in (Unscored.UNFINISHED, Unscored.REFUSED, Unscored.EMPTY)
+    assert SHAPES[name].expected not in (
+        UnscoredReason.UNFINISHED,
+        UnscoredReason.REFUSED,
+        UnscoredReason.EMPTY,
+    )
     assert "in words" in name or not (name.startswith("draft") and "3" in text)
 
 

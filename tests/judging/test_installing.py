@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cqa_site.judging import installing, packages
-from cqa_site.judging.packages import Part
+from cqa_site.judging.packages import PackagePart
 
 STAMPS = (".site", ".dev")
 
@@ -58,7 +58,7 @@ def test_a_step_that_was_stopped_is_done_again(place, monkeypatch, capsys):
     monkeypatch.setattr(packages, "run", lambda command, output: True)
     assert installing.install("dev") == 0
     assert stamps() == [*STAMPS]
-    assert all(packages.state(part).is_there for part in Part)
+    assert all(packages.state(part).is_there for part in PackagePart)
 
 
 def test_half_installed_packages_are_forgotten_first(place, commands):

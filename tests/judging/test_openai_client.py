@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
-from cqa_site.judging.transport.egress import Allowed, GuardedTransport
+from cqa_site.judging.transport.egress import AllowedNetwork, GuardedTransport
 from cqa_site.judging.transport.openai_client import OpenAIClient
 
 KEY = "sk-SENTINEL-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -37,7 +37,7 @@ def carried(stub, *, key=KEY, request=REQUEST, ask=None, **options):
     """What one method call of a fresh client returns."""
 
     async def run():
-        allowed = [Allowed("127.0.0.1", stub.port)]
+        allowed = [AllowedNetwork("127.0.0.1", stub.port)]
         client = OpenAIClient(stub.base_url, key, allowed, **options)
         try:
             return await (ask(client) if ask else client.complete(request))

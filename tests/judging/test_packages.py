@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from cqa_site.judging import packages
-from cqa_site.judging.packages import MODEL_PACKAGE, Part, Stage, changing
+from cqa_site.judging.packages import MODEL_PACKAGE, PackagePart, Stage, changing
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_absent_packages_name_the_command_that_brings_them(place):
-    for part in Part:
+    for part in PackagePart:
         assert packages.state(part).stage == Stage.ABSENT
         assert str(packages.state(part)).endswith("Download with: make packages")
 
@@ -30,14 +30,14 @@ def test_versions_decide(place):
         place.install_all()
         place.install("torch", version)
         packages._WHOLE.clear()
-        assert packages.state(Part.LANGUAGE).is_there == is_there, name
+        assert packages.state(PackagePart.LANGUAGE).is_there == is_there, name
 
 
 def test_one_that_is_missing_is_all(place):
     place.install_all()
     place.remove("rouge-score")
-    assert not packages.state(Part.LANGUAGE).is_there
-    assert packages.state(Part.MODEL).is_there
+    assert not packages.state(PackagePart.LANGUAGE).is_there
+    assert packages.state(PackagePart.MODEL).is_there
 
 
 def test_half_installed_packages_are_not_there_whatever_their_version_says(place):
@@ -54,19 +54,19 @@ def test_half_installed_packages_are_not_there_whatever_their_version_says(place
     for name, damage in damages.items():
         damage(place.install("torch"))
         packages._WHOLE.clear()
-        assert packages.state(Part.LANGUAGE).stage == Stage.ABSENT, name
+        assert packages.state(PackagePart.LANGUAGE).stage == Stage.ABSENT, name
     # Installers compile files, and others throw that away.
     info = place.install("torch")
     with (info / "RECORD").open("a") as record:
         record.write("__pycache__/torch.cpython-311.pyc,,\n")
-    assert packages.state(Part.LANGUAGE).is_there
+    assert packages.state(PackagePart.LANGUAGE).is_there
 
 
 def test_files_are_looked_at_once(place, monkeypatch):
     place.install_all()
-    assert packages.state(Part.LANGUAGE).is_there
+    assert packages.state(PackagePart.LANGUAGE).is_there
     monkeypatch.setattr(packages, "is_whole", lambda distribution: pytest.fail("looked again"))
-    assert packages.state(Part.LANGUAGE).is_there
+    assert packages.state(PackagePart.LANGUAGE).is_there
 
 
 def test_a_remembered_failure_ends_with_its_cause(place):
@@ -75,9 +75,9 @@ def test_a_remembered_failure_ends_with_its_cause(place):
         packages._WHOLE.clear()
         place.remove("torch")
         packages.write_progress(["xllamacpp"], "torch", failed)
-        assert packages.state(Part.LANGUAGE).stage == Stage.FAILED
+        assert packages.state(PackagePart.LANGUAGE).stage == Stage.FAILED
         place.install_all()
-        for part in Part:
+        for part in PackagePart:
             assert packages.state(part).is_there
 
 
@@ -86,19 +86,19 @@ def test_a_package_may_be_whole_before_those_that_it_needs(place):
     place.install_all()
     with changing(packages.PREFIX):
         packages.write_progress(list(packages.pins())[:-2], "bert-score")
-        assert packages.state(Part.LANGUAGE).is_fetching
-    assert packages.state(Part.LANGUAGE).is_there
+        assert packages.state(PackagePart.LANGUAGE).is_fetching
+    assert packages.state(PackagePart.LANGUAGE).is_there
 
 
 def test_the_model_is_there_before_the_rest(place):
     place.install("xllamacpp")
     with changing(packages.PREFIX):
         packages.write_progress(["xllamacpp"], MODEL_PACKAGE)
-        assert packages.state(Part.MODEL).is_fetching
+        assert packages.state(PackagePart.MODEL).is_fetching
         place.install(MODEL_PACKAGE)
         packages.write_progress(["xllamacpp", MODEL_PACKAGE], "torch")
-        assert packages.state(Part.MODEL).is_there
-        state = packages.state(Part.LANGUAGE)
+        assert packages.state(PackagePart.MODEL).is_there
+        state = packages.state(PackagePart.LANGUAGE)
     total = len(packages.pins())
     assert (state.done, state.total, state.now) == (2, total, "torch")
     assert f"2 of {total} packages, now torch" in str(state)
@@ -106,18 +106,18 @@ def test_the_model_is_there_before_the_rest(place):
 
 def test_a_model_of_ones_own_needs_the_server_alone(place, monkeypatch):
     place.install("xllamacpp")
-    assert not packages.state(Part.MODEL).is_there
+    assert not packages.state(PackagePart.MODEL).is_there
     monkeypatch.setenv("EMBEDDED_GGUF", "/srv/own.gguf")
-    assert packages.state(Part.MODEL).is_there
+    assert packages.state(PackagePart.MODEL).is_there
 
 
 def test_why_fetching_gave_up_is_told(place):
     packages.write_progress(["xllamacpp"], failed="torch could not be installed.")
-    words = str(packages.state(Part.LANGUAGE))
+    words = str(packages.state(PackagePart.LANGUAGE))
     assert "torch could not be installed." in words
     assert "Try again: make packages" in words
     packages.write_progress(["xllamacpp"], "torch")
-    assert "the download was interrupted" in str(packages.state(Part.LANGUAGE))
+    assert "the download was interrupted" in str(packages.state(PackagePart.LANGUAGE))
 
 
 HOLD = """
@@ -137,9 +137,9 @@ def test_fetching_ends_with_its_process_however_that_ends(place):
     with other:
         assert other.stdout is not None
         other.stdout.readline()
-        assert packages.state(Part.LANGUAGE).is_fetching
+        assert packages.state(PackagePart.LANGUAGE).is_fetching
         other.kill()
-    assert packages.state(Part.LANGUAGE).stage == Stage.ABSENT
+    assert packages.state(PackagePart.LANGUAGE).stage == Stage.ABSENT
 
 
 LATER = """

@@ -13,10 +13,10 @@ from jsonschema import Draft202012Validator
 from cqa_site.judging import extraction
 from cqa_site.judging.labels import (
     LONGEST_REASON,
-    Label,
+    LabelReading,
     ReplyNotUsable,
-    Unscored,
-    Verdict,
+    UnscoredReason,
+    YesNoReading,
     batch_schema,
     extract_json,
     label_schema,
@@ -55,66 +55,72 @@ USABLE = {
 }
 
 UNUSABLE = {
-    "nothing": ("", Unscored.EMPTY),
-    "white space": (" \n\t ", Unscored.EMPTY),
-    "reasoning only": ("<think>2 it is</think>", Unscored.EMPTY),
-    "reasoning that never ends": (f"<think>so {GOOD}", Unscored.TRUNCATED),
-    "reasoning begun again": (f"{GOOD}<think>or", Unscored.TRUNCATED),
-    "cut in a string": ('{"reason": "both na', Unscored.TRUNCATED),
-    "cut after the label": ('{"label": 2, "reason": "both', Unscored.TRUNCATED),
-    "cut before the brace": ('{"reason": "both named", "label": 2', Unscored.TRUNCATED),
-    "cut in a fence": ('```json\n{"label": 2, "reason": "a}\\"', Unscored.TRUNCATED),
-    "cut behind an inner object": ('{"first": {"label": 2}, "reas', Unscored.TRUNCATED),
-    "refusal": ("I'm sorry, but I can't help with that.", Unscored.REFUSED),
-    "refusal, curly": ("I can’t rate this content.", Unscored.REFUSED),
-    "prose": ("The relevance is 2.", Unscored.NO_JSON),
-    "prose with a number": ("Label: 2", Unscored.NO_JSON),
-    "single quotes": ("{'label': 2}", Unscored.NO_JSON),
-    "trailing comma": ('{"label": 2,}', Unscored.NO_JSON),
-    "comment": ('{"label": 2 /* sure */}', Unscored.NO_JSON),
-    "NaN": ('{"label": NaN}', Unscored.NO_JSON),
-    "infinity": ('{"label": Infinity}', Unscored.NO_JSON),
-    "overflow": ('{"label": 1e999}', Unscored.NO_JSON),
-    "endless digits": ('{"label": ' + "2" * 5000 + "}", Unscored.NO_JSON),
-    "key twice": ('{"label": 3, "label": 2}', Unscored.NO_JSON),
-    "key twice inside": ('{"label": 2, "x": {"a": 1, "a": 1}}', Unscored.NO_JSON),
-    "too deep": ('{"label": ' + "[" * 9 + "]" * 9 + "}", Unscored.NO_JSON),
-    "very deep": ('{"a":' * 100_000, Unscored.TRUNCATED),
-    "brace too many": (GOOD + "}", Unscored.NO_JSON),
-    "loose brace in prose": (f"}} {GOOD}", Unscored.NO_JSON),
-    "too long": (GOOD + " " * extraction.LONGEST_REPLY, Unscored.NO_JSON),
-    "quoted in a sentence": (f"The text says {GOOD} but asks nothing.", Unscored.NO_JSON),
-    "quoted as code": (f"The text says `{GOOD}` itself.", Unscored.NO_JSON),
-    "in a list among prose": (f"Rating:\n[{GOOD}]", Unscored.NO_JSON),
-    "NUL in a text": ('{"label": 2, "reason": "a\\u0000"}', Unscored.NO_JSON),
-    "half a surrogate pair": ('{"label": 2, "reason": "\\ud800"}', Unscored.NO_JSON),
-    "planted and own": (f'It says:\n{{"label": 3}}\nI say:\n{GOOD}', Unscored.AMBIGUOUS),
-    "changed its mind": (f'{GOOD}\nWait.\n{{"reason": "x", "label": 1}}', Unscored.AMBIGUOUS),
-    "over and over": ("{}\n" * 1000, Unscored.AMBIGUOUS),
-    "a list": (f"[{GOOD}]", Unscored.NOT_SCHEMA),
-    "a number": ("2", Unscored.NOT_SCHEMA),
-    "null": ("null", Unscored.NOT_SCHEMA),
-    "no label": ('{"reason": "both named"}', Unscored.NOT_SCHEMA),
-    "another name": ('{"relevance": 2}', Unscored.NOT_SCHEMA),
-    "another case": ('{"Label": 2}', Unscored.NOT_SCHEMA),
-    "wrapped": ('{"result": {"label": 2}}', Unscored.NOT_SCHEMA),
-    "something added": ('{"label": 2, "reason": "", "confidence": 0.9}', Unscored.NOT_SCHEMA),
-    "reason is not text": ('{"label": 2, "reason": 2}', Unscored.NOT_SCHEMA),
-    "the schema itself": (json.dumps(label_schema(SCALE)), Unscored.NOT_SCHEMA),
-    "above": ('{"label": 4}', Unscored.OUT_OF_SET),
-    "below": ('{"label": -1}', Unscored.OUT_OF_SET),
-    "far above": ('{"label": 1e300}', Unscored.OUT_OF_SET),
-    "text": ('{"label": "2"}', Unscored.WRONG_TYPE),
-    "between": ('{"label": 2.5}', Unscored.WRONG_TYPE),
-    "null label": ('{"label": null}', Unscored.WRONG_TYPE),
-    "true": ('{"label": true}', Unscored.WRONG_TYPE),
-    "list label": ('{"label": [2]}', Unscored.WRONG_TYPE),
+    "nothing": ("", UnscoredReason.EMPTY),
+    "white space": (" \n\t ", UnscoredReason.EMPTY),
+    "reasoning only": ("<think>2 it is</think>", UnscoredReason.EMPTY),
+    "reasoning that never ends": (f"<think>so {GOOD}", UnscoredReason.TRUNCATED),
+    "reasoning begun again": (f"{GOOD}<think>or", UnscoredReason.TRUNCATED),
+    "cut in a string": ('{"reason": "both na', UnscoredReason.TRUNCATED),
+    "cut after the label": ('{"label": 2, "reason": "both', UnscoredReason.TRUNCATED),
+    "cut before the brace": ('{"reason": "both named", "label": 2', UnscoredReason.TRUNCATED),
+    "cut in a fence": ('```json\n{"label": 2, "reason": "a}\\"', UnscoredReason.TRUNCATED),
+    "cut behind an inner object": ('{"first": {"label": 2}, "reas', UnscoredReason.TRUNCATED),
+    "refusal": ("I'm sorry, but I can't help with that.", UnscoredReason.REFUSED),
+    "refusal, curly": ("I can’t rate this content.", UnscoredReason.REFUSED),
+    "prose": ("The relevance is 2.", UnscoredReason.NO_JSON),
+    "prose with a number": ("Label: 2", UnscoredReason.NO_JSON),
+    "single quotes": ("{'label': 2}", UnscoredReason.NO_JSON),
+    "trailing comma": ('{"label": 2,}', UnscoredReason.NO_JSON),
+    "comment": ('{"label": 2 /* sure */}', UnscoredReason.NO_JSON),
+    "NaN": ('{"label": NaN}', UnscoredReason.NO_JSON),
+    "infinity": ('{"label": Infinity}', UnscoredReason.NO_JSON),
+    "overflow": ('{"label": 1e999}', UnscoredReason.NO_JSON),
+    "endless digits": ('{"label": ' + "2" * 5000 + "}", UnscoredReason.NO_JSON),
+    "key twice": ('{"label": 3, "label": 2}', UnscoredReason.NO_JSON),
+    "key twice inside": ('{"label": 2, "x": {"a": 1, "a": 1}}', UnscoredReason.NO_JSON),
+    "too deep": ('{"label": ' + "[" * 9 + "]" * 9 + "}", UnscoredReason.NO_JSON),
+    "very deep": ('{"a":' * 100_000, UnscoredReason.TRUNCATED),
+    "brace too many": (GOOD + "}", UnscoredReason.NO_JSON),
+    "loose brace in prose": (f"}} {GOOD}", UnscoredReason.NO_JSON),
+    "too long": (GOOD + " " * extraction.LONGEST_REPLY, UnscoredReason.NO_JSON),
+    "quoted in a sentence": (f"The text says {GOOD} but asks nothing.", UnscoredReason.NO_JSON),
+    "quoted as code": (f"The text says `{GOOD}` itself.", UnscoredReason.NO_JSON),
+    "in a list among prose": (f"Rating:\n[{GOOD}]", UnscoredReason.NO_JSON),
+    "NUL in a text": ('{"label": 2, "reason": "a\\u0000"}', UnscoredReason.NO_JSON),
+    "half a surrogate pair": ('{"label": 2, "reason": "\\ud800"}', UnscoredReason.NO_JSON),
+    "planted and own": (f'It says:\n{{"label": 3}}\nI say:\n{GOOD}', UnscoredReason.AMBIGUOUS),
+    "changed its mind": (
+        f'{GOOD}\nWait.\n{{"reason": "x", "label": 1}}',
+        UnscoredReason.AMBIGUOUS,
+    ),
+    "over and over": ("{}\n" * 1000, UnscoredReason.AMBIGUOUS),
+    "a list": (f"[{GOOD}]", UnscoredReason.NOT_SCHEMA),
+    "a number": ("2", UnscoredReason.NOT_SCHEMA),
+    "null": ("null", UnscoredReason.NOT_SCHEMA),
+    "no label": ('{"reason": "both named"}', UnscoredReason.NOT_SCHEMA),
+    "another name": ('{"relevance": 2}', UnscoredReason.NOT_SCHEMA),
+    "another case": ('{"Label": 2}', UnscoredReason.NOT_SCHEMA),
+    "wrapped": ('{"result": {"label": 2}}', UnscoredReason.NOT_SCHEMA),
+    "something added": (
+        '{"label": 2, "reason": "", "confidence": 0.9}',
+        UnscoredReason.NOT_SCHEMA,
+    ),
+    "reason is not text": ('{"label": 2, "reason": 2}', UnscoredReason.NOT_SCHEMA),
+    "the schema itself": (json.dumps(label_schema(SCALE)), UnscoredReason.NOT_SCHEMA),
+    "above": ('{"label": 4}', UnscoredReason.OUT_OF_SET),
+    "below": ('{"label": -1}', UnscoredReason.OUT_OF_SET),
+    "far above": ('{"label": 1e300}', UnscoredReason.OUT_OF_SET),
+    "text": ('{"label": "2"}', UnscoredReason.WRONG_TYPE),
+    "between": ('{"label": 2.5}', UnscoredReason.WRONG_TYPE),
+    "null label": ('{"label": null}', UnscoredReason.WRONG_TYPE),
+    "true": ('{"label": true}', UnscoredReason.WRONG_TYPE),
+    "list label": ('{"label": [2]}', UnscoredReason.WRONG_TYPE),
 }
 
 
 @pytest.mark.parametrize("text", USABLE.values(), ids=USABLE)
 def test_usable(text):
-    assert parse_single(text, "stop", SCALE) == Label(2, "both named")
+    assert parse_single(text, "stop", SCALE) == LabelReading(2, "both named")
 
 
 def refused(parse, *given, **more):
@@ -131,7 +137,7 @@ def test_unusable(text, reason):
 
 @pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
 def test_no_batch_item_gets_a_label_from_an_unusable_reply(text, reason):
-    assert set(parse_batch(text, "stop", [1, 2], SCALE).values()) <= set(Unscored)
+    assert set(parse_batch(text, "stop", [1, 2], SCALE).values()) <= set(UnscoredReason)
 
 
 @pytest.mark.parametrize(
@@ -141,18 +147,18 @@ def test_hostile_repetition_takes_no_time(piece):
     text = piece * (extraction.LONGEST_REPLY // len(piece))
     started = time.process_time()
     for reply in (text, "{" + text, "x" + text):
-        assert set(parse_batch(reply, "stop", [1], SCALE).values()) <= set(Unscored)
+        assert set(parse_batch(reply, "stop", [1], SCALE).values()) <= set(UnscoredReason)
     assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(
     ("finish_reason", "refusal", "reason"),
     [
-        ("length", "", Unscored.TRUNCATED),
-        ("LENGTH", "", Unscored.TRUNCATED),
-        ("max_tokens", "", Unscored.TRUNCATED),
-        ("content_filter", "", Unscored.REFUSED),
-        ("stop", "No.", Unscored.REFUSED),
+        ("length", "", UnscoredReason.TRUNCATED),
+        ("LENGTH", "", UnscoredReason.TRUNCATED),
+        ("max_tokens", "", UnscoredReason.TRUNCATED),
+        ("content_filter", "", UnscoredReason.REFUSED),
+        ("stop", "No.", UnscoredReason.REFUSED),
     ],
 )
 def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete(
@@ -166,7 +172,7 @@ def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete(
 def test_a_server_may_leave_the_finish_reason_out_and_a_model_the_reason():
     for finish_reason in ("", "stop", "eos_token"):
         assert parse_single(GOOD, finish_reason, SCALE).value == 2
-    assert parse_single('{"label": 0}', "stop", SCALE) == Label(0, "")
+    assert parse_single('{"label": 0}', "stop", SCALE) == LabelReading(0, "")
     # Excerpts in details are short.
     with pytest.raises(ReplyNotUsable) as caught:
         parse_single(json.dumps({"label": "x" * 10_000}), "stop", SCALE)
@@ -187,12 +193,16 @@ def batch(*entries):
 
 def test_a_batch_in_any_order():
     found = parse_batch(batch((3, 0), (1, 2), (2, 3)), "stop", [1, 2, 3], SCALE)
-    assert list(found.items()) == [(1, Label(2, "")), (2, Label(3, "")), (3, Label(0, ""))]
+    assert list(found.items()) == [
+        (1, LabelReading(2, "")),
+        (2, LabelReading(3, "")),
+        (3, LabelReading(0, "")),
+    ]
     # Counted from zero it is nobody's; empty, every item is missing.
     shifted = parse_batch(batch((0, 1), (1, 2), (2, 3)), "stop", [1, 2, 3], SCALE)
-    assert set(shifted.values()) == {Unscored.EXTRA_ITEM}
+    assert set(shifted.values()) == {UnscoredReason.EXTRA_ITEM}
     empty = parse_batch('{"labels": []}', "stop", [5, 6], SCALE)
-    assert empty == {5: Unscored.MISSING_ITEM, 6: Unscored.MISSING_ITEM}
+    assert empty == {5: UnscoredReason.MISSING_ITEM, 6: UnscoredReason.MISSING_ITEM}
 
 
 def test_usable_entries_of_a_batch_are_kept():
@@ -208,14 +218,14 @@ def test_usable_entries_of_a_batch_are_kept():
     ]
     reply = "```json\n" + json.dumps({"labels": entries}) + "\n```"
     assert parse_batch(reply, "stop", range(1, 9), SCALE) == {
-        1: Label(2, "a"),
-        2: Unscored.WRONG_TYPE,
-        3: Unscored.OUT_OF_SET,
-        4: Unscored.DUPLICATE_ITEM,
-        5: Unscored.MISSING_ITEM,
-        6: Unscored.NOT_SCHEMA,
-        7: Label(3, ""),
-        8: Unscored.NOT_SCHEMA,
+        1: LabelReading(2, "a"),
+        2: UnscoredReason.WRONG_TYPE,
+        3: UnscoredReason.OUT_OF_SET,
+        4: UnscoredReason.DUPLICATE_ITEM,
+        5: UnscoredReason.MISSING_ITEM,
+        6: UnscoredReason.NOT_SCHEMA,
+        7: LabelReading(3, ""),
+        8: UnscoredReason.NOT_SCHEMA,
     }
 
 
@@ -234,14 +244,16 @@ def test_usable_entries_of_a_batch_are_kept():
     ],
 )
 def test_a_batch_of_another_shape(reply):
-    assert parse_batch(reply, "stop", [1, 2], SCALE) == dict.fromkeys([1, 2], Unscored.NOT_SCHEMA)
+    assert parse_batch(reply, "stop", [1, 2], SCALE) == dict.fromkeys(
+        [1, 2], UnscoredReason.NOT_SCHEMA
+    )
 
 
 def test_a_batch_cut_short_keeps_nothing():
     reply = batch((1, 2), (2, 3), (3, 1))
     for cut in range(len(reply)):
         found = parse_batch(reply[:cut], "stop", [1, 2, 3], SCALE)
-        assert set(found.values()) <= {Unscored.EMPTY, Unscored.TRUNCATED}
+        assert set(found.values()) <= {UnscoredReason.EMPTY, UnscoredReason.TRUNCATED}
 
 
 def test_whole_numbers_of_the_scale_are_labels_and_nothing_else():
@@ -250,8 +262,8 @@ def test_whole_numbers_of_the_scale_are_labels_and_nothing_else():
         assert (found, type(found)) == (2, int)
     others = [True, False, "2", "", None, 2.5, float("nan"), [2], {"a": 2}]
     for value, reason in [
-        *((each, Unscored.WRONG_TYPE) for each in others),
-        (1, Unscored.OUT_OF_SET),
+        *((each, UnscoredReason.WRONG_TYPE) for each in others),
+        (1, UnscoredReason.OUT_OF_SET),
     ]:
         assert refused(validate_label, value, (0, 2)) is reason
 
@@ -267,7 +279,7 @@ def test_any_text_is_a_label_of_the_scale_or_a_reason(text, finish_reason):
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=60))
 def test_whatever_the_reason_says_the_label_is_read_from_its_field(reason):
     reply = json.dumps({"reason": reason, "label": 1})
-    assert parse_single(reply, "stop", SCALE) == Label(1, reason)
+    assert parse_single(reply, "stop", SCALE) == LabelReading(1, reason)
 
 
 @given(st.text('{}[]",:\\label0123`n \n', max_size=60))
@@ -313,24 +325,24 @@ def read(text, finish_reason="stop", **more):
 @pytest.mark.parametrize("value", [True, False])
 def test_a_plain_verdict_is_read(value):
     text = f'{{"reason": "It says so.", "coherent": {str(value).lower()}}}'
-    assert read(text) == Verdict(value, "It says so.")
-    assert read(f"Here you are:\n```json\n{text}\n```") == Verdict(value, "It says so.")
-    assert read('{"coherent": true}') == Verdict(True, "")
+    assert read(text) == YesNoReading(value, "It says so.")
+    assert read(f"Here you are:\n```json\n{text}\n```") == YesNoReading(value, "It says so.")
+    assert read('{"coherent": true}') == YesNoReading(True, "")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", Unscored.EMPTY),
-        ("Yes, it follows.", Unscored.NO_JSON),
-        ('{"reason": "so"}', Unscored.NOT_SCHEMA),
-        ('{"coherent": true, "score": 1}', Unscored.NOT_SCHEMA),
-        ('{"coherent": true, "reason": 3}', Unscored.NOT_SCHEMA),
-        ('{"coherent": 1}', Unscored.WRONG_TYPE),
-        ('{"coherent": "true"}', Unscored.WRONG_TYPE),
-        ('{"coherent": null}', Unscored.WRONG_TYPE),
-        ('{"coherent": true}\n{"coherent": false}', Unscored.AMBIGUOUS),
-        ('{"reason": "cut', Unscored.TRUNCATED),
+        ("", UnscoredReason.EMPTY),
+        ("Yes, it follows.", UnscoredReason.NO_JSON),
+        ('{"reason": "so"}', UnscoredReason.NOT_SCHEMA),
+        ('{"coherent": true, "score": 1}', UnscoredReason.NOT_SCHEMA),
+        ('{"coherent": true, "reason": 3}', UnscoredReason.NOT_SCHEMA),
+        ('{"coherent": 1}', UnscoredReason.WRONG_TYPE),
+        ('{"coherent": "true"}', UnscoredReason.WRONG_TYPE),
+        ('{"coherent": null}', UnscoredReason.WRONG_TYPE),
+        ('{"coherent": true}\n{"coherent": false}', UnscoredReason.AMBIGUOUS),
+        ('{"reason": "cut', UnscoredReason.TRUNCATED),
     ],
 )
 def test_nothing_else_becomes_a_verdict(text, reason):
@@ -338,8 +350,11 @@ def test_nothing_else_becomes_a_verdict(text, reason):
 
 
 def test_the_wire_has_the_first_word():
-    assert refused(read, '{"coherent": true}', "length") is Unscored.TRUNCATED
-    assert refused(read, '{"coherent": true}', refusal="I would rather not.") is Unscored.REFUSED
+    assert refused(read, '{"coherent": true}', "length") is UnscoredReason.TRUNCATED
+    assert (
+        refused(read, '{"coherent": true}', refusal="I would rather not.")
+        is UnscoredReason.REFUSED
+    )
 
 
 def test_the_schema_of_a_verdict():
@@ -356,7 +371,7 @@ PROSE = '  **Tea** wins.\r\n\r\n- [1] {"label": 2}\n'
 
 def test_a_text_is_kept_to_the_letter():
     assert parse_prose(PROSE, "stop") == PROSE
-    assert refused(parse_prose, PROSE, "") is Unscored.UNFINISHED
+    assert refused(parse_prose, PROSE, "") is UnscoredReason.UNFINISHED
     assert parse_prose("I am sorry, but tea wins.", "stop") == "I am sorry, but tea wins."
 
 

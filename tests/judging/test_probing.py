@@ -7,14 +7,14 @@ import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.endpoints import probe
-from cqa_site.judging.transport.egress import Allowed
+from cqa_site.judging.transport.egress import AllowedNetwork
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from tests.judging.scripted import ScriptedClient
 
 
 def probed(stub):
     async def run():
-        client = OpenAIClient(stub.base_url, "", [Allowed("127.0.0.1", stub.port)])
+        client = OpenAIClient(stub.base_url, "", [AllowedNetwork("127.0.0.1", stub.port)])
         try:
             return await client.probe("m")
         finally:

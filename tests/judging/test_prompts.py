@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cqa_site.judging.labels import batch_schema, label_schema
 from cqa_site.judging.prompts import (
     LONGEST_PART,
-    Layout,
+    PromptLayout,
     PromptNotValid,
     PromptParts,
     check,
@@ -25,7 +25,7 @@ from cqa_site.judging.prompts import (
     render,
 )
 
-LAYOUT = Layout(run=("levels",), item=("object1", "sentence"))
+LAYOUT = PromptLayout(run=("levels",), item=("object1", "sentence"))
 SHIPPED = Path(__file__).parents[2] / "annotation/judges/prompts"
 
 
@@ -146,7 +146,7 @@ def filled(shipped, levels, **item):
 def test_the_shipped_prompt_for_one_sentence():
     shipped = load_prompt_file(SHIPPED / "relevance_single.md")
     assert shipped.form == "single"
-    assert shipped.parts.layout == Layout(("levels",), ("object1", "object2", "sentence"))
+    assert shipped.parts.layout == PromptLayout(("levels",), ("object1", "object2", "sentence"))
     text = "It says {{levels}}."
     token = fence_token("", text)
     system, user = filled(shipped, "0: useless\n1: useful", sentence=fence(text, token))

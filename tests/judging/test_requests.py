@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cqa_site.judging.chat import ChatRequest, canonical_json, content_key, ordered_json
 from cqa_site.judging.endpoints import (
-    Estimate,
+    CostEstimate,
     cost_micro,
     estimate,
     estimate_messages,
@@ -154,8 +154,8 @@ def test_requests_add_up_to_the_smallest_bound_on_their_replies():
     assert estimate_messages([]) == 3
     requests = (request(max_tokens=limit) for limit in (100, 50))
     # At most: six requests each, the first with its limit, four with twice as much, rounded up.
-    assert totals(requests) == Estimate(2, 64, 150, 64 + 300, 6 * 64 + 9 * 300 + 12)
-    assert totals([]) == Estimate(0, 0, 0, 0)
+    assert totals(requests) == CostEstimate(2, 64, 150, 64 + 300, 6 * 64 + 9 * 300 + 12)
+    assert totals([]) == CostEstimate(0, 0, 0, 0)
     assert totals([request(max_tokens=100)], tokens_per_reply=40).tokens_out == 40
     assert totals([request(max_tokens=30)], tokens_per_reply=40).tokens_out == 30
     assert totals([request(max_tokens=90, max_completion_tokens=80)]).tokens_out == 80

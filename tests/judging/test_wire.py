@@ -12,7 +12,7 @@ import pytest
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.transport import connections as wire
 from cqa_site.judging.transport.egress import (
-    Allowed,
+    AllowedNetwork,
     EgressFailed,
     GuardedTransport,
     guarded_client,
@@ -44,7 +44,7 @@ class Server:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
-        self.allowed = [Allowed("127.0.0.1", self.port)]
+        self.allowed = [AllowedNetwork("127.0.0.1", self.port)]
         return self
 
     async def __aexit__(self, *_exc):
@@ -116,7 +116,7 @@ def test_a_server_that_hung_up_unnoticed_is_called_again():
         listener, loop = socket.create_server(("127.0.0.1", 0)), asyncio.get_running_loop()
         listener.setblocking(False)
         port = listener.getsockname()[1]
-        transport = GuardedTransport([Allowed("127.0.0.1", port)])
+        transport = GuardedTransport([AllowedNetwork("127.0.0.1", port)])
         for place in (1, 2, 3):
             asked = asyncio.ensure_future(
                 transport.exchange("GET", f"http://127.0.0.1:{port}", headers={}, deadline=2)

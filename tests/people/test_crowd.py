@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Assignment, Campaign
@@ -76,7 +76,7 @@ def label_items(participant, count):
 
 
 def answer_item(row, key):
-    answer(rater=row.rater, assignment=row, given=Answer(client_key=key, label=1))
+    answer(rater=row.rater, assignment=row, given=SubmittedLabel(client_key=key, label=1))
 
 
 # -- making links ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import next_work
 from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
 from annotation.quality.reports.quality import HASTY_SHARE
@@ -68,7 +68,7 @@ def say(person, labels):
     for label in labels:
         row = next_work(campaign=place.round, place=place).assignments[0]
         reason = "" if label is not None else "unclear"
-        given = Answer(f"key {row.pk}", label, skip_reason=reason, active_ms=500)
+        given = SubmittedLabel(f"key {row.pk}", label, skip_reason=reason, active_ms=500)
         answer(rater=place.rater, assignment=row, given=given)
 
 
@@ -121,7 +121,7 @@ def test_skips_are_told_before_the_start_and_can_be_answered_after_all(labels):
     client.post("/join/start/")
     say(person_of(), [None, None, 1, 1, 1, 1][:2])
     rows = Assignment.objects.filter(state="skipped")
-    answer(rater=rows[0].rater, assignment=rows[0], given=Answer("again", 2))
+    answer(rater=rows[0].rater, assignment=rows[0], given=SubmittedLabel("again", 2))
     assert "Loading the next sentence" in client.get(work_page(labels.round)).text
     say(person_of(), [1] * 4)
     assert finish(client) == ["CODE-COMPLETED"]
@@ -142,7 +142,11 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     place = place_for(round_=labels.round, rater=rater)
     rows = next_work(campaign=labels.round, place=place).assignments
     for number, row in enumerate(rows[:4]):
-        given = Answer(f"k{number}", skip_reason="unclear") if number else Answer("k", 1)
+        given = (
+            SubmittedLabel(f"k{number}", skip_reason="unclear")
+            if number
+            else SubmittedLabel("k", 1)
+        )
         answer(rater=rater, assignment=row, given=given)
     assert next_work(campaign=labels.round, place=place).assignments
     page = reverse("quality", args=[labels.study.public_id, labels.round.public_id])

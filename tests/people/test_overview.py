@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.consensus.models import FinalLabel
 from annotation.figures.actions import CAMPAIGNS
 from annotation.judges.reports.results import judged_rounds
-from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Assignment, Campaign
 from cqa_site.files.models import ImportFile
@@ -20,7 +20,7 @@ from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.runs.models import Job, Run
-from cqa_site.web.navigation import _PATHS, Step, path_of, paths
+from cqa_site.web.navigation import _PATHS, StudyStep, path_of, paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
 from tests.flat import flat
@@ -132,7 +132,9 @@ def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study,
     place = member_place(campaign=campaign, membership=membership)
     for turn in range(3):
         row = next_work(campaign=campaign, place=place).assignments[0]
-        answer(rater=place.rater, assignment=row, given=Answer(client_key=f"k{turn}", label=2))
+        answer(
+            rater=place.rater, assignment=row, given=SubmittedLabel(client_key=f"k{turn}", label=2)
+        )
     said = "3 of 8 votes on ordinary items"
     assert f"{said} received." in overview(researcher, study)
     page = reverse("campaign", args=[study.public_id, campaign.public_id])
@@ -261,7 +263,7 @@ def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study
     turn = 0
     while row := next(iter(next_work(campaign=campaign, place=place).assignments), None):
         assert "Nothing is left" not in overview(client, study)
-        given = Answer(client_key=f"k{turn}", label=2)
+        given = SubmittedLabel(client_key=f"k{turn}", label=2)
         answer(rater=place.rater, assignment=row, given=given)
         turn += 1
         if turn == 2:
@@ -317,7 +319,7 @@ def test_page_costs_the_same_for_many_campaigns(
 
 
 def test_whoever_has_done_everything_is_led_to_the_last_page(researcher, study, monkeypatch):
-    ended = Step("Read it", "", "The figures", "/figures/", is_done=True)
+    ended = StudyStep("Read it", "", "The figures", "/figures/", is_done=True)
     monkeypatch.setitem(
         _PATHS, "relevance", replace(path_of("relevance"), steps=lambda _: [ended])
     )

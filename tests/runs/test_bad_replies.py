@@ -6,8 +6,8 @@ import pytest
 
 from cqa_site.judging import rate_limits
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.extraction import Unscored
-from cqa_site.judging.transport.egress import Allowed
+from cqa_site.judging.extraction import UnscoredReason
+from cqa_site.judging.transport.egress import AllowedNetwork
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.carrying.worker import drain_inline
@@ -43,7 +43,7 @@ def carried(lab, monkeypatch, stub, body: bytes, **values):
     stub.stub.reset()
 
     def make(endpoint):
-        return OpenAIClient(stub.base_url, "", [Allowed("127.0.0.1", stub.port)])
+        return OpenAIClient(stub.base_url, "", [AllowedNetwork("127.0.0.1", stub.port)])
 
     monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, make)
     monkeypatch.setattr(rate_limits, "backoff", lambda tries: 0.0)
@@ -57,7 +57,7 @@ def carried(lab, monkeypatch, stub, body: bytes, **values):
 # How often is asked again differs by temperature; spellings of one mark do not differ in that.
 NAMES = [name for name in SHAPES if not name.startswith("draft") or "channels" in name]
 CASES = [(name, 0) for name in NAMES] + [
-    (name, 1) for name in NAMES if isinstance(SHAPES[name].expected, Unscored)
+    (name, 1) for name in NAMES if isinstance(SHAPES[name].expected, UnscoredReason)
 ]
 
 
@@ -70,10 +70,10 @@ def test_nothing_is_stored_that_no_reply_said(name, temperature, lab, monkeypatc
     assert (label.label if label.label is not None else label.reason) == shape.expected
     sent = stub.stub.counts["requests"]
     assert Attempt.objects.count() == sent
-    if isinstance(shape.expected, int) or shape.expected == Unscored.REFUSED:
+    if isinstance(shape.expected, int) or shape.expected == UnscoredReason.REFUSED:
         assert sent == 1
-    elif isinstance(shape.expected, Unscored):
-        is_cut = shape.expected == Unscored.TRUNCATED
+    elif isinstance(shape.expected, UnscoredReason):
+        is_cut = shape.expected == UnscoredReason.TRUNCATED
         assert sent == (3 if temperature and not is_cut else 2)
     elif shape.expected == Failure.SERVER:
         # With a choice it may be paid for; without one it is an error like any other.

@@ -15,7 +15,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import compare, final_labels_of, judges_of, people_of
 from annotation.judges.reports.charts import figures_of, judges_finding
 from annotation.judges.reports.figures import compute_figures
-from annotation.judges.reports.results import BestJudge, Choice, state_of
+from annotation.judges.reports.results import BestJudge, JudgeSelection, state_of
 from annotation.judges.reports.tables import TABLES, judge_table
 from annotation.labelling.models.campaigns import Assignment
 from cqa_site.people.models import Rater, Role
@@ -75,7 +75,7 @@ class JudgedLab(Lab):
         return reverse(name, args=place) + query
 
     def figures(self, **choice):
-        return to_json(compute_figures(self.campaign, Choice(**choice)))
+        return to_json(compute_figures(self.campaign, JudgeSelection(**choice)))
 
 
 def judge_all(lab, says=judge_says, **values):
@@ -250,11 +250,11 @@ def estimate(value, low, high):
      ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
 )  # fmt: skip
 def test_the_finding_begins_with_the_answer(judged, bounds, said):
-    figures = compute_figures(judged.campaign, Choice())
+    figures = compute_figures(judged.campaign, JudgeSelection())
     difference = estimate(0.1, *bounds)
     for kind, is_there in (("remote", False), ("embedded", True)):
         Endpoint.objects.filter(study=judged.study).update(kind=kind)
-        (row,) = compute_figures(judged.campaign, Choice()).judges
+        (row,) = compute_figures(judged.campaign, JudgeSelection()).judges
         best = BestJudge(row.key, 4, difference)
         finding = judges_finding(replace(figures, judges=[row], best=best))
         assert "corrected for the choice among 4 judges" in finding.sure
@@ -264,7 +264,7 @@ def test_the_finding_begins_with_the_answer(judged, bounds, said):
 
 def test_every_table_goes_away_as_a_file(judged, subtests):
     client = judged.client
-    figures = compute_figures(judged.campaign, Choice())
+    figures = compute_figures(judged.campaign, JudgeSelection())
     for at, slug in enumerate(TABLES):
         form = ("csv", "tex", "md")[at % 3]
         with subtests.test(f"{slug}.{form}"):
@@ -307,9 +307,9 @@ def test_the_fragment_is_quiet_until_something_changes(judged):
 
 def test_figures_are_kept_by_state(judged, django_assert_num_queries):
     state = state_of(judged.campaign)
-    figures_of(judged.campaign, Choice(), state)
+    figures_of(judged.campaign, JudgeSelection(), state)
     with django_assert_num_queries(0):
-        figures_of(judged.campaign, Choice(), state)
+        figures_of(judged.campaign, JudgeSelection(), state)
 
 
 def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_queries):

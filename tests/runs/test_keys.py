@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from annotation.exports import actions as exports
 from annotation.labelling.models.campaigns import Assignment
-from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from cqa_site.people.access import create_token
@@ -145,7 +145,7 @@ def test_the_key_is_in_the_request_and_nowhere_else(
         snapshot=None,
         contents=["votes", "annotators", "figures"],
         format="jsonl",
-        options=Options(with_comments=True),
+        options=ExportOptions(with_comments=True),
         actor=lab.researcher,
     )
     files = [path.read_bytes() for path in settings.MEDIA_ROOT.rglob("*") if path.is_file()]

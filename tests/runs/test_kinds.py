@@ -11,7 +11,7 @@ from cqa_site.runs.carrying import worker
 from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.kinds import KINDS, about, kind_of
-from cqa_site.runs.ledger.replies import Finished
+from cqa_site.runs.ledger.replies import FinishedRequest
 from cqa_site.runs.models import Attempt, Call, Gate, Job, Reply, Run
 from cqa_site.runs.planning import estimate_run, write_calls
 from cqa_site.runs.tasks import wake
@@ -301,7 +301,7 @@ def test_a_late_reply_is_kept_and_changes_nothing(world, case):
 
 
 def answered(sent, text):
-    return Finished(sent, reply=ChatReply(text, "stop", "m", tokens_in=100, tokens_out=10))
+    return FinishedRequest(sent, reply=ChatReply(text, "stop", "m", tokens_in=100, tokens_out=10))
 
 
 def test_what_contradicts_the_ledger_is_found(world, case, client):

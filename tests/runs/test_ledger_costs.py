@@ -16,7 +16,7 @@ from cqa_site.runs.actions import runs as control
 from cqa_site.runs.carrying import worker
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.ledger.gates import affordable
-from cqa_site.runs.ledger.replies import Finished
+from cqa_site.runs.ledger.replies import FinishedRequest
 from cqa_site.runs.ledger.turns import Turn
 from cqa_site.runs.models import Budget, Call, Run
 from tests.runs.judging import Lab, good
@@ -75,7 +75,7 @@ def test_a_cap_for_three_calls_lets_three_leave_and_pauses_after_them(lab):
     run.refresh_from_db()
     assert run.state == Run.State.RUNNING
     full = [
-        Finished(one, reply=ChatReply(good(), "stop", "m"))  # without usage: as reserved
+        FinishedRequest(one, reply=ChatReply(good(), "stop", "m"))  # without usage: as reserved
         for one in sent
     ]
     stored = turn(lab, finished=full)

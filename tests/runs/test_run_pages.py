@@ -14,7 +14,7 @@ from annotation.corpus.models import Argument
 from annotation.judges.forms import RunForm
 from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import ChatReply, Failure
-from cqa_site.judging.extraction import Unscored
+from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.runs import progress
 from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import (
@@ -534,7 +534,7 @@ def test_replicates_count_with_their_most_frequent_label(few):
 
 
 def test_every_reason_has_a_sentence():
-    for name in [*Failure, *Unscored, "poison"]:
+    for name in [*Failure, *UnscoredReason, "poison"]:
         sentence = progress.reason_in_words(name.value if hasattr(name, "value") else name)
         assert sentence.endswith(".")
         assert "_" not in sentence.replace("EGRESS_ALLOW", "")

@@ -281,8 +281,8 @@ def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
             assert trained_judge.cancel_training(campaign=shop.campaign, actor=shop.boss)
         return progress(work, done, total, note)
 
-    progress = jobs.Work.progress
-    monkeypatch.setattr(jobs.Work, "progress", cancel_soon)
+    progress = jobs.JobContext.progress
+    monkeypatch.setattr(jobs.JobContext, "progress", cancel_soon)
     jobs.drain()
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "Cancelled.")

@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from cqa_site.judging import packages
-from cqa_site.judging.packages import Part, Stage, State
+from cqa_site.judging.packages import PackagePart, PackageState, Stage
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.endpoints import embedded_endpoint
@@ -22,7 +22,7 @@ def packages_are(monkeypatch):
     """Say how far every part is."""
 
     def say(stage, **values):
-        monkeypatch.setattr(packages, "state", lambda part: State(part, stage, **values))
+        monkeypatch.setattr(packages, "state", lambda part: PackageState(part, stage, **values))
 
     return say
 
@@ -32,7 +32,7 @@ def ran(monkeypatch):
     """Jobs of a kind that needs language packages, in the order in which they ran."""
     found = []
     monkeypatch.setattr(jobs, "HANDLERS", dict(jobs.HANDLERS))
-    jobs.handles("needy", needs=Part.LANGUAGE)(lambda work: found.append(work.job.pk))
+    jobs.handles("needy", needs=PackagePart.LANGUAGE)(lambda work: found.append(work.job.pk))
     return found
 
 
@@ -69,7 +69,7 @@ def test_kinds_of_jobs_that_load_them_wait(packages_are):
     packages_are(Stage.FETCHING)
     study, waiting = make_study(), set()
     for kind, handler in jobs.HANDLERS.items():
-        work = jobs.Work(Job(study=study, kind=kind))
+        work = jobs.JobContext(Job(study=study, kind=kind))
         try:
             handler(work)
         except jobs.NotYet:

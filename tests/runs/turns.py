@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.runs.ledger.replies import Finished, read
+from cqa_site.runs.ledger.replies import FinishedRequest, read
 from cqa_site.runs.ledger.turns import Turn, take_turn
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.planning import write_calls
@@ -23,16 +23,16 @@ def turn(lab: Lab, worker: str = "a", room: int = 512, **values) -> Turn:
     return take_turn(lab.endpoint, worker, Turn(**values), room)
 
 
-def replies(sent: list, text: str = "") -> list[Finished]:
+def replies(sent: list, text: str = "") -> list[FinishedRequest]:
     text = text or good()
     return [
-        Finished(one, reply=ChatReply(text, "stop", "m", tokens_in=100, tokens_out=10))
+        FinishedRequest(one, reply=ChatReply(text, "stop", "m", tokens_in=100, tokens_out=10))
         for one in sent
     ]
 
 
-def failures(sent: list, kind: Failure) -> list[Finished]:
-    return [Finished(one, failure=CallFailed(kind, "no")) for one in sent]
+def failures(sent: list, kind: Failure) -> list[FinishedRequest]:
+    return [FinishedRequest(one, failure=CallFailed(kind, "no")) for one in sent]
 
 
 def readings(after: Turn) -> list:

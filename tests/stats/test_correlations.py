@@ -11,7 +11,7 @@ from scipy import stats
 
 from cqa_site.stats.correlation import (
     CORRELATIONS,
-    Pairs,
+    ValuePairs,
     bland_altman,
     correlation,
     weighted_correlations,
@@ -60,7 +60,7 @@ def test_a_correlation_equals_scipy_and_is_undefined_of_few_or_constant_values(k
 )
 def test_what_are_no_pairs_is_refused(x, y, clusters, match):
     with pytest.raises(ValueError, match=match):
-        Pairs.of(x, y, clusters)
+        ValuePairs.of(x, y, clusters)
 
 
 triples = st.lists(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cqa_site.upkeep.backups import archive
-from cqa_site.upkeep.backups.tables import Column, Contents, Table
+from cqa_site.upkeep.backups.tables import BackupColumn, BackupTable, Contents
 
 MANIFEST, KEYS = archive.MANIFEST, archive.KEYS
 STUDIES, FILE = "tables/people_study.jsonl", "files/files/imports/one"
@@ -92,8 +92,8 @@ def summed(content: bytes) -> bytes:
 
 def content_sum(table: dict, content: bytes) -> str | None:
     """What the product would say of these rows; None where it cannot."""
-    columns = tuple(Column(**column) for column in table["columns"])
-    contents = Contents(Table(table["name"], table["key"], columns))
+    columns = tuple(BackupColumn(**column) for column in table["columns"])
+    contents = Contents(BackupTable(table["name"], table["key"], columns))
     try:
         for line in content.splitlines():
             contents.add(json.loads(line), line + b"\n")

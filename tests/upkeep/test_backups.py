@@ -34,10 +34,10 @@ from cqa_site.upkeep.backups import files, transfer
 from cqa_site.upkeep.backups.archive import Archive
 from cqa_site.upkeep.backups.backup import move_database
 from cqa_site.upkeep.backups.tables import (
+    BackupColumn,
     BackupRefused,
-    Column,
-    Damaged,
-    Table,
+    BackupTable,
+    DamagedBackup,
     from_url,
     registered,
     table_of,
@@ -164,7 +164,7 @@ def test_a_flipped_bit_is_refused_with_the_name_of_its_part(backup, tmp_path, su
     for part, at in places_of(backup):
         with subtests.test(f"{part} at {at}"):
             damaged = flipped(backup, tmp_path / "flipped.zip", at)
-            with pytest.raises(Damaged) as refused, Archive(damaged) as archive:
+            with pytest.raises(DamagedBackup) as refused, Archive(damaged) as archive:
                 archive.check()
             assert refused.value.part == part
 
@@ -183,7 +183,7 @@ def test_a_file_that_is_cut_off_or_no_backup_is_refused(backup, tmp_path):
     for content in (whole[:-1], whole[: len(whole) // 2], b"", b"not a backup" * 99):
         path = tmp_path / "cut.zip"
         path.write_bytes(content)
-        with pytest.raises(Damaged), Archive(path) as archive:
+        with pytest.raises(DamagedBackup), Archive(path) as archive:
             archive.check()
 
 
@@ -191,7 +191,7 @@ def changed_manifest(path, target, change=lambda written: None, **values):
     """The same tables under another manifest, and everything else in order."""
     with Archive(path) as archive, target.open("wb") as out:
         manifest = replace(archive.manifest, tables=[], files=[], keys=None, **values)
-        with archives.Writer(out, manifest) as writer:
+        with archives.ArchiveWriter(out, manifest) as writer:
             for part in archive.manifest.tables:
                 writer.table(part.table, archive.rows(part.table), lambda rows: None)
             change(writer.manifest)
@@ -249,14 +249,14 @@ def test_names_of_a_crafted_backup_never_become_sql(backup, tmp_path, fresh, cha
         {"migrations": [["runs", 3]]},
         {"vanished": [3]},
         {"left_out": None},
-        {"files": [archives.Part("files/files/x", -9, "")]},
+        {"files": [archives.ArchivePart("files/files/x", -9, "")]},
     ],
 )
 def test_a_manifest_of_other_kinds_is_damaged(backup, tmp_path, values):
     path = changed_manifest(
         backup, tmp_path / "crafted.zip", lambda told: vars(told).update(values)
     )
-    with pytest.raises(Damaged) as refused, Archive(path):
+    with pytest.raises(DamagedBackup) as refused, Archive(path):
         pass
     assert refused.value.part == "manifest.json"
 
@@ -270,7 +270,7 @@ def test_a_part_that_is_larger_than_it_says_is_read_no_further(backup, tmp_path)
     with Archive(path) as archive:
         part = part_of(archive.manifest, "people_study")
         out = io.BytesIO()
-        with pytest.raises(Damaged, match="people_study"):
+        with pytest.raises(DamagedBackup, match="people_study"):
             archive.copy(part, out)
     assert out.tell() <= part.bytes
 
@@ -280,11 +280,11 @@ def test_a_row_and_a_manifest_have_a_largest_size(backup, data_dir, tmp_path, mo
     with pytest.raises(BackupRefused, match=r"A row of .* is too large"):
         changed_manifest(backup, tmp_path / "large.zip")
     monkeypatch.setattr(archives, "BLOCK", 16)
-    with Archive(backup) as archive, pytest.raises(Damaged, match="a row is longer"):
+    with Archive(backup) as archive, pytest.raises(DamagedBackup, match="a row is longer"):
         list(archive.rows(part_of(archive.manifest, "people_study").table))
     monkeypatch.undo()
     monkeypatch.setattr(archives, "MOST_MANIFEST", 999)
-    with pytest.raises(Damaged, match=r"manifest\.json"):
+    with pytest.raises(DamagedBackup, match=r"manifest\.json"):
         Archive(backup)
     with pytest.raises(BackupRefused, match=r"\d files are too many"):
         making.make_backup(tmp_path / "backup.zip")
@@ -312,7 +312,7 @@ def test_keys_that_are_sealed_in_no_way_of_ours_are_refused():
         with pytest.raises(BackupRefused, match="an unknown way"):
             files.unseal(json.dumps(told | change).encode(), PASSPHRASE)
     for content in (b"[]", b"{", json.dumps(told | {"n": "many"}).encode()):
-        with pytest.raises(Damaged, match="the keys"):
+        with pytest.raises(DamagedBackup, match="the keys"):
             files.unseal(content, PASSPHRASE)
 
 
@@ -434,8 +434,11 @@ def test_a_row_that_names_a_missing_one_is_told_by_its_column(fresh):
 def test_postgresql_says_which_column_and_not_what_is_in_it():
     if not postgres_answers():
         pytest.skip("no PostgreSQL server answers")
-    columns = (Column("id", "integer"), Column("name", "text"))
-    table, shape = Table("bk_told", "id", columns), "(id int PRIMARY KEY, name text NOT NULL)"
+    columns = (BackupColumn("id", "integer"), BackupColumn("name", "text"))
+    table, shape = (
+        BackupTable("bk_told", "id", columns),
+        "(id int PRIMARY KEY, name text NOT NULL)",
+    )
     said = []
     with registered("told", from_url(SERVER)) as alias:
         for rows in ([["secret", "a"]], [[1, "secret"], [1, "secret"]], [[1, None]]):
@@ -534,7 +537,7 @@ def test_a_name_that_is_no_text_is_refused_by_its_name(data_dir, tmp_path):
 
 
 def test_a_full_disk_leaves_no_file(data_dir, tmp_path, monkeypatch):
-    class Full(archives._Summed):
+    class Full(archives._HashedFile):
         written = 0
 
         def write(self, content):
@@ -626,7 +629,9 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
 
 def test_a_restore_tells_what_was_held_back(backup, capsys):
     with Archive(backup) as archive:
-        restored = making.Restored(archive.manifest, ["endpoint Stub"], PausedWork(runs=3, jobs=2))
+        restored = making.RestoreResult(
+            archive.manifest, ["endpoint Stub"], PausedWork(runs=3, jobs=2)
+        )
     RestoreCommand()._tell(restored)
     said = capsys.readouterr().out
     assert "in progress that are now paused: 3." in said

@@ -14,7 +14,7 @@ from cqa_site.people.models import AuditEvent, User
 from cqa_site.runs.models import Job
 from cqa_site.upkeep.backups import backup as handlers
 from cqa_site.upkeep.backups import backup as kept
-from cqa_site.upkeep.backups.archive import FORMAT, MANIFEST, Archive, Manifest, Writer
+from cqa_site.upkeep.backups.archive import FORMAT, MANIFEST, Archive, ArchiveWriter, Manifest
 from cqa_site.upkeep.backups.tables import BackupRefused
 from cqa_site.web.database import CHORES
 from tests import cast
@@ -37,7 +37,7 @@ def quick(monkeypatch):
     def make(path, *, keys=None, passphrase="", say=None):
         say(1, 1, "people_study")
         path.parent.mkdir(exist_ok=True)
-        with path.open("wb") as target, Writer(target, about()) as writer:
+        with path.open("wb") as target, ArchiveWriter(target, about()) as writer:
             if keys:
                 writer.keys(passphrase.encode())
 
@@ -57,7 +57,7 @@ def about():
 def put(folder, made_at):
     folder.mkdir(exist_ok=True)
     path = folder / f"counterpoint-{made_at:{handlers.STAMP}}Z.zip"
-    with path.open("wb") as target, Writer(target, about()):
+    with path.open("wb") as target, ArchiveWriter(target, about()):
         pass
     return path
 

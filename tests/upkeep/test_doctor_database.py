@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent
 from cqa_site.upkeep.doctor.examinations import installation, work
-from cqa_site.upkeep.doctor.findings import State
+from cqa_site.upkeep.doctor.findings import CheckState
 
 pytestmark = pytest.mark.django_db
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of SQLite")
@@ -37,14 +37,14 @@ def file(tmp_path, monkeypatch):
 def test_a_database_that_cannot_be_opened(finds, tmp_path, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "none" / "site.sqlite3"))
     found = finds("database.answers")
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert "unable to open" in found.says
     assert "DATABASE_URL" in found.remedy
 
 
 def test_a_server_that_does_not_answer(finds, monkeypatch):
     """How long that may take: test_doctor_page.py; with a server that hangs: `make test-all`."""
-    assert finds("database.answers").state == State.WELL
+    assert finds("database.answers").state == CheckState.WELL
     place = {"HOST": "127.0.0.1", "PORT": "5433", "NAME": "lab", "PASSWORD": "hunter2"}
     away = SimpleNamespace(vendor="postgresql", settings_dict=place)
     monkeypatch.setattr(installation, "connection", away)
@@ -52,7 +52,7 @@ def test_a_server_that_does_not_answer(finds, monkeypatch):
         installation, "ask_database", mock.Mock(side_effect=OperationalError("gone"))
     )
     found = finds("database.answers")
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert "PostgreSQL on 127.0.0.1 (database lab) does not respond" in found.says
     assert found.command == "pg_isready -h 127.0.0.1 -p 5433"
     assert "hunter2" not in repr(found)
@@ -60,12 +60,12 @@ def test_a_server_that_does_not_answer(finds, monkeypatch):
 
 @on_sqlite
 def test_a_damaged_file(finds, file):
-    assert finds("database.integrity").state == State.WELL
+    assert finds("database.integrity").state == CheckState.WELL
     with file.open("r+b") as bytes_:
         bytes_.seek(4096 * 3)
         bytes_.write(b"\xff" * 4096)
     found = finds("database.integrity")
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert "backup" in found.remedy
 
 
@@ -78,7 +78,7 @@ def test_a_file_in_wal_mode_is_safe_with_a_new_library_only(file):
     made.close()
     assert installation.wal_fault(file, (3, 51, 3)) is None
     found = installation.wal_fault(file, old)
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert "3.40.1" in found.says
     assert "journal_mode=TRUNCATE" in found.command
 
@@ -114,26 +114,26 @@ def migrated(settings):
 
 
 def test_migrations_pending_and_unknown(finds, migrated):
-    assert finds("database.migrations").state == State.WELL
+    assert finds("database.migrations").state == CheckState.WELL
     last = migrated.filter(app="runs").order_by("name").last()
     migrated.filter(pk=last.pk).delete()
     pending = finds("database.migrations")
-    assert pending.state == State.WRONG
+    assert pending.state == CheckState.WRONG
     assert f"1 migration is not applied, first runs.{last.name}" in pending.says
     assert pending.command.endswith("manage.py migrate")
     migrated.create(pk=9_999, app="runs", name="0999_of_tomorrow", applied=timezone.now())
     newer = finds("database.migrations")
-    assert newer.state == State.WRONG
+    assert newer.state == CheckState.WRONG
     assert "newer than this code" in newer.says
     assert "0999_of_tomorrow" in newer.says
 
 
 def test_rows_from_the_future(finds):
     event = AuditEvent.objects.create(verb="tested", subject="the clock")
-    assert finds("database.clock").state == State.WELL
+    assert finds("database.clock").state == CheckState.WELL
     AuditEvent.objects.filter(pk=event.pk).update(at=timezone.now() + timedelta(hours=5))
     found = finds("database.clock")
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert "newest row" in found.says
     assert found.command == "timedatectl status"
 
@@ -141,7 +141,7 @@ def test_rows_from_the_future(finds):
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no clock of its own")
 @pytest.mark.parametrize(
     ("seconds", "state", "word"),
-    [(60, State.WRONG, "60 seconds ahead"), (-5, State.LOOK, "5 seconds behind")],
+    [(60, CheckState.WRONG, "60 seconds ahead"), (-5, CheckState.LOOK, "5 seconds behind")],
 )
 def test_a_clock_that_is_not_the_servers(finds, monkeypatch, seconds, state, word):
     class Off(datetime):
@@ -160,10 +160,10 @@ def test_a_cache_that_is_not_there(finds, settings):
     usual = {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "no_such_table"}
     settings.CACHES = {"default": usual}
     found = finds("database.cache")
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert found.command.endswith("createcachetable")
     away = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
     settings.CACHES = {"default": away | {"LOCATION": "redis://:hunter2@127.0.0.1:1/0"}}
     found = finds("database.cache")
-    assert found.state == State.WRONG
+    assert found.state == CheckState.WRONG
     assert "hunter2" not in repr(found)

@@ -20,7 +20,7 @@ from cqa_site.people.models import Role, User
 from cqa_site.upkeep.doctor import examination
 from cqa_site.upkeep.doctor import findings as starting
 from cqa_site.upkeep.doctor.examination import EXAMINATIONS, Examination, Family, examine
-from cqa_site.upkeep.doctor.findings import State, look, well, wrong
+from cqa_site.upkeep.doctor.findings import CheckState, look, well, wrong
 from tests.cast import make_member, make_study, sign_in
 from tests.people.test_production import long
 
@@ -100,7 +100,7 @@ class TestTime:
             began = time.monotonic()
             first, full = examine(0.2)
             assert time.monotonic() - began < 0.5
-            assert first.finding.state == State.UNKNOWN
+            assert first.finding.state == CheckState.UNKNOWN
             assert "0.2 seconds" in first.finding.says
             assert full.finding == FULL
             # Whoever looks again meanwhile asks no second time, and hears what came of the first.
@@ -114,7 +114,7 @@ class TestTime:
 
         only(monkeypatch, fail, lambda: FULL)
         broken, full = examine(1)
-        assert broken.finding.state == State.UNKNOWN
+        assert broken.finding.state == CheckState.UNKNOWN
         assert "ZeroDivisionError" in broken.finding.says
         assert full.finding == FULL
 

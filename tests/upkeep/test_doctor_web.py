@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.wsgi import get_wsgi_application
 
 from cqa_site.upkeep.doctor.examinations import web
-from cqa_site.upkeep.doctor.findings import State
+from cqa_site.upkeep.doctor.findings import CheckState
 
 
 class Mailbox(socketserver.StreamRequestHandler):
@@ -78,36 +78,36 @@ def closed_port() -> int:
 
 class TestMail:
     def test_it_leaves(self, finds, mailbox):
-        assert finds("mail.delivery").state == State.WELL
+        assert finds("mail.delivery").state == CheckState.WELL
         assert mailbox.messages == []
-        assert web.send_to("reader@lab.example").state == State.WELL
+        assert web.send_to("reader@lab.example").state == CheckState.WELL
         assert b"To: reader@lab.example" in mailbox.messages[0]
 
     def test_nobody_listens(self, finds, settings, mailbox):
         settings.EMAIL_PORT = closed_port()
         for found in (finds("mail.delivery"), web.send_to("reader@lab.example")):
-            assert found.state == State.WRONG
+            assert found.state == CheckState.WRONG
             assert "nothing listens" in found.says
             assert "EMAIL_URL" in found.remedy
             assert "--send-mail" in found.command
 
     def test_sender_tls_or_password_are_wrong(self, finds, settings, mailbox):
         settings.DEFAULT_FROM_EMAIL = "counterpoint@localhost"
-        assert finds("mail.delivery").state == State.LOOK
+        assert finds("mail.delivery").state == CheckState.LOOK
         settings.EMAIL_USE_TLS = True
         assert "no TLS" in finds("mail.delivery").says
         settings.EMAIL_USE_TLS, mailbox.lets_in = False, False
         found = finds("mail.delivery")
-        assert found.state == State.WRONG
+        assert found.state == CheckState.WRONG
         assert "refuses the user or password" in found.says
         assert "s3cret-word" not in repr(found)
 
     def test_the_console_of_a_production_site(self, finds, settings):
         settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-        assert finds("mail.delivery").state == State.WELL
+        assert finds("mail.delivery").state == CheckState.WELL
         settings.PRODUCTION = True
         found = finds("mail.delivery")
-        assert found.state == State.WRONG
+        assert found.state == CheckState.WRONG
         assert "EMAIL_URL" in found.remedy
 
 
@@ -124,24 +124,24 @@ class TestMail:
 def test_hosts_that_do_not_fit(finds, settings, hosts, origins, word):
     settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS = hosts, origins
     found = finds("web.hosts")
-    assert found.state == (State.WRONG if word else State.WELL)
+    assert found.state == (CheckState.WRONG if word else CheckState.WELL)
     assert word in found.says
     assert bool(found.remedy) == bool(word)
 
 
 def test_production_without_tls(finds, settings):
-    assert finds("web.tls").state == State.WELL
+    assert finds("web.tls").state == CheckState.WELL
     settings.PRODUCTION, settings.ALLOWED_HOSTS = True, ["lab.example"]
     nothing = finds("web.tls")
-    assert nothing.state == State.WRONG
+    assert nothing.state == CheckState.WRONG
     assert "SECURE_SSL_REDIRECT" in nothing.remedy
     settings.SECURE_SSL_REDIRECT = True
     alone = finds("web.tls")
-    assert alone.state == State.LOOK
+    assert alone.state == CheckState.LOOK
     assert "TRUSTED_PROXY=true" in alone.remedy
     assert alone.command.endswith("doctor --url https://lab.example/")
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    assert finds("web.tls").state == State.WELL
+    assert finds("web.tls").state == CheckState.WELL
 
 
 class Quiet(WSGIRequestHandler):
@@ -198,7 +198,7 @@ class TestAddress:
         settings.ALLOWED_HOSTS = ["lab.example"]
         with site(get_wsgi_application()) as address:
             found = web.look_at_address(address)
-        assert found.state == State.WRONG
+        assert found.state == CheckState.WRONG
         assert "400" in found.says
         assert "ALLOWED_HOSTS" in found.remedy
 
@@ -213,17 +213,17 @@ class TestAddress:
 
         with site(behind, certificate) as address:
             found = web.look_at_address(address)
-        assert found.state == State.WRONG
+        assert found.state == CheckState.WRONG
         assert "redirects to itself" in found.says
         assert "TRUSTED_PROXY=true" in found.remedy
 
     @pytest.mark.parametrize(
         ("days", "trusted", "state", "word"),
         [
-            (60, True, State.WELL, "in 60 days"),
-            (5, True, State.LOOK, "in 5 days"),
-            (-1, True, State.WRONG, "expired"),
-            (60, False, State.WRONG, "self-signed"),
+            (60, True, CheckState.WELL, "in 60 days"),
+            (5, True, CheckState.LOOK, "in 5 days"),
+            (-1, True, CheckState.WRONG, "expired"),
+            (60, False, CheckState.WRONG, "self-signed"),
         ],
     )
     def test_certificates(self, tmp_path, monkeypatch, days, trusted, state, word):
@@ -248,4 +248,4 @@ class TestAddress:
         cases |= {"https://lab.example:x/": "is not an address", closed: "Connection refused"}
         for address, words in cases.items():
             found = web.look_at_address(address)
-            assert (found.state, words in found.says) == (State.WRONG, True), address
+            assert (found.state, words in found.says) == (CheckState.WRONG, True), address

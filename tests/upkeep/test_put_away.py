@@ -250,7 +250,7 @@ def test_a_worker_that_dies_leaves_its_work_to_the_next(world, monkeypatch, afte
     monkeypatch.setattr(deleting, "BATCH", 3)
     steps = 0
 
-    def die(work, *told, step=jobs.Work.step):
+    def die(work, *told, step=jobs.JobContext.step):
         nonlocal steps
         steps += 1
         step(work, *told)
@@ -258,7 +258,7 @@ def test_a_worker_that_dies_leaves_its_work_to_the_next(world, monkeypatch, afte
             raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.Work, "step", die)
+        patched.setattr(jobs.JobContext, "step", die)
         with pytest.raises(Killed):
             jobs.drain()
     assert Study.objects.filter(pk=study.pk).exists()

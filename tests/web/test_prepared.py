@@ -8,7 +8,7 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
 from cqa_site.people.models import Membership, Study
-from cqa_site.web.database import Prepared
+from cqa_site.web.database import PreparedQuery
 from tests.cast import make_member, make_study
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def found(study: uuid.UUID, user: int) -> models.QuerySet[Membership]:
 
 
 def prepared():
-    return Prepared(found, study=models.UUIDField(), user=Study._meta.pk)
+    return PreparedQuery(found, study=models.UUIDField(), user=Study._meta.pk)
 
 
 def test_rows_are_those_of_the_queryset_each_time():
@@ -42,7 +42,7 @@ def test_rows_are_those_of_the_queryset_each_time():
 
 
 def test_a_value_that_does_not_reach_the_query_is_told():
-    asked = Prepared(
+    asked = PreparedQuery(
         lambda study, user: Membership.objects.filter(study__public_id=study),
         study=models.UUIDField(),
         user=Study._meta.pk,
@@ -53,7 +53,7 @@ def test_a_value_that_does_not_reach_the_query_is_told():
 
 @pytest.mark.django_db(transaction=True)
 def test_locks_need_a_transaction():
-    asked = Prepared(
+    asked = PreparedQuery(
         lambda user: Membership.objects.select_for_update().filter(user=user),
         user=Study._meta.pk,
     )

@@ -246,7 +246,7 @@ _NAME = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class AnswerSection:
     """A part of the answer of one of the `KINDS`; its heading ends at ``text_start``."""
 
     kind: str
@@ -256,7 +256,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AnswerBlock:
     """One bullet, or one line that is none.
 
     Attributes
@@ -281,7 +281,7 @@ class Block:
 
 # Checks and figures of one answer ask several times in a row.
 @lru_cache(maxsize=16)
-def find_sections(text: str) -> tuple[Section, ...]:
+def find_sections(text: str) -> tuple[AnswerSection, ...]:
     """Sections in order; none if no heading was found.
 
     Text before the first heading is the summary unless a summary has a heading of its own;
@@ -295,7 +295,7 @@ def find_sections(text: str) -> tuple[Section, ...]:
         headings.insert(0, (SUMMARY, 0, 0))
     ends = [start for _kind, start, _end in headings[1:]] + [len(text)]
     sections = tuple(
-        Section(kind, start, text_start, end)
+        AnswerSection(kind, start, text_start, end)
         for (kind, start, text_start), end in zip(headings, ends, strict=True)
     )
     if BODY in kinds:
@@ -303,7 +303,7 @@ def find_sections(text: str) -> tuple[Section, ...]:
     return tuple(part for section in sections for part in _split_at_bullets(text, section))
 
 
-def find_blocks(text: str) -> list[Block]:
+def find_blocks(text: str) -> list[AnswerBlock]:
     """Bullets and lines in order, without headings and without lines of marks or citations."""
     sections = find_sections(text)
     blocks = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
@@ -333,7 +333,7 @@ def _is_heading(text: str, match: re.Match[str]) -> bool:
     return is_marked or not rest.strip()
 
 
-def _split_at_bullets(text: str, section: Section) -> list[Section]:
+def _split_at_bullets(text: str, section: AnswerSection) -> list[AnswerSection]:
     """The summary up to its first bullet, and a body from there on."""
     blocks = _blocks(text, section.text_start, section.end, section.kind)
     first = next((block for block in blocks if block.is_bullet), None)
@@ -341,12 +341,12 @@ def _split_at_bullets(text: str, section: Section) -> list[Section]:
         return [section]
     start = max(section.text_start, text.rfind("\n", 0, first.start) + 1)
     return [
-        Section(SUMMARY, section.start, section.text_start, start),
-        Section(BODY, start, start, section.end),
+        AnswerSection(SUMMARY, section.start, section.text_start, start),
+        AnswerSection(BODY, start, start, section.end),
     ]
 
 
-def _blocks(text: str, start: int, end: int, kind: str) -> Iterator[Block]:
+def _blocks(text: str, start: int, end: int, kind: str) -> Iterator[AnswerBlock]:
     while start < end:
         line_end = text.find("\n", start, end)
         line_end = end if line_end < 0 else line_end
@@ -376,15 +376,17 @@ def _opening(text: str, start: int, end: int) -> tuple[int, int, bool]:
     return start, citations.end() if citations else start, is_bullet
 
 
-def _block(text: str, start: int, end: int, kind: str) -> Block | None:
+def _block(text: str, start: int, end: int, kind: str) -> AnswerBlock | None:
     start, opened, is_bullet = _opening(text, start, end)
     end = start + len(text[start:end].rstrip())
     if not any(letter.isalnum() for letter in text[opened:end]):
         return None
     named = _NAME.match(text, opened, end) if is_bullet or kind == BODY else None
     if named is None or not _is_name(named):
-        return Block(kind, start, opened, max(opened, end), "", is_bullet)
-    return Block(kind, start, named.end(), max(named.end(), end), named["name"].strip(), is_bullet)
+        return AnswerBlock(kind, start, opened, max(opened, end), "", is_bullet)
+    return AnswerBlock(
+        kind, start, named.end(), max(named.end(), end), named["name"].strip(), is_bullet
+    )
 
 
 def _is_name(match: re.Match[str]) -> bool:
@@ -402,7 +404,7 @@ def _is_name(match: re.Match[str]) -> bool:
 # citing more would make an answer longer.
 
 
-def said(text: str, sections: Iterable[Section], citations: Iterable[Citation]) -> str:
+def said(text: str, sections: Iterable[AnswerSection], citations: Iterable[Citation]) -> str:
     """The text with spaces for citations and for the closing list of arguments.
 
     Parameters

@@ -9,10 +9,10 @@ from .answer_text import (
     BODY,
     CHOICE,
     SUMMARY,
-    Block,
+    AnswerBlock,
+    AnswerSection,
     Citation,
     Place,
-    Section,
     blanked,
     find_blocks,
     find_citations,
@@ -55,7 +55,7 @@ _ARTICLES = ("the", "a", "an")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BestOption:
     """What stands under the heading of the best option, first line only.
 
     ``meant`` is 1 or 2 for an object, 0 where the answer declines, None where it names neither;
@@ -69,7 +69,7 @@ class Choice:
     is_one_word: bool
 
 
-def find_choice(text: str, object1: str, object2: str) -> Choice | None:
+def find_choice(text: str, object1: str, object2: str) -> BestOption | None:
     """The choice, or None without a heading or without a word under it.
 
     Examples
@@ -91,7 +91,7 @@ def find_choice(text: str, object1: str, object2: str) -> Choice | None:
     ]
     meant = _meant(words, names[0], names[1])
     is_name = meant in (1, 2) and _plain(words) == _plain(names[meant - 1])
-    return Choice(place, phrase, len(words), meant, len(words) == 1 or is_name)
+    return BestOption(place, phrase, len(words), meant, len(words) == 1 or is_name)
 
 
 def _place(text: str) -> Place | None:
@@ -210,7 +210,7 @@ class _Answer:
         return said(self.text, self.sections, self.citations)
 
     @cached_property
-    def aspects(self) -> list[Block]:
+    def aspects(self) -> list[AnswerBlock]:
         """Bullets and lines of the body; without headings, bullets anywhere."""
         blocks = find_blocks(self.text)
         if not self.sections:
@@ -227,7 +227,7 @@ class _Answer:
             if not any(part.start <= citation.start < part.end for part in lists)
         ]
 
-    def of(self, kind: str) -> list[Section]:
+    def of(self, kind: str) -> list[AnswerSection]:
         return [section for section in self.sections if section.kind == kind]
 
     def count_words(self, place: Place) -> int:
@@ -287,7 +287,7 @@ def _aspects_named(answer: _Answer) -> Check:
     return Check("aspects_named", is_passed, counted, wanted, tuple(unnamed))
 
 
-def _is_name_only(answer: _Answer, block: Block) -> bool:
+def _is_name_only(answer: _Answer, block: AnswerBlock) -> bool:
     return bool(block.name) and not answer.count_words((block.text_start, block.end))
 
 

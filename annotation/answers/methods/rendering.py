@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from .answer_text import Citation, Section, find_citations, find_sections
+from .answer_text import AnswerSection, Citation, find_citations, find_sections
 
 # An answer in pieces, so that a page can link each cited number to its argument.
 #
@@ -102,7 +102,7 @@ _ITEM = re.compile(r"([ \t]*[-+*•–][ \t]+)|[ \t]*\d{1,3}[.)][ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A heading, an item of a list or a paragraph, and the blank space behind it."""
 
     kind: str
@@ -110,7 +110,7 @@ class Block:
     gap: str
 
 
-def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:
+def find_answer_blocks(pieces: Sequence[Piece]) -> list[TextBlock]:
     """Put pieces as `split_citations` makes them into blocks.
 
     They are cut where a block ends, and where text begins or ends to be bold or a sign.
@@ -136,18 +136,18 @@ def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:
         for at, part in _cut(pieces, edges)
     ]
     return [
-        Block(kind, [part for at, part in parts if start <= at < end], text[end:after])
+        TextBlock(kind, [part for at, part in parts if start <= at < end], text[end:after])
         for kind, start, end, after in blocks
     ]
 
 
-def _is_heading(text: str, part: Section) -> bool:
+def _is_heading(text: str, part: AnswerSection) -> bool:
     """Whether a section has a heading, and one that opens a line: within one nothing is added."""
     before = text[text.rfind("\n", 0, part.start) + 1 : part.start]
     return part.text_start > part.start and not before.strip(_BLANK)
 
 
-def _blocks(text: str, headings: list[Section]) -> Iterator[tuple[str, int, int, int]]:
+def _blocks(text: str, headings: list[AnswerSection]) -> Iterator[tuple[str, int, int, int]]:
     """Kind, start and end of every block, and where the next one starts."""
     kind, start, end, after = "", 0, 0, 0
     for line in _LINE.finditer(text):
@@ -164,7 +164,7 @@ def _blocks(text: str, headings: list[Section]) -> Iterator[tuple[str, int, int,
         yield kind, start, end, after
 
 
-def _kind(text: str, start: int, end: int, headings: list[Section]) -> str:
+def _kind(text: str, start: int, end: int, headings: list[AnswerSection]) -> str:
     is_title = _sign(text, HEADING, start) != (start, start)
     is_section = any(start <= part.start < end <= part.text_start for part in headings)
     bold = _BOLD.match(text, start + len(text[start:end]) - len(text[start:end].lstrip(_BLANK)))

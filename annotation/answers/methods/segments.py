@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .answer_text import (
     ARGUMENTS,
-    Block,
+    AnswerBlock,
     Citation,
     Place,
     blanked,
@@ -143,7 +143,7 @@ class _Piece:
 
 
 def _statements(
-    text: str, masked: str, block: Block, citations: list[Citation]
+    text: str, masked: str, block: AnswerBlock, citations: list[Citation]
 ) -> Iterator[Segment]:
     for piece in _joined(list(_pieces(text, masked, block, citations))):
         own = tuple(
@@ -158,7 +158,9 @@ def _statements(
             yield Segment(start, end, statement, own)
 
 
-def _pieces(text: str, masked: str, block: Block, citations: list[Citation]) -> Iterator[_Piece]:
+def _pieces(
+    text: str, masked: str, block: AnswerBlock, citations: list[Citation]
+) -> Iterator[_Piece]:
     """The block cut behind its citations and sentences; what stands in front goes first."""
     cuts = dict(_sentence_cuts(text, masked, block, citations))
     cuts |= dict(_citation_cuts(text, block, citations))
@@ -173,7 +175,7 @@ def _pieces(text: str, masked: str, block: Block, citations: list[Citation]) -> 
 
 
 def _sentence_cuts(
-    text: str, masked: str, block: Block, citations: list[Citation]
+    text: str, masked: str, block: AnswerBlock, citations: list[Citation]
 ) -> Iterator[tuple[int, bool]]:
     opened = {citation.start for citation in citations}
     for match in _SENTENCE_END.finditer(masked, block.text_start, block.end):
@@ -188,7 +190,7 @@ def _sentence_cuts(
 
 
 def _citation_cuts(
-    text: str, block: Block, citations: list[Citation]
+    text: str, block: AnswerBlock, citations: list[Citation]
 ) -> Iterator[tuple[int, bool]]:
     """Behind each group of adjacent citations and the punctuation after it."""
     for start, end in _groups(

@@ -24,7 +24,7 @@ from annotation.consensus.reports import (
 from annotation.labelling.models.campaigns import Campaign, VoteEvent
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.jobs import JobContext, enqueue
 from cqa_site.runs.models import Job
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _has_changes(campaign: Campaign) -> bool:
     return changes.filter(kind=VoteEvent.Kind.CHANGE).exists()
 
 
-def make_final_labels(work: Work) -> None:
+def make_final_labels(work: JobContext) -> None:
     """Handle a job: recompute the final labels of its campaign."""
     campaign = Campaign.objects.get(study=work.study, public_id=work.payload["campaign"])
     recompute_final_labels(campaign, work=work)
@@ -148,7 +148,7 @@ def _jobs(campaign: Campaign) -> QuerySet[Job]:
     return Job.objects.filter(study=campaign.study_id, kind=JOB, payload=payload)
 
 
-def recompute_final_labels(campaign: Campaign, *, work: Work | None = None) -> int:
+def recompute_final_labels(campaign: Campaign, *, work: JobContext | None = None) -> int:
     """Bring the final labels in line with what they derive from; return how many rows changed.
 
     Votes, expert labels and adjudications are only read, so repeating changes
@@ -194,7 +194,7 @@ def _settings(campaign: Campaign) -> dict:
     return {"aggregator": campaign.aggregator, "overridden_by": sources}
 
 
-def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
+def _derive(campaign: Campaign, work: JobContext | None) -> dict[int, tuple]:
     """Map each argument of the campaign to the values of its row."""
     table = derive_labels(campaign, compared=COMPARED, work=work)
     _say(work, 2, _("Storing labels"))
@@ -210,7 +210,7 @@ def derive_labels(
     *,
     adopted: pd.DataFrame | None = None,
     compared: Sequence[Method] = (),
-    work: Work | None = None,
+    work: JobContext | None = None,
 ) -> pd.DataFrame:
     """What the final labels are now, by argument; see `annotation.consensus.methods`.
 
@@ -257,7 +257,7 @@ def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabe
 
 
 @transaction.atomic
-def _write(campaign: Campaign, work: Work | None, rows: list[FinalLabel]) -> bool:
+def _write(campaign: Campaign, work: JobContext | None, rows: list[FinalLabel]) -> bool:
     """Store some rows; False if a later request, with later votes, has been taken up."""
     _lock(campaign)
     if work and _is_overtaken(work):
@@ -276,12 +276,12 @@ def _lock(campaign: Campaign) -> None:
     Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
 
 
-def _is_overtaken(work: Work) -> bool:
+def _is_overtaken(work: JobContext) -> bool:
     later = Job.objects.filter(kind=JOB, payload=work.payload, pk__gt=work.job.pk)
     return later.filter(state__in=[Job.State.LEASED, Job.State.DONE]).exists()
 
 
-def _say(work: Work | None, done: int, note: str) -> None:
+def _say(work: JobContext | None, done: int, note: str) -> None:
     if work:
         work.progress(done, 3, note)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from cqa_site.tabular import Row, Value
+from cqa_site.tabular import TableRow, Value
 from cqa_site.tabular.cells import as_number, is_missing
 
 from .generic_table import (
@@ -93,7 +93,7 @@ def is_own_export(columns: Sequence[str]) -> bool:
 
 
 def guess_mapping(
-    columns: Sequence[str], rows: Sequence[Row] = (), *, has_rater: bool = False
+    columns: Sequence[str], rows: Sequence[TableRow] = (), *, has_rater: bool = False
 ) -> dict[str, str]:
     """Field to column, each column at most once; what is unclear stays open.
 
@@ -137,7 +137,7 @@ def guess_mapping(
 
 
 def unread_labels(
-    columns: Sequence[str], rows: Sequence[Row], mapping: Mapping[str, str]
+    columns: Sequence[str], rows: Sequence[TableRow], mapping: Mapping[str, str]
 ) -> list[str]:
     """Columns that may be labels and are not read, because nothing says whose they are."""
     if "label" in mapping or labels_by_rater(mapping):
@@ -150,7 +150,7 @@ def unread_labels(
 class _Values:
     """The columns of a table with their first values."""
 
-    def __init__(self, columns: Sequence[str], rows: Sequence[Row]) -> None:
+    def __init__(self, columns: Sequence[str], rows: Sequence[TableRow]) -> None:
         self._values = {
             column: [row.values[column] for row in rows if not is_missing(row.values[column])]
             for column in columns

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from cqa_site.tabular import Problem, ReadingLog, Row, Table, UnreadableFile, Value
+from cqa_site.tabular import Problem, ReadingLog, Table, TableRow, UnreadableFile, Value
 from cqa_site.tabular.cells import (
     LONGEST_VALUE,
     as_flag,
@@ -331,7 +331,9 @@ def read_generic_table(
         wrong = check_mapping(table.columns, mapping, has_rater=bool(rater))
         if wrong:
             raise UnreadableFile(table.name, "; ".join(wrong))
-        asked = _Asked(table.name, mapping, scale, rater, attributes, labels_by_rater(mapping))
+        asked = _ReadOptions(
+            table.name, mapping, scale, rater, attributes, labels_by_rater(mapping)
+        )
         for row in table.rows:
             yield from _read_row(row, asked)
         if log is not None:
@@ -339,7 +341,7 @@ def read_generic_table(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _ReadOptions:
     """How the rows of one table are read, and how many cells were trimmed by column."""
 
     file: str
@@ -355,7 +357,7 @@ def _of_trimmed(column: str, cells: int) -> str:
     return f"Removed spaces at the ends of {counted(cells, 'cell', 'cells')} of “{column}”."
 
 
-def _read_row(row: Row, asked: _Asked) -> Iterator[GenericRecord | Problem | Remark]:
+def _read_row(row: TableRow, asked: _ReadOptions) -> Iterator[GenericRecord | Problem | Remark]:
     read: dict[str, Any] = {}
     problems = []
     mapping = asked.mapping

@@ -100,14 +100,14 @@ HISSING = ("s", "x", "z", "ch", "sh", "o")
 
 
 @dataclass(frozen=True)
-class Segment:
+class SentencePart:
     """A part of a sentence; ``mark`` is 1 or 2 where it names that object, else None."""
 
     text: str
     mark: int | None
 
 
-def split_sentence(text: str, object1: str, object2: str) -> list[Segment]:
+def split_sentence(text: str, object1: str, object2: str) -> list[SentencePart]:
     """Split a sentence at the names of its two objects.
 
     Parameters
@@ -132,11 +132,11 @@ def split_sentence(text: str, object1: str, object2: str) -> list[Segment]:
     end = 0
     for start, stop, mark in _occurrences(text, object1, object2):
         if start > end:
-            segments.append(Segment(text[end:start], None))
-        segments.append(Segment(text[start:stop], mark))
+            segments.append(SentencePart(text[end:start], None))
+        segments.append(SentencePart(text[start:stop], mark))
         end = stop
     if end < len(text):
-        segments.append(Segment(text[end:], None))
+        segments.append(SentencePart(text[end:], None))
     return segments
 
 

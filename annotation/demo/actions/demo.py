@@ -14,7 +14,7 @@ from annotation.answers.actions import argument_list
 from annotation.answers.models import Answer, System
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.corpus.models import Argument, Comparison, Question, text_key
-from annotation.editing.actions.rounds import Plan, plan_round
+from annotation.editing.actions.rounds import EditingPlan, plan_round
 from annotation.editing.models import EditingRound
 from annotation.figures.actions import CAMPAIGNS
 from annotation.generation.actions.answer_runs import condition
@@ -37,7 +37,7 @@ SEED = 7
 
 def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
     """Open a round with every answer that was written with arguments and a structure."""
-    plan = Plan(
+    plan = EditingPlan(
         name=_("Gold answers"),
         seed=SEED,
         experts=(expert,),
@@ -217,7 +217,7 @@ def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Ra
     """Answer everything that is reserved now; False when nothing was left."""
     todo = serving.next_work(campaign=campaign, place=place).assignments
     for row in todo:
-        given = answering.Answer(
+        given = answering.SubmittedLabel(
             client_key=secrets.token_hex(8),
             label=_drawn(labels[row.item.argument_id], skill, rng),
             active_ms=int(rng.lognormvariate(8.9, 0.5)),

@@ -9,7 +9,7 @@ from cqa_site.rounds.drafts import DraftSubmission, save_draft
 from .kind import EditContent
 
 
-class Choice(models.TextChoices):
+class ConflictChoice(models.TextChoices):
     """Which text goes on."""
 
     MINE = "mine", _("this text")
@@ -25,11 +25,11 @@ def settle_text(
     ``base_version`` is the draft that the chooser saw. Raises RoundNotOpen, or StaleDraft where
     the draft has changed once more; the kept text waits then as before.
     """
-    if choice != Choice.THEIRS:
-        text = merged if choice == Choice.MERGED else kept.content["text"]
+    if choice != ConflictChoice.THEIRS:
+        text = merged if choice == ConflictChoice.MERGED else kept.content["text"]
         save_draft(sheet=sheet, sent=DraftSubmission(EditContent(text), base_version))
     with transaction.atomic():
-        if choice != Choice.MINE:
+        if choice != ConflictChoice.MINE:
             text, at = kept.content["text"], kept.created_at
             EarlierDraft.objects.create(sheet=sheet, text=text, saved_at=at)
         kept.delete()

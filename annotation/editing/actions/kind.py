@@ -33,7 +33,7 @@ from .rounds import make_expert_answers
 
 
 @dataclass(frozen=True)
-class Reading:
+class ChecklistReading:
     """A text as the checklist reads it.
 
     Parameters
@@ -58,14 +58,14 @@ def arguments_of(sheet: EditingSheet) -> dict[int, str]:
     return numbered_texts([key])[key] if key else {}
 
 
-def read_text(sheet: EditingSheet, text: str, arguments: dict[int, str]) -> Reading:
+def read_text(sheet: EditingSheet, text: str, arguments: dict[int, str]) -> ChecklistReading:
     """Run the checklist over a text of the sheet."""
     from annotation.answers.methods.answer_text import find_citations
     from annotation.answers.methods.checklist import check_answer
 
     comparison = sheet.answer.question.comparison
     cited = {number for citation in find_citations(text) for number in citation.numbers}
-    return Reading(
+    return ChecklistReading(
         checks=check_answer(text, arguments, comparison.object1, comparison.object2),
         cited=sorted(cited),
     )
@@ -90,7 +90,7 @@ class EditContent:
     comment: str = field(default="", compare=False)
 
 
-class Editing(Desk):
+class EditingRoundKind(Desk):
     """A text, which its expert corrects and submits as often as it takes."""
 
     name = "edit"
@@ -228,4 +228,4 @@ class Editing(Desk):
         yield from find_editing_violations()
 
 
-EDITING = Editing()
+EDITING = EditingRoundKind()

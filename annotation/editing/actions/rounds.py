@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from annotation.answers.methods.conditions import FILTERS, LABELS, WORDING, deviations
 from annotation.answers.models import Answer, Condition, System
 from annotation.answers.reports import ALL, under
-from annotation.editing.methods import Split, TooFewAnswers, split_answers
+from annotation.editing.methods import EditAssignment, TooFewAnswers, split_answers
 from annotation.editing.models import (
     EditingItem,
     EditingRound,
@@ -44,7 +44,7 @@ SETTINGS = ("name", "seed", "instructions", "makes_answers")
 
 
 @dataclass(frozen=True)
-class Plan:
+class EditingPlan:
     """Everything that decides who edits what."""
 
     name: str
@@ -82,7 +82,7 @@ class Plan:
 
 @transaction.atomic
 def plan_round(
-    *, study: Study, plan: Plan, actor: User, round_: EditingRound | None = None
+    *, study: Study, plan: EditingPlan, actor: User, round_: EditingRound | None = None
 ) -> EditingRound:
     """Make a draft round with everybody's desk, or draw a draft's desks again.
 
@@ -103,7 +103,7 @@ def plan_round(
     return planned
 
 
-def _lay_out(planned: EditingRound, plan: Plan, split: Split) -> None:
+def _lay_out(planned: EditingRound, plan: EditingPlan, split: EditAssignment) -> None:
     """Make the places, items and sheets of a draft anew."""
     for rows in (planned.sheets, planned.items, planned.places):
         rows.all().delete()
@@ -131,7 +131,7 @@ def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
 
 
 def matching_answers(
-    *, study: Study, plan: Plan, round_: EditingRound | None = None
+    *, study: Study, plan: EditingPlan, round_: EditingRound | None = None
 ) -> QuerySet[Answer]:
     """Answers a round may take, without those that other rounds hold or that are edited ones."""
     answers = under(
@@ -159,7 +159,7 @@ def experts_of(study: Study) -> QuerySet[Membership]:
     return active.filter(user__is_active=True).select_related("user").order_by("pk")
 
 
-def _split(plan: Plan, pairs: list[tuple[int, int]]) -> Split:
+def _split(plan: EditingPlan, pairs: list[tuple[int, int]]) -> EditAssignment:
     try:
         return split_answers(
             pairs,
@@ -176,7 +176,7 @@ def _split(plan: Plan, pairs: list[tuple[int, int]]) -> Split:
 
 
 def _sheets(
-    planned: EditingRound, raters: list[Rater], plan: Plan, split: Split
+    planned: EditingRound, raters: list[Rater], plan: EditingPlan, split: EditAssignment
 ) -> list[EditingSheet]:
     common = set(split.calibration)
     return [

@@ -17,7 +17,7 @@ from annotation.editing.methods import align_lines
 from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision, RoundComment
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.progress import count_of
-from cqa_site.runs.text_diff import AROUND, MOST_LINES, Line, compare_texts
+from cqa_site.runs.text_diff import AROUND, MOST_LINES, DiffLine, compare_texts
 
 # Texts that people made from machine answers: which ones count.
 
@@ -100,7 +100,7 @@ MOST_EARLIER = 40
 
 
 @dataclass(frozen=True)
-class Version:
+class TextVersion:
     """One text of a sheet; ``key`` names it in addresses."""
 
     key: str
@@ -141,13 +141,15 @@ class Version:
         return list(self.revision.checks.values()) if self.revision else []
 
 
-def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[Version]:
+def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[TextVersion]:
     """The machine's text, every revision and, for those who may see them, what was not submitted.
 
     Drafts come after the revisions: the present one where it differs from the
     last revision, then earlier drafts and texts kept in conflicts.
     """
-    versions = [Version(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)]
+    versions = [
+        TextVersion(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)
+    ]
     seen = sheet.round.first_closed_at
     versions += [_of_revision(revision, seen) for revision in sheet.events.all()]
     if with_drafts:
@@ -155,34 +157,34 @@ def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[Version]:
     return versions
 
 
-def find_version(versions: list[Version], key: str | None) -> Version | None:
+def find_version(versions: list[TextVersion], key: str | None) -> TextVersion | None:
     """The version with a key."""
     return next((version for version in versions if version.key == key), None)
 
 
-def changes(before: str, after: str) -> list[Line] | None:
+def changes(before: str, after: str) -> list[DiffLine] | None:
     """Lines with what changed inside them, each rewritten line under the one it comes from.
 
     Of unchanged lines two stay around every change. None where the texts are too long.
     """
     if max(before.count("\n"), after.count("\n")) >= MOST_LINES:
         return None
-    lines: list[Line] = []
+    lines: list[DiffLine] = []
     for old, new in align_lines(before, after):
         lines += _lines(old, new)
     return list(_without_the_unchanged(lines))
 
 
-def _lines(old: str | None, new: str | None) -> list[Line]:
+def _lines(old: str | None, new: str | None) -> list[DiffLine]:
     """An unchanged line, or what was removed above what was added."""
     if old is not None and old == new:
-        return [Line("same", [(old, False)])]
+        return [DiffLine("same", [(old, False)])]
     compared = compare_texts(old, new) if old is not None and new is not None else []
     sides = (("removed", old), ("added", new))
-    return compared or [Line(mark, [(text, True)]) for mark, text in sides if text is not None]
+    return compared or [DiffLine(mark, [(text, True)]) for mark, text in sides if text is not None]
 
 
-def _without_the_unchanged(lines: list[Line]) -> Iterator[Line]:
+def _without_the_unchanged(lines: list[DiffLine]) -> Iterator[DiffLine]:
     """Changed lines with two lines around them; a gap stands for the others."""
     changed = [place for place, line in enumerate(lines) if line.mark != "same"]
     near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
@@ -191,7 +193,7 @@ def _without_the_unchanged(lines: list[Line]) -> Iterator[Line]:
         if place in near:
             yield line
         elif changed and not was_left_out:
-            yield Line("gap", [])
+            yield DiffLine("gap", [])
         was_left_out = place not in near
 
 
@@ -203,7 +205,7 @@ class ExpertVersion:
     is_own: bool
     sheet: EditingSheet
     revision: Revision | None
-    lines: list[Line] | None
+    lines: list[DiffLine] | None
 
 
 def shared_versions(
@@ -250,9 +252,9 @@ def discussion(
     ]
 
 
-def _of_revision(revision: Revision, seen: datetime | None) -> Version:
+def _of_revision(revision: Revision, seen: datetime | None) -> TextVersion:
     """``seen`` is when its writer could first see what others wrote."""
-    return Version(
+    return TextVersion(
         key=str(revision.number),
         name=_("Revision %d") % revision.number,
         text=revision.text,
@@ -262,10 +264,10 @@ def _of_revision(revision: Revision, seen: datetime | None) -> Version:
     )
 
 
-def _unsubmitted(sheet: EditingSheet, latest: str) -> list[Version]:
+def _unsubmitted(sheet: EditingSheet, latest: str) -> list[TextVersion]:
     versions = []
     if sheet.text != latest:
-        versions.append(Version(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
+        versions.append(TextVersion(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
     for kept in sheet.kept.all():
         versions.append(_aside(kept.public_id, kept.content["text"], kept.created_at))
     for draft in sheet.earlier_drafts.all()[:MOST_EARLIER]:
@@ -273,12 +275,12 @@ def _unsubmitted(sheet: EditingSheet, latest: str) -> list[Version]:
             versions.append(_aside(draft.public_id, draft.text, draft.saved_at))
         else:
             name = _("Earlier draft, version %d") % draft.version
-            versions.append(Version(str(draft.public_id), name, draft.text, draft.saved_at))
+            versions.append(TextVersion(str(draft.public_id), name, draft.text, draft.saved_at))
     return versions
 
 
-def _aside(key: uuid.UUID, text: str, at: datetime) -> Version:
-    return Version(str(key), _("Text set aside"), text, at)
+def _aside(key: uuid.UUID, text: str, at: datetime) -> TextVersion:
+    return TextVersion(str(key), _("Text set aside"), text, at)
 
 
 def _of_expert(sheet: EditingSheet, number: int, reader: User, sees_names: bool) -> ExpertVersion:

@@ -19,12 +19,18 @@ from annotation.answers.actions import relevance_of
 from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
 from annotation.corpus.models import ListedArgument
 from annotation.editing.actions.draft_conflict import settle_text
-from annotation.editing.actions.kind import EDITING, EditContent, Reading, arguments_of, read_text
+from annotation.editing.actions.kind import (
+    EDITING,
+    ChecklistReading,
+    EditContent,
+    arguments_of,
+    read_text,
+)
 from annotation.editing.forms import EditForm, SettleForm
 from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision
 from annotation.editing.reports.check_titles import TITLES
 from annotation.editing.reports.versions import (
-    Version,
+    TextVersion,
     changes,
     expert_name,
     expert_numbers,
@@ -37,7 +43,7 @@ from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft
 from cqa_site.rounds.pages.replies import closed_reply, errors_of, see_other
 from cqa_site.rounds.pages.rounds import trial_urls
 from cqa_site.rounds.pages.work import TaskPages, address_of, work_urls
-from cqa_site.runs.text_diff import Line
+from cqa_site.runs.text_diff import DiffLine
 
 # Whose sheet may be read by whom; everybody else hears that it does not exist.
 
@@ -110,14 +116,14 @@ class Checklist:
 
 
 def desk_arguments(
-    sheet: EditingSheet, entries: list[ListedArgument], reading: Reading
+    sheet: EditingSheet, entries: list[ListedArgument], reading: ChecklistReading
 ) -> list[ArgumentBeside]:
     """Arguments with label, source and whether the text cites them."""
     labels = relevance_of(sheet.round.study, {entry.argument_id for entry in entries})
     return arguments_beside(sheet.answer, entries, reading.cited, labels)
 
 
-def checklist(reading: Reading) -> Checklist:
+def checklist(reading: ChecklistReading) -> Checklist:
     """The checklist with titles."""
     return Checklist(
         [
@@ -179,7 +185,9 @@ def _stored(sheet: EditingSheet) -> dict[str, str]:
     return {"checks": html}
 
 
-def _differences(sheet: EditingSheet, mine: EditContent, stored: EditContent) -> list[Line] | None:
+def _differences(
+    sheet: EditingSheet, mine: EditContent, stored: EditContent
+) -> list[DiffLine] | None:
     return changes(stored.text, mine.text)
 
 
@@ -261,7 +269,7 @@ def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> 
     return render(request, "annotation/editing/history.html", context)
 
 
-def _chosen(request: StudyRequest, versions: list[Version]) -> tuple[Version, Version]:
+def _chosen(request: StudyRequest, versions: list[TextVersion]) -> tuple[TextVersion, TextVersion]:
     """The two versions of the address; raises Http404 for one that is not there."""
     submitted = [version for version in versions if version.revision] or versions[:1]
     newest = find_version(versions, "draft") or submitted[-1]

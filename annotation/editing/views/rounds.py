@@ -20,14 +20,14 @@ from annotation.answers.models import Answer
 from annotation.answers.reports import ALL, names_of
 from annotation.editing.actions.rounds import (
     CHUNK,
-    Plan,
+    EditingPlan,
     add_comment,
     experts_of,
     make_expert_answers,
     matching_answers,
     waiting_revisions,
 )
-from annotation.editing.forms import CommentForm, RoundForm
+from annotation.editing.forms import CommentForm, EditingRoundForm
 from annotation.editing.models import EditingRound, EditingSheet
 from annotation.editing.reports.versions import (
     calibration_answers,
@@ -112,19 +112,19 @@ def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
     """All experts, and sets of the usual sizes as far as the answers reach."""
     experts = list(experts_of(study).values_list("user__public_id", flat=True))
-    plan = Plan(name="", seed=1, experts=(), calibration=0, individual=0)
+    plan = EditingPlan(name="", seed=1, experts=(), calibration=0, individual=0)
     answers = matching_answers(study=study, plan=plan).count()
-    common = min(RoundForm.base_fields["calibration"].initial, (answers + 1) // 2)
+    common = min(EditingRoundForm.base_fields["calibration"].initial, (answers + 1) // 2)
     own = (answers - common) // max(1, len(experts))
     return {
         "experts": experts,
         "calibration": common,
-        "individual": min(RoundForm.base_fields["individual"].initial, own),
+        "individual": min(EditingRoundForm.base_fields["individual"].initial, own),
     }
 
 
 FACE = RoundPages(
-    form=RoundForm,
+    form=EditingRoundForm,
     initial=_initial,
     template="annotation/editing/round.html",
     listed=_sheets,

@@ -97,7 +97,7 @@ csv.field_size_limit(1_000_000)
 
 
 @dataclass(frozen=True)
-class Source:
+class ExportSource:
     """One snapshot, read once, and how to present it."""
 
     snapshot: Snapshot
@@ -115,7 +115,7 @@ class Source:
             yield from csv.DictReader(text)
 
 
-def votes(source: Source) -> FileTable:
+def votes(source: ExportSource) -> FileTable:
     """Every answer of the snapshot, skips and extras included."""
     hidden = () if source.with_comments else ("comment",)
     types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
@@ -157,7 +157,10 @@ def _guidelines(campaign: Campaign) -> list[tuple[datetime, str]]:
 
 
 def _vote(
-    source: Source, record: Record, types: dict[str, type], versions: list[tuple[datetime, str]]
+    source: ExportSource,
+    record: Record,
+    types: dict[str, type],
+    versions: list[tuple[datetime, str]],
 ) -> Row:
     at = record["answered_at"] and datetime.fromisoformat(record["answered_at"])
     had = next((number for since, number in versions if at and since <= at), versions[-1][1])
@@ -165,7 +168,7 @@ def _vote(
     return tuple(_READ[kind](shown[name]) for name, kind in types.items())
 
 
-def crowdkit(source: Source) -> FileTable:
+def crowdkit(source: ExportSource) -> FileTable:
     """Counted votes as task, worker, label, those on control items included."""
     rows = (
         (record["item_id"], source.pseudonym(record["rater_id"]), int(record["label"]))
@@ -175,7 +178,7 @@ def crowdkit(source: Source) -> FileTable:
     return FileTable(CROWDKIT_TYPES, rows)
 
 
-def annotators(source: Source) -> FileTable:
+def annotators(source: ExportSource) -> FileTable:
     """One row per rater with what they did; rows by pseudonym."""
     tallies: dict[str, _Tally] = {}
     for record in source.records():
@@ -225,7 +228,7 @@ class _Tally:
         )
 
 
-def final_labels(source: Source) -> FileTable:
+def final_labels(source: ExportSource) -> FileTable:
     """The label of every argument with where it came from, as last computed."""
     campaign = source.snapshot.campaign
     attributes = Attributes(campaign)
@@ -243,7 +246,7 @@ def in_pieces(rows: QuerySet) -> Iterator[Row]:
         yield from piece
 
 
-def figures(source: Source) -> FileTable:
+def figures(source: ExportSource) -> FileTable:
     """Every figure of the snapshot under its path, as a number or as text."""
     raters = {record["rater_id"] for record in source.records()}
     named = {rater: source.pseudonym(rater) for rater in raters}
@@ -299,7 +302,7 @@ _READ: dict[type, Callable[[str], Any]] = {
 }
 
 
-TABLES: dict[str, Callable[[Source], FileTable]] = {
+TABLES: dict[str, Callable[[ExportSource], FileTable]] = {
     Content.VOTES: votes,
     Content.FINAL_LABELS: final_labels,
     Content.ANNOTATORS: annotators,

@@ -19,12 +19,12 @@ from annotation.faithfulness.reports.texts import CitationSubject
 from cqa_site.judging.labels import (
     PARSER_VERSION,
     ReplyNotUsable,
-    Verdict,
+    YesNoReading,
     parse_verdict,
     verdict_schema,
 )
 from cqa_site.judging.prompts import (
-    Layout,
+    PromptLayout,
     PromptParts,
     fence,
     fence_token,
@@ -34,7 +34,14 @@ from cqa_site.judging.prompts import (
 )
 from cqa_site.people.models import Study
 from cqa_site.runs.integrity import check_places
-from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject
+from cqa_site.runs.kinds import (
+    CallRequest,
+    EndedCall,
+    PreviewTargets,
+    PromptKind,
+    ReplyReading,
+    Subject,
+)
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
 # Which citations a coherence run judges.
@@ -158,7 +165,7 @@ KIND = "coherence"
 PROMPTS = {
     KIND: PromptKind(
         lazy("Coherence of a citation"),
-        Layout((), ("object1", "object2", "number", "argument", "passage")),
+        PromptLayout((), ("object1", "object2", "number", "argument", "passage")),
         FOLDER / "coherence.md",
     )
 }
@@ -192,7 +199,7 @@ class CoherenceKind:
             for cited in chosen_citations(run.study, run.spec["target"], run.spec["seed"])
         ]
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; four queries at most."""
         cited = [CitationSubject(*subject.ids) for subject in subjects]
         shown = _shown(run.study, cited)
@@ -203,15 +210,15 @@ class CoherenceKind:
             for citation in cited
         ]
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
-        """Read one reply into a `Verdict`."""
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
+        """Read one reply into a `YesNoReading`."""
         try:
             verdict = parse_verdict(reply.text, reply.finish_reason, ASKED, refusal=reply.refusal)
         except ReplyNotUsable as problem:
-            return Reading.unscored(problem.reason)
-        return Reading(value=verdict)
+            return ReplyReading.unscored(problem.reason)
+        return ReplyReading(value=verdict)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One row a call, with its verdict or the reason for none."""
         CoherenceVerdict.objects.bulk_create(
             [_row(run, reply) for reply in ended],
@@ -261,7 +268,7 @@ def _question(
     cited: CitationSubject,
     shown: PromptAnswer,
     lists: dict[int | None, dict[int, str]],
-) -> Question:
+) -> CallRequest:
     argument = neutralise(lists[shown.argument_list][cited.number])
     passage = neutralise(shown.text[cited.start : cited.end])
     values = {
@@ -272,12 +279,12 @@ def _question(
         "passage": fence(passage.text, fence_token("passage", passage.text)),
     }
     flags = (*argument.flags.names, *passage.flags.names)
-    return Question(tuple(render(parts, values)), verdict_schema(ASKED), flags)
+    return CallRequest(tuple(render(parts, values)), verdict_schema(ASKED), flags)
 
 
-def _row(run: Run, reply: Ended) -> CoherenceVerdict:
+def _row(run: Run, reply: EndedCall) -> CoherenceVerdict:
     cited = CitationSubject(*reply.call.subject_ids)
-    verdict = reply.reading.value if isinstance(reply.reading.value, Verdict) else None
+    verdict = reply.reading.value if isinstance(reply.reading.value, YesNoReading) else None
     return CoherenceVerdict(
         run=run,
         call=reply.call,
@@ -300,9 +307,9 @@ def _misread(run: Run) -> list[int]:
     verdicts = run.coherence_verdicts.filter(is_coherent__isnull=False)
     for verdict in verdicts.select_related("call__reply").order_by("pk").iterator(500):
         reply = verdict.call.reply
-        reading = CoherenceKind().read(run, verdict.call, reply) if reply else Reading()
+        reading = CoherenceKind().read(run, verdict.call, reply) if reply else ReplyReading()
         value = reading.value
-        if not isinstance(value, Verdict) or value.is_true != verdict.is_coherent:
+        if not isinstance(value, YesNoReading) or value.is_true != verdict.is_coherent:
             wrong.append(verdict.pk)
     return wrong
 
@@ -315,7 +322,7 @@ def _citation(study: Study, version: PromptVersion, answer: Answer) -> tuple[Run
     return Run(study=study, kind=KIND, prompt=version, spec={}), [answer]
 
 
-COHERENCE = Previewed(
+COHERENCE = PreviewTargets(
     lazy("Answer with citations"),
     citing_answers,
     _citation,

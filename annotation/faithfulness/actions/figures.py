@@ -19,14 +19,19 @@ from annotation.corpus.actions import StoredVectors
 from annotation.corpus.reports import Vector
 from annotation.editing.models import EditingRound, Revision
 from annotation.faithfulness.actions.texts import embedding_of
-from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure, texts_to_embed
+from annotation.faithfulness.methods.faithfulness import (
+    MODES,
+    AnswerFigures,
+    measure,
+    texts_to_embed,
+)
 from annotation.faithfulness.models import FaithfulnessFigures, FaithfulnessSettings
 from annotation.faithfulness.reports.expert_agreement import texts_of_rounds
 from cqa_site.judging.embedding import EmbeddingsUnavailable, SentenceEmbedder
-from cqa_site.judging.packages import Part
+from cqa_site.judging.packages import PackagePart
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import Work, enqueue, wait_for
+from cqa_site.runs.jobs import JobContext, enqueue, wait_for
 from cqa_site.runs.models import Job
 
 from .texts import (
@@ -72,7 +77,7 @@ def after_closing(*, round_: EditingRound, actor: User) -> None:
     request_figures(study=round_.study, embedding=embedding_of(round_.study))
 
 
-def make_figures(work: Work) -> None:
+def make_figures(work: JobContext) -> None:
     """Handle a job; what it needs is loaded here only, because pages do without."""
     update_figures(work)
 
@@ -127,7 +132,7 @@ class AnswerTexts:
     arguments: dict[int, str]
     labels: dict[int, int | None]
 
-    def measure(self, mode: str, known: dict[str, Vector] | None = None) -> Figures:
+    def measure(self, mode: str, known: dict[str, Vector] | None = None) -> AnswerFigures:
         """Its figures, with similarities where vectors of all its sentences are known."""
 
         def vectors(sentences: Sequence[str]) -> NDArray[np.float32]:
@@ -154,7 +159,7 @@ class AnswerTexts:
         ]
 
 
-def update_figures(work: Work) -> None:
+def update_figures(work: JobContext) -> None:
     """First what words and citations say, then comparisons, then similarities."""
     texts = texts_of(work.study)
     make_word_figures(work, texts)
@@ -162,14 +167,14 @@ def update_figures(work: Work) -> None:
     model = embedding_of(work.study)
     try:
         if model:
-            wait_for(Part.LANGUAGE)
+            wait_for(PackagePart.LANGUAGE)
             add_similarities(work, texts, StoredVectors(SentenceEmbedder(model)))
     except EmbeddingsUnavailable as reason:
         # The rest is there and stays; the page shows why this is not.
         work.progress(1, 1, str(reason)[:200])
 
 
-def make_word_figures(work: Work, texts: Sequence[Text]) -> None:
+def make_word_figures(work: JobContext, texts: Sequence[Text]) -> None:
     """Measure the texts whose figures are missing or were made from something else."""
     stored = stored_keys(work.study)
     stale = [text for text in texts if is_stale(text, stored)]
@@ -183,7 +188,7 @@ def make_word_figures(work: Work, texts: Sequence[Text]) -> None:
         work.progress(done, len(stale), _("Words and citations"))
 
 
-def compare_edited(work: Work) -> None:
+def compare_edited(work: JobContext) -> None:
     """Hold texts that people made against the machine answers they came from."""
     drop_superseded(work.study)
     pairs = stale_pairs(work.study)
@@ -192,7 +197,7 @@ def compare_edited(work: Work) -> None:
         work.progress(done, len(pairs), _("Texts before and after editing"))
 
 
-def add_similarities(work: Work, texts: Sequence[Text], embedder: StoredVectors) -> None:
+def add_similarities(work: JobContext, texts: Sequence[Text], embedder: StoredVectors) -> None:
     """Measure once more, with sentence vectors, where similarities by this model are missing."""
     # First: where all figures are up to date, the agreement of experts is too.
     if versions := texts_of_rounds(work.study):
@@ -236,7 +241,7 @@ def _load(study: Study, texts: Sequence[Text]) -> list[AnswerTexts]:
 
 
 def _figures_row(
-    loaded: AnswerTexts, mode: str, figures: Figures, embedding: str
+    loaded: AnswerTexts, mode: str, figures: AnswerFigures, embedding: str
 ) -> FaithfulnessFigures:
     about = loaded.about
     values = figures.to_json()

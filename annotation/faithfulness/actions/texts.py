@@ -53,7 +53,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SourcePair:
     """A text that people made, and the machine answers that it may have been made from.
 
     Parameters
@@ -138,7 +138,7 @@ def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
     return any(_stored(text, mode, stored)[1] != model for mode in text.keys)
 
 
-def stale_pairs(study: Study) -> list[Pair]:
+def stale_pairs(study: Study) -> list[SourcePair]:
     """Texts by people that have not been compared with the machine answer, or not as it is now."""
     rows = EditedText.objects.filter(before__study=study)
     stored: dict[tuple[int | None, int | None], str] = {
@@ -151,12 +151,12 @@ def stale_pairs(study: Study) -> list[Pair]:
     ]
 
 
-def _pairs(study: Study) -> list[Pair]:
+def _pairs(study: Study) -> list[SourcePair]:
     newest = newest_revisions(study).values_list(
         "pk", "text_sha256", "sheet__answer", "sheet__answer__text_sha256"
     )
     edited = [
-        Pair(True, pk, (answer,), _digest(RECIPE, sha256, before))
+        SourcePair(True, pk, (answer,), _digest(RECIPE, sha256, before))
         for pk, sha256, answer, before in newest
     ]
     machine = _machine_answers(study)
@@ -165,7 +165,7 @@ def _pairs(study: Study) -> list[Pair]:
     for pk, sha256, question in gold.values_list("pk", "text_sha256", "question"):
         if before := machine[question]:
             keys, texts = zip(*before, strict=True)
-            edited.append(Pair(False, pk, keys, _digest(RECIPE, sha256, *texts)))
+            edited.append(SourcePair(False, pk, keys, _digest(RECIPE, sha256, *texts)))
     return edited
 
 
@@ -215,7 +215,7 @@ def drop_superseded(study: Study) -> None:
     edited.exclude(revision__in=newest_revisions(study).order_by().values("pk")).delete()
 
 
-def compare(study: Study, pairs: Sequence[Pair]) -> None:
+def compare(study: Study, pairs: Sequence[SourcePair]) -> None:
     """Compare some texts with their machine answers and keep the result."""
     answers = _answers(study, (pk for pair in pairs for pk in pair.before))
     gold = _answers(study, (pair.after for pair in pairs if not pair.is_revision))
@@ -238,7 +238,7 @@ def _answers(study: Study, keys: Iterable[int]) -> dict[int, Answer]:
 
 
 def _row(
-    pair: Pair, candidates: Sequence[Answer], after: Answer | Revision, lists: dict
+    pair: SourcePair, candidates: Sequence[Answer], after: Answer | Revision, lists: dict
 ) -> EditedText:
     distances = [
         (word_distance(candidate.text, after.text), candidate.pk) for candidate in candidates

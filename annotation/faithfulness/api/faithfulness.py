@@ -29,7 +29,7 @@ from annotation.faithfulness.models import CoherenceVerdict, EditedText, Faithfu
 from annotation.faithfulness.reports.edited import edited_of
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement, agreement_of
 from annotation.faithfulness.reports.faithfulness import (
-    Choice,
+    FaithfulnessSelection,
     chosen_run,
     groups_of,
     judge_runs,
@@ -47,7 +47,7 @@ from cqa_site.api.base import NothingInput, Request, StudyViews
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, JobSerializer, Start, as_typed, keys_of
 from cqa_site.runs.api.runs import RunPartViews
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.models import Run
 from cqa_site.web.rest.queries import Conflict, refuse_unknown
 
@@ -134,7 +134,7 @@ class FiguresViews(StudyViews):
             row.about = answer_of(row)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    def _wanted(self, choice: Choice) -> tuple[TextSelection, Run | None]:
+    def _wanted(self, choice: FaithfulnessSelection) -> tuple[TextSelection, Run | None]:
         wanted = TextSelection.from_query(self.request.query_params, choice.mode, choice.labels)
         return wanted, chosen_run(list(judge_runs(self.study)), choice)
 
@@ -179,12 +179,12 @@ class AgreementViews(StudyViews):
         return Response(AgreementSerializer(_told(agreement, mode, model)).data)
 
 
-def choice_of(request: Request, study: Study | None = None) -> Choice:
+def choice_of(request: Request, study: Study | None = None) -> FaithfulnessSelection:
     """What the query asks for; raises 400 for a mode or, with a study, labels it has not."""
     mode = request.query_params.get("mode", FaithfulnessFigures.Mode.SOUND)
     if mode not in FaithfulnessFigures.Mode.values:
         raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})
-    choice = Choice.from_query(request.query_params, study)
+    choice = FaithfulnessSelection.from_query(request.query_params, study)
     if study is not None and choice.labels != request.query_params.get("labels", ""):
         raise ValidationError({"labels": ["A round of the study with final labels, or newest."]})
     return choice
@@ -222,7 +222,7 @@ def _told(agreement: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
 # Addresses of faithfulness of answers.
 
 
-def _coherence(study: Study, actor: User, given: Given) -> PlanForm:
+def _coherence(study: Study, actor: User, given: Given) -> RunPlanForm:
     given["systems"] = keys_of(study.systems, given.pop("systems", []))
     return CoherenceForm(as_typed(CoherenceForm, study, given), study=study, actor=actor)
 

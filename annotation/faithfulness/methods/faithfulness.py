@@ -47,7 +47,7 @@ REASONS = (NO_ARGUMENTS, NO_LABELS, NO_RELEVANT, NO_CITATIONS, UNLABELLED)
 Labels = Mapping[int, int | None]
 
 
-class Scores(NamedTuple):
+class FaithfulnessScores(NamedTuple):
     """Shares between 0 and 1; higher is better."""
 
     precision: float
@@ -116,7 +116,7 @@ def _whole_numbers(pieces: Iterable[str]) -> list[int] | None:
 
 def relevance_scores(
     cited: set[int], arguments: Mapping[int, str], labels: Labels, mode: str
-) -> tuple[Scores | None, Counter[str]]:
+) -> tuple[FaithfulnessScores | None, Counter[str]]:
     """Precision, recall and F1, or None; and what was left out and why.
 
     A cited number that no argument has counts as not relevant. A cited argument without a label
@@ -156,7 +156,7 @@ def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[in
     }
 
 
-def score_sets(used: set[int], relevant: set[int]) -> Scores:
+def score_sets(used: set[int], relevant: set[int]) -> FaithfulnessScores:
     """Precision, recall and F1 of used numbers against relevant ones; neither is empty.
 
     Examples
@@ -166,7 +166,7 @@ def score_sets(used: set[int], relevant: set[int]) -> Scores:
     """
     both = len(used & relevant)
     precision, recall = both / len(used), both / len(relevant)
-    return Scores(
+    return FaithfulnessScores(
         precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0
     )
 
@@ -203,11 +203,19 @@ def cited_in_paper_segments(text: str) -> set[int]:
 # can fall below 0). Levenshtein counts inserted, removed and replaced words, lower is closer.
 
 
-__all__ = ["MODES", "Figures", "Pooled", "measure", "pool", "texts_to_embed", "with_labels"]
+__all__ = [
+    "MODES",
+    "AnswerFigures",
+    "PooledMeans",
+    "measure",
+    "pool",
+    "texts_to_embed",
+    "with_labels",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class AnswerFigures:
     """Figures of one answer.
 
     Attributes
@@ -248,7 +256,7 @@ class Figures:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Figures:
+    def from_json(cls, values: Mapping[str, Any]) -> AnswerFigures:
         """Figures from what `to_json` gave, also after a round through JSON."""
         read: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
@@ -264,7 +272,7 @@ def measure(
     *,
     mode: str,
     vectors: Vectors | None = None,
-) -> Figures:
+) -> AnswerFigures:
     """Figures of one answer.
 
     Parameters
@@ -291,7 +299,7 @@ def measure(
     cosines = similarities(segments.measured, arguments, mode, vectors) if vectors else ()
     cited = cited_numbers(text, mode)
     scores, why = relevance_scores(cited, arguments, labels, mode)
-    return Figures(
+    return AnswerFigures(
         jaccard_text=jaccard_text(text, arguments, mode),
         jaccard_segments=jaccard,
         levenshtein=levenshtein,
@@ -306,8 +314,8 @@ def measure(
 
 
 def with_labels(
-    figures: Figures, arguments: Mapping[int, str], labels: Labels, *, mode: str
-) -> Figures:
+    figures: AnswerFigures, arguments: Mapping[int, str], labels: Labels, *, mode: str
+) -> AnswerFigures:
     """The same figures with precision, recall and F1 by other labels; see `measure`.
 
     Nothing else of an answer's figures depends on labels, so its text is not needed again.
@@ -315,7 +323,7 @@ def with_labels(
     _check_mode(mode)
     scores, why = relevance_scores(set(figures.cited), arguments, labels, mode)
     kept = {reason: n for reason, n in figures.skipped.items() if reason not in REASONS}
-    blank = dict.fromkeys(Scores._fields)
+    blank = dict.fromkeys(FaithfulnessScores._fields)
     return replace(
         figures, **(scores._asdict() if scores else blank), skipped=dict(Counter(kept) + why)
     )
@@ -333,7 +341,7 @@ def _check_mode(mode: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledMeans:
     """Means over answers; each is None where nothing could be averaged.
 
     ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers,
@@ -354,14 +362,14 @@ class Pooled:
     skipped: dict[str, int]
 
 
-def pool(figures: Iterable[Figures]) -> Pooled:
+def pool(figures: Iterable[AnswerFigures]) -> PooledMeans:
     """Means of the figures of any number of answers."""
     every = list(figures)
     scored = [answer for answer in every if answer.f1 is not None]
     skipped: Counter[str] = Counter()
     for answer_figures in every:
         skipped.update(answer_figures.skipped)
-    return Pooled(
+    return PooledMeans(
         n_answers=len(every),
         n_segments=sum(len(answer.levenshtein) for answer in every),
         jaccard_text=_mean(answer.jaccard_text for answer in every),

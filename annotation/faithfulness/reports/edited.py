@@ -22,7 +22,7 @@ from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
 from annotation.faithfulness.reports.tables import MEASURES, text_of_group
 from cqa_site.people.models import Study
-from cqa_site.results.boards import Finding, in_words, listed, short, would_show
+from cqa_site.results.boards import Conclusion, in_words, listed, short, would_show
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
 from cqa_site.web.tables import TableData, text_of
@@ -45,7 +45,7 @@ Place = tuple[bool, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EditedPair:
     """One text before and after; measures that one of the two lacks are None there."""
 
     edited: EditedText
@@ -86,7 +86,7 @@ def edited_of(study: Study) -> QuerySet[EditedText]:
     )
 
 
-def pairs_of(rows: Iterable[EditedText], mode: str) -> list[Pair]:
+def pairs_of(rows: Iterable[EditedText], mode: str) -> list[EditedPair]:
     """Add the figures of both sides; two queries."""
     every = list(rows)
     answers = {row.before_id for row in every} | {row.gold_id for row in every if row.gold_id}
@@ -100,7 +100,7 @@ def pairs_of(rows: Iterable[EditedText], mode: str) -> list[Pair]:
     return [_pair(row, scores) for row in every]
 
 
-def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Pair:
+def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> EditedPair:
     place = (True, row.revision_id) if row.revision_id else (False, row.gold_id)
     sides = [
         (scores.get((False, row.before_id), {}), row.words_before, row.checks_before),
@@ -110,7 +110,7 @@ def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Pair
         {**dict.fromkeys(COLUMNS), **figures, WORDS: words, CHECKS: passed(checks)}
         for figures, words, checks in sides
     )
-    return Pair(row, before, after)
+    return EditedPair(row, before, after)
 
 
 # What editing changed: figures before and after, over all texts.
@@ -126,7 +126,7 @@ RECIPE = lazy(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MeasureChange:
     """A measure over all pairs that have it on both sides.
 
     ``by_question`` has the mean difference of each question.
@@ -147,7 +147,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class EditSummary:
     """What editing changed.
 
     Parameters
@@ -168,8 +168,8 @@ class Summary:
     distance: Estimate
     seconds: float | None
     n_timed: int
-    changes: list[Change]
-    checks: list[Change]
+    changes: list[MeasureChange]
+    checks: list[MeasureChange]
 
     @property
     def minutes(self) -> float | None:
@@ -177,7 +177,7 @@ class Summary:
         return None if self.seconds is None else self.seconds / 60
 
 
-def summarise(study: Study, pairs: Sequence[Pair]) -> Summary:
+def summarise(study: Study, pairs: Sequence[EditedPair]) -> EditSummary:
     """What editing changed over all texts."""
     edited = [pair.edited for pair in pairs]
     questions = [row.before.question_id for row in edited]
@@ -185,7 +185,7 @@ def summarise(study: Study, pairs: Sequence[Pair]) -> Summary:
     golds = study.answers.filter(
         system__kind="human", argument_list__isnull=False, revision__isnull=True
     )
-    return Summary(
+    return EditSummary(
         n=len(pairs),
         n_revisions=sum(row.revision_id is not None for row in edited),
         n_gold=sum(row.gold_id is not None for row in edited),
@@ -210,20 +210,20 @@ def summarise(study: Study, pairs: Sequence[Pair]) -> Summary:
     )
 
 
-def _figures(name: str, pair: Pair) -> tuple[float | None, float | None]:
+def _figures(name: str, pair: EditedPair) -> tuple[float | None, float | None]:
     return pair.before[name], pair.after[name]
 
 
-def _checked(name: str, pair: Pair) -> tuple[float | None, float | None]:
+def _checked(name: str, pair: EditedPair) -> tuple[float | None, float | None]:
     return pair.edited.checks_before.get(name), pair.edited.checks_after.get(name)
 
 
 def _change(
     name: str,
     title: str,
-    pairs: Sequence[Pair],
-    values: Callable[[Pair], tuple[float | None, float | None]],
-) -> Change:
+    pairs: Sequence[EditedPair],
+    values: Callable[[EditedPair], tuple[float | None, float | None]],
+) -> MeasureChange:
     known = [
         (pair.edited.before.question_id, before, after)
         for pair in pairs
@@ -233,7 +233,7 @@ def _change(
     differences: dict[int, list[float]] = defaultdict(list)
     for question, before, after in known:
         differences[question].append(after - before)
-    return Change(
+    return MeasureChange(
         name=name,
         title=title,
         n=len(known),
@@ -251,7 +251,7 @@ def _change(
 # Texts before and after editing as tables to take away.
 
 
-def summary_table(study: Study, summary: Summary, mode: str) -> TableData:
+def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
     """The changes for a file."""
     columns = [_("Measure"), _("Texts n"), _("Before"), _("After"), _("Difference")]
     rows = [
@@ -269,7 +269,7 @@ def summary_table(study: Study, summary: Summary, mode: str) -> TableData:
     return TableData(columns, rows, caption, str(RECIPE), f"before-and-after-{mode}")
 
 
-def pairs_table(pairs: Sequence[Pair], mode: str) -> TableData:
+def pairs_table(pairs: Sequence[EditedPair], mode: str) -> TableData:
     """Every pair for a file."""
     columns = [_("Answer"), _("Edited text"), _("Kind"), _("System"), _("Object 1"), _("Object 2")]
     columns += [_("Aspect"), _("Words changed"), _("Seconds")]
@@ -279,7 +279,7 @@ def pairs_table(pairs: Sequence[Pair], mode: str) -> TableData:
     return TableData(columns, rows, name=f"edited-texts-{mode}")
 
 
-def _about(pair: Pair) -> list[Any]:
+def _about(pair: EditedPair) -> list[Any]:
     row = pair.edited
     after = row.revision or row.gold
     question = row.before.question
@@ -296,7 +296,7 @@ def _about(pair: Pair) -> list[Any]:
     ]
 
 
-def _sides(pair: Pair) -> list[Any]:
+def _sides(pair: EditedPair) -> list[Any]:
     return [side[name] for name in TITLES for side in (pair.before, pair.after)]
 
 
@@ -310,7 +310,7 @@ BEST = {
 }
 
 
-def faithfulness_finding(groups: Sequence[GroupFigures]) -> Finding | None:
+def faithfulness_finding(groups: Sequence[GroupFigures]) -> Conclusion | None:
     """The group that is best by the first headline measure that is known; rule "paired means"."""
     for name in HEADLINES:
         known = [group for group in groups if group.measures[name].value is not None]
@@ -327,11 +327,11 @@ def _called(group: GroupFigures) -> str:
     return f"{short(group.name)} ({text_of_group(group)})"
 
 
-def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
+def _closest(name: str, groups: Sequence[GroupFigures]) -> Conclusion:
     best, measure = groups[0], MEASURES[name]
     values = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
     if len(groups) == 1:
-        return Finding(
+        return Conclusion(
             _("%(name)s: %(measure)s %(value)s.") % values, f"{capfirst(str(measure.recipe))}."
         )
     pairs = combinations([figures.by_question[name] for figures in groups], 2)
@@ -357,7 +357,7 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
         sure.append(_what_would_tell(of_them, len(tests), _("common questions")))
     else:
         says = f"%(name)s {BEST[name]}: %(measure)s %(value)s."
-    return Finding(says % values, " ".join(filter(None, sure)), "" if unclear else "good")
+    return Conclusion(says % values, " ".join(filter(None, sure)), "" if unclear else "good")
 
 
 def _figure(group: GroupFigures, name: str) -> str:
@@ -376,7 +376,7 @@ def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> st
     return would_show(enough, units, many if len(tests) > 1 else singular)
 
 
-def edited_finding(summary: Summary) -> Finding | None:
+def edited_finding(summary: EditSummary) -> Conclusion | None:
     """How much editing changed, and which measures are shown to have moved; "paired means"."""
     if not summary.n:
         return None
@@ -397,10 +397,10 @@ def edited_finding(summary: Summary) -> Finding | None:
         sure = text % {"moved": names or _("No measure is shown to have moved"), "n": n}
     if tests and not moved:
         sure = f"{sure} {_what_would_tell(tests, len(tests), _('questions'))}".strip()
-    return Finding(says, sure)
+    return Conclusion(says, sure)
 
 
-def tested_changes(summary: Summary) -> tuple[list[PairedTest], list[Change]]:
+def tested_changes(summary: EditSummary) -> tuple[list[PairedTest], list[MeasureChange]]:
     """Tests of all measures that have a value, and the measures that are shown to have moved."""
     known = [change for change in (*summary.checks, *summary.changes) if change.n]
     tests = paired_tests([change.by_question for change in known])
@@ -408,12 +408,12 @@ def tested_changes(summary: Summary) -> tuple[list[PairedTest], list[Change]]:
     return tests, [change for change, test in pairs if test.direction != "not_shown"]
 
 
-def _moved(change: Change) -> str:
+def _moved(change: MeasureChange) -> str:
     values = (text_of(value, change.decimals) for value in (change.before, change.after))
     return f"{change.title} {' → '.join(values)}"
 
 
-def experts_finding(agreement: ExpertAgreement) -> Finding | None:
+def experts_finding(agreement: ExpertAgreement) -> Conclusion | None:
     """Whether experts' versions are more alike than they and the machine's; "paired means"."""
     if not agreement.alike:
         return None
@@ -443,4 +443,4 @@ def experts_finding(agreement: ExpertAgreement) -> Finding | None:
     method = "" if tests[0].p is None else _("Paired t test.")
     is_open = tests[0].direction == "not_shown"
     tells = _what_would_tell(tests, 1, _("answers")) if is_open else ""
-    return Finding(text % values, " ".join(filter(None, (sure % tests[0].n, method, tells))))
+    return Conclusion(text % values, " ".join(filter(None, (sure % tests[0].n, method, tells))))

@@ -44,7 +44,7 @@ Vectors = dict[tuple[int, int], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class CalibrationVersion:
     """One text of a calibration answer; ``who`` is an expert's key, or `MACHINE`."""
 
     answer: int
@@ -61,7 +61,7 @@ class Expert:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SimilarityCell:
     """Mean cosine of two versions over the ``n`` answers that both have one of."""
 
     value: float | None
@@ -69,7 +69,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class ExpertWork:
     """Means over the texts of one expert; the time is a median, because breaks stretch it."""
 
     key: int
@@ -97,9 +97,9 @@ class ExpertAgreement:
     n_answers: int
     n_versions: int
     without_vector: int
-    cells: list[list[Cell]]
+    cells: list[list[SimilarityCell]]
     alike: list[tuple[float, float]]
-    work: list[Work]
+    work: list[ExpertWork]
 
 
 def texts_of_rounds(study: Study) -> list[str]:
@@ -141,15 +141,15 @@ def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revisio
     return newest_revisions(study).filter(sheet__round__in=list(rounds))
 
 
-def _versions(revisions: QuerySet[Revision]) -> list[Version]:
+def _versions(revisions: QuerySet[Revision]) -> list[CalibrationVersion]:
     """The experts' texts of calibration answers, and the machine's text of each answer once."""
-    versions: dict[tuple[int, int], Version] = {}
+    versions: dict[tuple[int, int], CalibrationVersion] = {}
     rows = revisions.filter(sheet__is_calibration=True).values_list(
         "sheet__answer", "sheet__answer__text", "sheet__rater__user", KT("content__text")
     )
     for answer, machine, editor, text in rows:
-        versions[answer, MACHINE] = Version(answer, MACHINE, machine)
-        versions[answer, editor] = Version(answer, editor, text)
+        versions[answer, MACHINE] = CalibrationVersion(answer, MACHINE, machine)
+        versions[answer, editor] = CalibrationVersion(answer, editor, text)
     return list(versions.values())
 
 
@@ -159,7 +159,7 @@ def _parts(text: str, mode: str) -> list[str]:
     return [segment.text for segment in sound_segments(text)] or [text]
 
 
-def _vectors(versions: Sequence[Version], mode: str, model: str) -> Vectors:
+def _vectors(versions: Sequence[CalibrationVersion], mode: str, model: str) -> Vectors:
     """(answer, who) → vector of length 1, for texts all of whose parts have one."""
     parts = {(version.answer, version.who): _parts(version.text, mode) for version in versions}
     known = kept_sentences({part for sentences in parts.values() for part in sentences}, model)
@@ -175,7 +175,7 @@ def _unit(vectors: Sequence[Vector]) -> NDArray[np.float64]:
     return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
-def _cells(people: Sequence[int], vectors: Vectors) -> list[list[Cell]]:
+def _cells(people: Sequence[int], vectors: Vectors) -> list[list[SimilarityCell]]:
     own: dict[int, dict[int, NDArray[np.float64]]] = defaultdict(dict)
     for (answer, who), vector in vectors.items():
         own[who][answer] = vector
@@ -184,11 +184,11 @@ def _cells(people: Sequence[int], vectors: Vectors) -> list[list[Cell]]:
     ]
 
 
-def _cell(vectors: dict[int, Any], other: dict[int, Any], is_same: bool) -> Cell:
+def _cell(vectors: dict[int, Any], other: dict[int, Any], is_same: bool) -> SimilarityCell:
     shared = sorted(vectors.keys() & other.keys())
     if is_same or not shared:
-        return Cell(None, len(shared))
-    return Cell(fmean(float(vectors[at] @ other[at]) for at in shared), len(shared))
+        return SimilarityCell(None, len(shared))
+    return SimilarityCell(fmean(float(vectors[at] @ other[at]) for at in shared), len(shared))
 
 
 def _alike(vectors: Vectors) -> list[tuple[float, float]]:
@@ -218,11 +218,11 @@ def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[Edite
     return edits
 
 
-def _work(key: int, own: Sequence[tuple[EditedText, Revision]]) -> Work:
+def _work(key: int, own: Sequence[tuple[EditedText, Revision]]) -> ExpertWork:
     edited = [row for row, _revision in own]
     calibration = sum(revision.sheet.is_calibration for _row, revision in own)
     seconds = median(revision.active_seconds for _row, revision in own) if own else None
-    return Work(
+    return ExpertWork(
         key=key,
         n=len(edited),
         n_calibration=calibration,
@@ -366,7 +366,7 @@ def _shade(value: float | None, lowest: float) -> float | None:
     return None if value is None else (value - lowest) / (1 - lowest)
 
 
-def _text(cell: Cell, places: int) -> str:
+def _text(cell: SimilarityCell, places: int) -> str:
     return "–" if cell.value is None else f"{cell.value:.{places}f}\nn {cell.n}"
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import get_language
 
 from annotation.answers.models import Condition, System
 from annotation.editing.reports.versions import newest_revisions
-from annotation.faithfulness.methods.faithfulness import Figures, pool
+from annotation.faithfulness.methods.faithfulness import AnswerFigures, pool
 from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
@@ -39,7 +39,7 @@ LIMITS = {"levenshtein": (0.0, math.inf), "similarity": (-1.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Group:
+class TextGroup:
     """Texts that are pooled: of one system and condition, as written or as experts edited them."""
 
     system: int
@@ -52,11 +52,11 @@ class Members:
     """The texts of a group, each with the question it answers."""
 
     questions: list[int] = field(default_factory=list)
-    figures: list[Figures] = field(default_factory=list)
+    figures: list[AnswerFigures] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdicts:
+class CitationVerdictCounts:
     """How many citations were judged, and why how many others were not."""
 
     scored: int
@@ -87,7 +87,7 @@ class GroupFigures:
     malformed: int
     measures: dict[str, Estimate]
     by_question: dict[str, dict[int, float]]
-    verdicts: Verdicts
+    verdicts: CitationVerdictCounts
 
 
 class VerdictTally(NamedTuple):
@@ -109,7 +109,7 @@ def _many(values: tuple[float, ...]) -> Part:
 
 
 # What each measure takes from one text: a sum of values and their number.
-PARTS: dict[str, Callable[[Figures], Part]] = {
+PARTS: dict[str, Callable[[AnswerFigures], Part]] = {
     "jaccard_text": lambda figures: _one(figures.jaccard_text),
     "jaccard_segment": lambda figures: _many(figures.jaccard_segments),
     "levenshtein": lambda figures: _many(figures.levenshtein),
@@ -153,7 +153,7 @@ def compute_groups(
     ]
 
 
-def members_of(study: Study, mode: str, whose: str = "") -> dict[Group, Members]:
+def members_of(study: Study, mode: str, whose: str = "") -> dict[TextGroup, Members]:
     """Stored figures of all answers and of the newest revision of each sheet, by group."""
     rows = FaithfulnessFigures.objects.filter(mode=mode)
     revisions = newest_revisions(study).values("pk")
@@ -162,13 +162,13 @@ def members_of(study: Study, mode: str, whose: str = "") -> dict[Group, Members]
         (True, rows.filter(revision__in=revisions), "revision__sheet__answer"),
     ]
     relabel = Relabel(study, mode, whose) if whose else None
-    members: dict[Group, Members] = defaultdict(Members)
+    members: dict[TextGroup, Members] = defaultdict(Members)
     for is_edited, chosen, path in kinds:
         names = ("system", "condition", "question", "argument_list")
         columns = (*(f"{path}__{name}" for name in names), "values")
         for system, condition, question, listed, values in chosen.values_list(*columns).iterator():
-            group = members[Group(system, condition, is_edited)]
-            figures = Figures.from_json(values)
+            group = members[TextGroup(system, condition, is_edited)]
+            figures = AnswerFigures.from_json(values)
             group.questions.append(question)
             group.figures.append(relabel(figures, listed) if relabel else figures)
     return members
@@ -228,14 +228,14 @@ def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, f
     return {question: sums[question] / n for question, n in counts.items() if n}
 
 
-def _verdicts(run: Run | None) -> dict[Group, list[VerdictTally]]:
-    tallies: dict[Group, list[VerdictTally]] = defaultdict(list)
+def _verdicts(run: Run | None) -> dict[TextGroup, list[VerdictTally]]:
+    tallies: dict[TextGroup, list[VerdictTally]] = defaultdict(list)
     if run is None:
         return tallies
     about = ("answer__system", "answer__condition", "answer__question", "answer", "revision")
     rows = run.coherence_verdicts.order_by().values_list(*about, "is_coherent", "reason")
     for system, condition, question, answer, revision, *tally in rows.annotate(Count("pk")):
-        group = Group(system, condition, revision is not None)
+        group = TextGroup(system, condition, revision is not None)
         tallies[group].append(VerdictTally(question, (answer, revision), *tally))
     return tallies
 
@@ -273,13 +273,13 @@ SHARES: dict[str, Callable[[Iterable[VerdictTally]], Estimate]] = {
 }
 
 
-def _counts(verdicts: Sequence[VerdictTally]) -> Verdicts:
+def _counts(verdicts: Sequence[VerdictTally]) -> CitationVerdictCounts:
     unscored: Counter[str] = Counter()
     for verdict in verdicts:
         if verdict.is_coherent is None:
             unscored[verdict.reason] += verdict.number
     asked = sum(tally.number for tally in verdicts)
-    return Verdicts(scored=asked - unscored.total(), unscored=dict(unscored))
+    return CitationVerdictCounts(scored=asked - unscored.total(), unscored=dict(unscored))
 
 
 # Which state of figures and verdicts a dashboard shows; what was computed is kept by it.
@@ -292,7 +292,7 @@ SOUND, PAPER = FaithfulnessFigures.Mode.SOUND, FaithfulnessFigures.Mode.PAPER
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FaithfulnessSelection:
     """What somebody wants to look at: a mode, and whose verdicts on coherence."""
 
     mode: str = SOUND
@@ -326,7 +326,7 @@ def _condition(query: QueryDict) -> str:
     return query.get("condition", "")[:36]
 
 
-def shown_groups(groups: list[GroupFigures], choice: Choice) -> list[GroupFigures]:
+def shown_groups(groups: list[GroupFigures], choice: FaithfulnessSelection) -> list[GroupFigures]:
     """The groups of the chosen condition; none is ever mixed of several."""
     if not choice.condition:
         return groups
@@ -378,20 +378,22 @@ def counted_runs(study: Study) -> QuerySet[Run]:
     )
 
 
-def chosen_run(runs: list[Run], choice: Choice) -> Run | None:
+def chosen_run(runs: list[Run], choice: FaithfulnessSelection) -> Run | None:
     """The run that was asked for, else the newest one."""
     newest = runs[0] if runs else None
     return next((run for run in runs if str(run.public_id) == choice.run), newest)
 
 
-def version_of(state: str, choice: Choice, run: Run | None) -> str:
+def version_of(state: str, choice: FaithfulnessSelection, run: Run | None) -> str:
     """A short name of exactly what a picture shows, for its address."""
     chosen = f"-{choice.condition[:8]}" if choice.condition else ""
     labels = f"-by-{choice.labels[:8]}" if choice.labels else ""
     return f"{state}-{choice.mode}-{run.number if run else 0}{chosen}{labels}"
 
 
-def groups_of(study: Study, choice: Choice, run: Run | None, state: str) -> list[GroupFigures]:
+def groups_of(
+    study: Study, choice: FaithfulnessSelection, run: Run | None, state: str
+) -> list[GroupFigures]:
     """The figures of a choice in this state, computed now or kept from an earlier time."""
     everything = replace(choice, condition="")
     key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"

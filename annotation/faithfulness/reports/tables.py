@@ -18,14 +18,14 @@ from annotation.editing.models import Revision
 from annotation.editing.reports.versions import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
-from .faithfulness import COHERENCE, Choice, GroupFigures
+from .faithfulness import COHERENCE, FaithfulnessSelection, GroupFigures
 from .texts import SCORES, CitationSubject, Relabel, RelabelledRows, answer_of
 
 # Faithfulness by system and condition as a table, for the page and to take away.
@@ -137,7 +137,7 @@ def text_of_group(group: GroupFigures) -> str:
 
 
 def faithfulness_table(
-    study: Study, groups: Sequence[GroupFigures], choice: Choice, state: str
+    study: Study, groups: Sequence[GroupFigures], choice: FaithfulnessSelection, state: str
 ) -> TableData:
     """One row a group with every measure, its interval and what it was counted on."""
     mode = choice.mode
@@ -394,7 +394,7 @@ def _written(rows: QuerySet[FaithfulnessFigures] | RelabelledRows) -> Iterator[l
 # What requests of the coherence judge are about, and what was read from their replies.
 
 
-def _citations(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+def _citations(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     cited = {call.pk: CitationSubject(*call.subject_ids) for call in calls}
     answers = study.answers.select_related("question__comparison")
     cited_answers = answers.in_bulk({subject.answer for subject in cited.values()})
@@ -419,15 +419,17 @@ def _citation(
     revision: Revision | None,
     cited: CitationSubject,
     verdict: CoherenceVerdict | None,
-) -> Item | None:
+) -> RequestItem | None:
     if answer is None or (cited.revision and revision is None):
         return None
     text = (revision or answer).text[cited.start : cited.end]
     context = f"[{cited.number}] · {answer.question}"
     if verdict is None:
-        return Item(text, context)
+        return RequestItem(text, context)
     words = {True: _("coherent"), False: _("not coherent"), None: ""}
-    return Item(text, context, words[verdict.is_coherent], verdict.rationale, verdict.reason)
+    return RequestItem(
+        text, context, words[verdict.is_coherent], verdict.rationale, verdict.reason
+    )
 
 
 COHERENCE_CALLS = CallSubjects(

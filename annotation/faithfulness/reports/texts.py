@@ -18,7 +18,7 @@ from annotation.answers.reports import labelled_campaigns, numbered_labels, numb
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import ArgumentList
 from annotation.editing.models import Revision
-from annotation.faithfulness.methods.faithfulness import Figures, with_labels
+from annotation.faithfulness.methods.faithfulness import AnswerFigures, with_labels
 from annotation.faithfulness.methods.segments import Match, SegmentMatches, match_segments
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
@@ -51,7 +51,7 @@ class Relabel:
         self.arguments = numbered_texts(keys)
         self.labels = numbered_labels(study, keys, whose)
 
-    def __call__(self, figures: Figures, argument_list: int | None) -> Figures:
+    def __call__(self, figures: AnswerFigures, argument_list: int | None) -> AnswerFigures:
         """The figures of a text that was written from a list, or from none."""
         key = argument_list or 0
         arguments, labels = self.arguments.get(key, {}), self.labels.get(key, {})
@@ -98,10 +98,10 @@ class RelabelledRows:
         for start in range(0, len(self), size):
             yield from self[start : start + size]
 
-    def _ordered(self, sort: str, only_unscored: bool) -> list[tuple[int, Figures]]:
+    def _ordered(self, sort: str, only_unscored: bool) -> list[tuple[int, AnswerFigures]]:
         columns = ("pk", "values", f"{self.path}__argument_list")
         pairs = [
-            (pk, self.relabel(Figures.from_json(values), listed))
+            (pk, self.relabel(AnswerFigures.from_json(values), listed))
             for pk, values, listed in self.rows.values_list(*columns)
         ]
         if only_unscored:
@@ -115,11 +115,11 @@ class RelabelledRows:
 
     def _shown(self, row: FaithfulnessFigures) -> FaithfulnessFigures:
         listed = answer_of(row).argument_list_id
-        put_scores(row, self.relabel(Figures.from_json(row.values), listed))
+        put_scores(row, self.relabel(AnswerFigures.from_json(row.values), listed))
         return row
 
 
-def put_scores(row: FaithfulnessFigures, figures: Figures) -> None:
+def put_scores(row: FaithfulnessFigures, figures: AnswerFigures) -> None:
     """Let a stored row show other scores; it is not to be saved."""
     row.values = figures.to_json()
     for name in SCORES:
@@ -288,7 +288,7 @@ class CitedArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SegmentRow:
     """A segment as the page shows it.
 
     Parameters
@@ -318,7 +318,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class ListedArgument:
     """A numbered argument with its label, and whether the text cites it."""
 
     number: int
@@ -332,8 +332,8 @@ class Detail:
     """Everything about one text in one mode."""
 
     figures: FaithfulnessFigures | None
-    rows: list[Row]
-    arguments: list[Argument]
+    rows: list[SegmentRow]
+    arguments: list[ListedArgument]
     malformed: list[str]
 
 
@@ -349,7 +349,8 @@ def detail_of(
     figures = kept.filter(mode=mode).first()
     if figures and whose:
         put_scores(
-            figures, with_labels(Figures.from_json(figures.values), arguments, labels, mode=mode)
+            figures,
+            with_labels(AnswerFigures.from_json(figures.values), arguments, labels, mode=mode),
         )
     matched = match_segments(text, arguments, mode=mode)
     cited = set(figures.values["cited"]) if figures else set()
@@ -357,7 +358,7 @@ def detail_of(
         figures=figures,
         rows=_rows(matched, figures, _verdicts_of_text(answer, revision, run)),
         arguments=[
-            Argument(number, sentence, labels.get(number), number in cited)
+            ListedArgument(number, sentence, labels.get(number), number in cited)
             for number, sentence in arguments.items()
         ],
         malformed=find_malformed(text),
@@ -368,10 +369,10 @@ def _rows(
     matched: list[SegmentMatches],
     figures: FaithfulnessFigures | None,
     verdicts: dict[tuple[int, int, int], list[CoherenceVerdict]],
-) -> list[Row]:
+) -> list[SegmentRow]:
     similar = _similarities(matched, figures)
     return [
-        Row(
+        SegmentRow(
             number=number,
             matched=matches,
             similarity=similar.get(number),

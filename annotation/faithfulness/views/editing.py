@@ -18,7 +18,7 @@ from annotation.faithfulness.actions.texts import embedding_of, stale_pairs
 from annotation.faithfulness.reports.edited import (
     RECIPE,
     TITLES,
-    Summary,
+    EditSummary,
     edited_finding,
     edited_of,
     experts_finding,
@@ -40,7 +40,7 @@ from annotation.faithfulness.reports.expert_agreement import (
     names_of,
     work_table,
 )
-from annotation.faithfulness.reports.faithfulness import Choice, state_of
+from annotation.faithfulness.reports.faithfulness import FaithfulnessSelection, state_of
 from annotation.faithfulness.reports.tables import MODES
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -56,7 +56,7 @@ PER_PAGE = 30
 @study_page(*RESEARCHERS)
 def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
     """Show what editing changed over all texts, and each text before and after."""
-    choice = Choice.from_query(request.GET)
+    choice = FaithfulnessSelection.from_query(request.GET)
     pairs = pairs_of(edited_of(study), choice.mode)
     if request.GET.get("format") == "csv":
         return table_file(pairs_table(pairs, choice.mode), "csv")
@@ -81,12 +81,12 @@ def edited_texts_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Send the changes over all texts."""
-    choice = Choice.from_query(request.GET)
+    choice = FaithfulnessSelection.from_query(request.GET)
     summary = summarise(study, pairs_of(edited_of(study), choice.mode))
     return figure_file(request, [_changes(study, choice, summary)], figure, format)
 
 
-def _changes(study: Study, choice: Choice, summary: Summary) -> Figure:
+def _changes(study: Study, choice: FaithfulnessSelection, summary: EditSummary) -> Figure:
     return Figure(
         slug="changes",
         title=_("What changed"),
@@ -115,7 +115,7 @@ edited_urls = [
 def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
     """Show how much alike each two experts and the machine are, and what each expert changed."""
     editing_round = _round_or_404(request, study, round_id)
-    choice = Choice.from_query(request.GET)
+    choice = FaithfulnessSelection.from_query(request.GET)
     shown = _shown(request, editing_round, choice)
     context = {
         "study": study,
@@ -135,13 +135,16 @@ def expert_agreement_figure(
 ) -> HttpResponse:
     """Send one of the two tables, or the heatmap."""
     editing_round = _round_or_404(request, study, round_id)
-    choice = Choice.from_query(request.GET)
+    choice = FaithfulnessSelection.from_query(request.GET)
     figures = _figures(request, editing_round, choice, _shown(request, editing_round, choice))
     return figure_file(request, figures, figure, format)
 
 
 def _figures(
-    request: StudyRequest, editing_round: EditingRound, choice: Choice, shown: AgreementView
+    request: StudyRequest,
+    editing_round: EditingRound,
+    choice: FaithfulnessSelection,
+    shown: AgreementView,
 ) -> list[Figure]:
     study, n = editing_round.study, shown.found.n_answers
     files = Files(
@@ -184,14 +187,16 @@ def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> E
     return get_object_or_404(rounds, public_id=round_id)
 
 
-def _shown(request: StudyRequest, editing_round: EditingRound, choice: Choice) -> AgreementView:
+def _shown(
+    request: StudyRequest, editing_round: EditingRound, choice: FaithfulnessSelection
+) -> AgreementView:
     agreement = agreement_of(editing_round, choice.mode, embedding_of(editing_round.study))
     sees_names = request.membership.is_researcher
     names = names_of(agreement.experts, request.user, sees_names=sees_names)
     return AgreementView(agreement, names, choice.mode)
 
 
-def _version(request: StudyRequest, study: Study, choice: Choice) -> str:
+def _version(request: StudyRequest, study: Study, choice: FaithfulnessSelection) -> str:
     """Changes with the figures, the model, the mode, and with who looks: names depend on that."""
     seen = f"{state_of(study)}:{embedding_of(study)}:{choice.mode}:{request.membership.pk}"
     return text_key(seen)[:16]

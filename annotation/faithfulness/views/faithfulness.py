@@ -32,7 +32,7 @@ from annotation.faithfulness.actions.texts import embedding_of, freshness
 from annotation.faithfulness.forms import CoherenceForm, FiguresForm
 from annotation.faithfulness.reports.edited import faithfulness_finding
 from annotation.faithfulness.reports.faithfulness import (
-    Choice,
+    FaithfulnessSelection,
     GroupFigures,
     chosen_run,
     counted_runs,
@@ -64,7 +64,7 @@ from annotation.faithfulness.reports.texts import (
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import with_planning
@@ -82,7 +82,7 @@ class FaithfulnessPageState:
     """What the address asks for: the groups of one state, and whose verdicts they count."""
 
     study: Study
-    choice: Choice
+    choice: FaithfulnessSelection
     runs: list[Run]
     run: Run | None
     state: str
@@ -91,7 +91,7 @@ class FaithfulnessPageState:
     @classmethod
     def from_request(cls, request: StudyRequest, study: Study) -> Self:
         """Read the address; the figures are computed or those kept from an earlier time."""
-        choice = Choice.from_query(request.GET, study)
+        choice = FaithfulnessSelection.from_query(request.GET, study)
         runs = list(judge_runs(study))
         run = chosen_run(runs, choice)
         # Read before the figures: one that comes in between makes the page stale, never wrong.
@@ -219,7 +219,7 @@ faithfulness_urls = [
 # The coherence judge: its runs, the page of one, and the verdicts behind a share.
 
 
-def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
+def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """One request for each citation, and texts that are left out for their condition."""
     n = count_other_conditions(study, form.target)
     words = ngettext(

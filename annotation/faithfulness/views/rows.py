@@ -12,7 +12,12 @@ from annotation.answers.forms.labels import label_choices
 from annotation.answers.models import Answer
 from annotation.answers.reports import labels_name, used_conditions
 from annotation.editing.models import Revision
-from annotation.faithfulness.reports.faithfulness import COHERENCE, Choice, chosen_run, judge_runs
+from annotation.faithfulness.reports.faithfulness import (
+    COHERENCE,
+    FaithfulnessSelection,
+    chosen_run,
+    judge_runs,
+)
 from annotation.faithfulness.reports.tables import (
     MEASURES,
     MODES,
@@ -35,7 +40,7 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
     """List single texts with their figures, sorted by any of them; all of them as a file."""
-    choice = Choice.from_query(request.GET, study)
+    choice = FaithfulnessSelection.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
     wanted = TextSelection.from_query(request.GET, choice.mode, choice.labels)
@@ -96,7 +101,7 @@ def faithfulness_revision(
 def _detail_page(
     request: StudyRequest, study: Study, answer: Answer, revision: Revision | None
 ) -> HttpResponse:
-    choice = Choice.from_query(request.GET, study)
+    choice = FaithfulnessSelection.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
     detail = detail_of(answer, revision, choice.mode, run, choice.labels)

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 from annotation.consensus.reports import by_label
 from annotation.figures.reports.snapshots import MedianOfPairs
 from annotation.labelling.models.campaigns import Guideline
-from cqa_site.results.boards import Finding, bounds_of, in_words, level_of, why_less
+from cqa_site.results.boards import Conclusion, bounds_of, in_words, level_of, why_less
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate
 from cqa_site.stats.intervals import LEAST_RATED, MOST_OF_ONE, too_few
 from cqa_site.stats.verdicts import RULES
@@ -19,7 +19,7 @@ from cqa_site.web.charts.points import Chart
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import text_of
 
-from .snapshots import Figures
+from .snapshots import RoundFigures
 
 # The figures of a snapshot as charts, each with its numbers in words.
 
@@ -28,7 +28,7 @@ from .snapshots import Figures
 MARKS = (TENTATIVE, FIRM)
 
 
-def _labels(figures: Figures, size: str) -> Spec:
+def _labels(figures: RoundFigures, size: str) -> Spec:
     kinds = {"ordinary": _("Ordinary items"), "control": _("Control items")}
     rows = [
         {"label": str(row.label), "votes": getattr(row, kind), "kind": name, "part": part}
@@ -40,12 +40,12 @@ def _labels(figures: Figures, size: str) -> Spec:
     return stacked_bars(rows, x="label", y="votes", series="kind", titles=titles, size=size)
 
 
-def _labels_alt(figures: Figures) -> str:
+def _labels_alt(figures: RoundFigures) -> str:
     parts = (f"{row.label}: {row.ordinary + row.control:,}" for row in figures.labels)
     return _("Counted votes by label. %s.") % "; ".join(parts)
 
 
-def _alphas(figures: Figures) -> list[dict[str, Any]]:
+def _alphas(figures: RoundFigures) -> list[dict[str, Any]]:
     """Three levels of alpha, for all items and, where they differ, for ordinary ones."""
     scopes = {"all": _("All items")}
     if figures.progress.control_votes:
@@ -63,7 +63,7 @@ def _alphas(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(figures: Figures, size: str) -> Spec:
+def _agreement(figures: RoundFigures, size: str) -> Spec:
     return intervals(
         _alphas(figures),
         y="level",
@@ -74,13 +74,13 @@ def _agreement(figures: Figures, size: str) -> Spec:
     )
 
 
-def _agreement_alt(figures: Figures) -> str:
+def _agreement_alt(figures: RoundFigures) -> str:
     known = [row for row in _alphas(figures) if row["value"] is not None]
     parts = [f"{row['scope']}, {row['level']}: {row['value']:.3f}" for row in known]
     return _("Krippendorff's alpha. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
-def _confusion(figures: Figures, size: str) -> Spec:
+def _confusion(figures: RoundFigures, size: str) -> Spec:
     values, confusion = figures.values, figures.confusion
     rows = [
         {
@@ -96,7 +96,7 @@ def _confusion(figures: Figures, size: str) -> Spec:
     return heatmap(rows, x="other", y="one", share="share", text="text", titles=titles, size=size)
 
 
-def _confusion_alt(figures: Figures) -> str:
+def _confusion_alt(figures: RoundFigures) -> str:
     shares = figures.confusion.shares
     pairs = zip(figures.values, shares, strict=True)
     parts = [f"{value}: {_share(row[at])}" for at, (value, row) in enumerate(pairs)]
@@ -107,7 +107,7 @@ def _share(share: float | None) -> str:
     return "–" if share is None else f"{text_of(100 * share, 0)} %"
 
 
-def _time(figures: Figures, size: str) -> Spec:
+def _time(figures: RoundFigures, size: str) -> Spec:
     bins = figures.time.histogram
     width = bins[0]["to"] or bins[0]["from"] + 1 if bins else 1
     rows = [{**row, "to": row["to"] or row["from"] + width} for row in bins]
@@ -115,7 +115,7 @@ def _time(figures: Figures, size: str) -> Spec:
     return histogram(rows, start="from", end="to", y="votes", titles=titles, size=size)
 
 
-def _time_alt(figures: Figures) -> str:
+def _time_alt(figures: RoundFigures) -> str:
     every = figures.time.all
     if not every.n:
         return str(figures.time.reason)
@@ -127,7 +127,7 @@ def _time_alt(figures: Figures) -> str:
     return text % vars(every)
 
 
-def _votes_over_time(figures: Figures, size: str) -> Spec:
+def _votes_over_time(figures: RoundFigures, size: str) -> Spec:
     over = figures.votes_over_time
     rows = [{"start": _instant(row.start), "votes": row.votes} for row in over.bins]
     titles = ("", _("Counted votes"))
@@ -141,7 +141,7 @@ def _instant(start: str) -> str:
     return start.replace(" ", "T") if " " in start else f"{start}T00:00"
 
 
-def _votes_over_time_alt(figures: Figures) -> str:
+def _votes_over_time_alt(figures: RoundFigures) -> str:
     over = figures.votes_over_time
     if not over.bins:
         return str(over.reason)
@@ -173,23 +173,23 @@ CHARTS = {
 _TOO_FEW = too_few(LEAST_RATED, "items")
 
 
-def figures_finding(figures: Figures, guideline: Guideline) -> Finding:
+def figures_finding(figures: RoundFigures, guideline: Guideline) -> Conclusion:
     """What ordinal alpha over all items allows to conclude, and the majority labels."""
     labels = _majority(figures, guideline)
     alpha = figures.agreement["all"][0]
     if alpha.value is None:
         says = _("Agreement between annotators cannot be computed yet: %s.") % alpha.reason
-        return Finding(f"{says} {labels}".strip(), _so_far(figures), "warn")
+        return Conclusion(f"{says} {labels}".strip(), _so_far(figures), "warn")
     # Snapshots of earlier versions hold intervals of fewer items than a verdict needs.
     is_enough = RULES["reliability"].allows(alpha.n_pairable_items)
     judged = alpha if is_enough else replace(alpha, low=None, high=None, reason=_TOO_FEW)
     level, mark = level_of(_("annotators agree"), judged)
     says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"
     sure = [_interval(judged), why_less(judged), _prevalence(figures), _so_far(figures)]
-    return Finding(f"{says} {labels}".strip(), " ".join(filter(None, sure)), mark)
+    return Conclusion(f"{says} {labels}".strip(), " ".join(filter(None, sure)), mark)
 
 
-def _majority(figures: Figures, guideline: Guideline) -> str:
+def _majority(figures: RoundFigures, guideline: Guideline) -> str:
     """How many items have each majority label."""
     total, progress = figures.majority.total, figures.progress
     if not total:
@@ -225,7 +225,7 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
     return text % (counts | {"bounds": bounds_of(alpha.low, alpha.high)})
 
 
-def _prevalence(figures: Figures) -> str:
+def _prevalence(figures: RoundFigures) -> str:
     """A note on prevalence where one label holds nearly all votes, and which figures to read."""
     votes = {row.label: row.ordinary + row.control for row in figures.labels}
     label = max(votes, key=lambda level: votes[level])
@@ -244,7 +244,7 @@ def _prevalence(figures: Figures) -> str:
     }
 
 
-def _so_far(figures: Figures) -> str:
+def _so_far(figures: RoundFigures) -> str:
     progress = figures.progress
     if progress.complete is None:
         return ""

@@ -24,19 +24,19 @@ from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
 
 from .snapshots import (
-    Annotator,
-    Confusion,
+    AgreementOverTime,
+    AnnotatorAgreement,
+    AnnotatorPairs,
+    CoincidenceTable,
     DisputedItem,
-    Figures,
     LabelAgreement,
     LabelItems,
     LabelVotes,
     Majority,
     MedianOfPairs,
-    OverTime,
-    Pairs,
-    Progress,
     Quartiles,
+    RoundFigures,
+    RoundProgress,
     SecondsBin,
     TimeBin,
     Times,
@@ -91,12 +91,14 @@ def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
     ]
 
 
-def votes_over_time(used: pd.DataFrame) -> OverTime:
+def votes_over_time(used: pd.DataFrame) -> AgreementOverTime:
     """Counted votes by hour, day, week or month (UTC), gaps filled with zeros."""
     times = used["answered_at"].dropna()
     undated = len(used) - len(times)
     if times.empty:
-        return OverTime(step=None, bins=(), n_undated=undated, reason="no vote has a date")
+        return AgreementOverTime(
+            step=None, bins=(), n_undated=undated, reason="no vote has a date"
+        )
     hours = (times.max() - times.min()).total_seconds() / 3600
     lengths = {"hour": 1, "day": 24, "week": 168, "month": 730}
     step, rule = next((name, rule) for name, rule, most in STEPS if hours / lengths[name] <= most)
@@ -106,7 +108,7 @@ def votes_over_time(used: pd.DataFrame) -> OverTime:
         TimeBin(start=start.strftime(form), votes=int(count), total=int(total))
         for start, count, total in zip(counts.index, counts, counts.cumsum(), strict=True)
     )
-    return OverTime(step=step, bins=bins, n_undated=undated, reason=None)
+    return AgreementOverTime(step=step, bins=bins, n_undated=undated, reason=None)
 
 
 # Figures about raters and items: pairs of raters, hardest items, the table of annotators.
@@ -144,7 +146,7 @@ def weighted_kappa(ratings: Ratings, min_shared: int) -> MedianOfPairs:
     )
 
 
-def pair_matrix(ratings: Ratings, min_shared: int) -> Pairs:
+def pair_matrix(ratings: Ratings, min_shared: int) -> AnnotatorPairs:
     """Ordinal alpha of each two of the most active raters, with the items they share."""
     sizes = pd.Series(np.bincount(ratings.rater_codes, minlength=ratings.n_raters), ratings.raters)
     order = sizes.reset_index(name="n").sort_values(["n", "rater"], ascending=[False, True])
@@ -152,7 +154,7 @@ def pair_matrix(ratings: Ratings, min_shared: int) -> Pairs:
     matrix = pairwise_matrix(ratings.subset(raters=active), "alpha_ordinal", min_shared)
     values = matrix.values.reindex(index=active, columns=active)
     shared = matrix.n_shared.reindex(index=active, columns=active)
-    return Pairs(
+    return AnnotatorPairs(
         raters=tuple(active),
         n_raters=ratings.n_raters,
         statistic="Krippendorff's alpha, ordinal",
@@ -185,7 +187,9 @@ def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, .
     )
 
 
-def annotators(votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings) -> tuple[Annotator, ...]:
+def annotators(
+    votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings
+) -> tuple[AnnotatorAgreement, ...]:
     """One row for each rater, most counted votes first; excluded ones are listed, too."""
     table = votes.groupby("rater_id").agg(
         kind=("rater_kind", "first"), is_excluded=("is_excluded", "max")
@@ -208,9 +212,9 @@ def annotators(votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings) -> tup
     return tuple(_annotator(row) for row in table.head(LISTED_RATERS).to_dict("records"))
 
 
-def _annotator(row: Mapping[Hashable, Any]) -> Annotator:
+def _annotator(row: Mapping[Hashable, Any]) -> AnnotatorAgreement:
     compared = int(row["compared"])
-    return Annotator(
+    return AnnotatorAgreement(
         rater=row["rater_id"],
         kind=row["kind"],
         is_excluded=bool(row["is_excluded"]),
@@ -257,7 +261,9 @@ ALPHA_LEVELS: tuple[Level, ...] = ("ordinal", "nominal", "interval")
 AC_LEVELS: tuple[Level, ...] = ("nominal", "ordinal")
 
 
-def compute_figures(votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str, Any]) -> Figures:
+def compute_figures(
+    votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str, Any]
+) -> RoundFigures:
     """Compute all figures.
 
     Parameters
@@ -274,7 +280,7 @@ def compute_figures(votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str,
     used = counted(votes)
     values = tuple(sorted({*scale, *used["label"].astype(int)}))
     ratings = ratings_of(used)
-    return Figures(
+    return RoundFigures(
         values=values,
         progress=_progress(votes, machines, used, recipe),
         agreement={scope: _agreement(in_scope(used, scope), values, recipe) for scope in SCOPES},
@@ -305,14 +311,14 @@ def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
 
 def _progress(
     votes: pd.DataFrame, machines: pd.DataFrame, used: pd.DataFrame, recipe: dict[str, Any]
-) -> Progress:
+) -> RoundProgress:
     """Counts; ``wanted``, ``filled`` and ``complete`` only where votes are collected here."""
     states = votes["state"].value_counts()
     ordinary = in_scope(used, "ordinary")
     per_item = ordinary.groupby("item_id").size()
     wanted = recipe["votes_per_item"]
     filled = (votes["state"] == "answered") & ~votes["is_extra"] & votes["control_label"].isna()
-    return Progress(
+    return RoundProgress(
         ordinary_items=recipe["ordinary_items"],
         control_items=recipe["control_items"],
         items_voted=int(used["item_id"].nunique()),
@@ -375,7 +381,7 @@ def _majority(ratings: Ratings, values: Sequence[int]) -> Majority:
     )
 
 
-def _confusion(ratings: Ratings, values: Sequence[int]) -> Confusion:
+def _confusion(ratings: Ratings, values: Sequence[int]) -> CoincidenceTable:
     table = coincidences(ratings, values)
     cells = table.to_numpy(dtype=float).tolist()
     sums = tuple(sum(row) for row in cells)
@@ -383,7 +389,7 @@ def _confusion(ratings: Ratings, values: Sequence[int]) -> Confusion:
         tuple(cell / total if total else None for cell in row)
         for row, total in zip(cells, sums, strict=True)
     )
-    return Confusion(cells=tuple(map(tuple, cells)), shares=shares, sums=sums)
+    return CoincidenceTable(cells=tuple(map(tuple, cells)), shares=shares, sums=sums)
 
 
 def _per_label(ratings: Ratings, values: Sequence[int]) -> tuple[LabelAgreement, ...]:

@@ -43,7 +43,7 @@ SecondsBin = TypedDict("SecondsBin", {"from": float, "to": float | None, "votes"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class RoundProgress:
     """Counts; the last two are those of machines, which version 1 counted among the votes."""
 
     ordinary_items: int
@@ -112,7 +112,7 @@ class Majority:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confusion:
+class CoincidenceTable:
     """Coincidences within items, and each row as shares of its own sum."""
 
     cells: tuple[tuple[float, ...], ...]
@@ -129,7 +129,7 @@ class LabelAgreement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
+class AnnotatorPairs:
     """The most active of ``n_raters``, each two with their alpha and the items they share."""
 
     raters: tuple[str, ...]
@@ -156,7 +156,7 @@ class DisputedItem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotator:
+class AnnotatorAgreement:
     """``compared`` of the votes stand beside others on their item, and ``agreement`` with them."""
 
     rater: str
@@ -204,7 +204,7 @@ class TimeBin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverTime:
+class AgreementOverTime:
     step: str | None
     bins: tuple[TimeBin, ...]
     n_undated: int
@@ -212,21 +212,21 @@ class OverTime:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class RoundFigures:
     """Every figure of a campaign; ``agreement`` is that of all and of ordinary items."""
 
     values: tuple[int, ...]
-    progress: Progress
+    progress: RoundProgress
     agreement: dict[str, tuple[Estimate | MedianOfPairs, ...]]
     labels: tuple[LabelVotes, ...]
     majority: Majority
-    confusion: Confusion
+    confusion: CoincidenceTable
     per_label: tuple[LabelAgreement, ...]
-    pairs: Pairs
+    pairs: AnnotatorPairs
     hardest: tuple[DisputedItem, ...]
-    annotators: tuple[Annotator, ...]
+    annotators: tuple[AnnotatorAgreement, ...]
     time: Times
-    votes_over_time: OverTime
+    votes_over_time: AgreementOverTime
 
 
 # The table of votes a snapshot holds: how it is written, packed, read and counted.

@@ -13,7 +13,7 @@ from cqa_site.stats.estimate import Estimate, from_json
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.figures import pseudonym
 
-from .snapshots import Figures, MedianOfPairs
+from .snapshots import MedianOfPairs, RoundFigures
 
 # The figures of a snapshot as tables: what pages show and what people take away.
 
@@ -21,11 +21,11 @@ from .snapshots import Figures, MedianOfPairs
 # Tables that count labels, whose names stand beside them.
 NAMED = ("labels", "majority")
 Rows = list[list[Any]]
-Build = Callable[[Figures], tuple[list[str], Rows]]
+Build = Callable[[RoundFigures], tuple[list[str], Rows]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class RoundFigureFile:
     """Title, recipe and content of one figure."""
 
     title: Any
@@ -33,7 +33,7 @@ class Entry:
     build: Build
 
 
-def figure_table(snapshot: Snapshot, figures: Figures, slug: str) -> TableData:
+def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
@@ -62,7 +62,7 @@ def _with_names(columns: list[str], rows: Rows, names: dict[int, str]) -> tuple[
     return [label, _("Name"), *others], named
 
 
-def _progress(figures: Figures) -> tuple[list[str], Rows]:
+def _progress(figures: RoundFigures) -> tuple[list[str], Rows]:
     progress = figures.progress
     names = {
         "ordinary_items": _("Ordinary items"),
@@ -89,7 +89,7 @@ def _progress(figures: Figures) -> tuple[list[str], Rows]:
     return [_("Count"), _("Value")], rows
 
 
-def _agreement(figures: Figures) -> tuple[list[str], Rows]:
+def _agreement(figures: RoundFigures) -> tuple[list[str], Rows]:
     scopes = {"all": _("all items"), "ordinary": _("ordinary items")}
     columns = [
         _("Items"),
@@ -132,7 +132,7 @@ def n_used(entry: Estimate | MedianOfPairs) -> int:
     return min(entry.n_pairable_items, entry.n_items - dropped)
 
 
-def _labels(figures: Figures) -> tuple[list[str], Rows]:
+def _labels(figures: RoundFigures) -> tuple[list[str], Rows]:
     total = figures.progress.votes
     columns = [_("Label"), _("Ordinary items"), _("Control items"), _("All"), _("Share")]
     rows = []
@@ -143,7 +143,7 @@ def _labels(figures: Figures) -> tuple[list[str], Rows]:
     return columns, rows
 
 
-def _majority(figures: Figures) -> tuple[list[str], Rows]:
+def _majority(figures: RoundFigures) -> tuple[list[str], Rows]:
     total = figures.majority.total
     rows = [
         [str(row.label), row.items, row.items / total if total else None]
@@ -152,14 +152,14 @@ def _majority(figures: Figures) -> tuple[list[str], Rows]:
     return [_("Majority label"), _("Items"), _("Share")], rows
 
 
-def _confusion(figures: Figures) -> tuple[list[str], Rows]:
+def _confusion(figures: RoundFigures) -> tuple[list[str], Rows]:
     values = figures.values
     rows = zip(values, figures.confusion.cells, figures.confusion.sums, strict=True)
     columns = [_("One vote"), *(_("other vote %d") % value for value in values), _("Sum")]
     return columns, [[str(value), *cells, total] for value, cells, total in rows]
 
 
-def _pairs(figures: Figures) -> tuple[list[str], Rows]:
+def _pairs(figures: RoundFigures) -> tuple[list[str], Rows]:
     pairs = figures.pairs
     names = [pseudonym(rater) for rater in pairs.raters]
     rows: Rows = [
@@ -170,13 +170,13 @@ def _pairs(figures: Figures) -> tuple[list[str], Rows]:
     return [_("Annotator"), _("Annotator 2"), _("Ordinal alpha"), _("Shared items")], rows
 
 
-def _per_label(figures: Figures) -> tuple[list[str], Rows]:
+def _per_label(figures: RoundFigures) -> tuple[list[str], Rows]:
     columns = [_("Label"), _("Votes on items with 2+ votes"), _("Agreement"), _("By chance")]
     rows = [[str(row.label), row.n_values, row.agreement, row.chance] for row in figures.per_label]
     return columns, rows
 
 
-def _hardest(figures: Figures) -> tuple[list[str], Rows]:
+def _hardest(figures: RoundFigures) -> tuple[list[str], Rows]:
     columns = [
         _("Item"),
         _("Object 1"),
@@ -203,7 +203,7 @@ def _hardest(figures: Figures) -> tuple[list[str], Rows]:
     return columns, rows
 
 
-def _annotators(figures: Figures) -> tuple[list[str], Rows]:
+def _annotators(figures: RoundFigures) -> tuple[list[str], Rows]:
     columns = [
         _("Annotator"),
         _("Votes"),
@@ -234,21 +234,21 @@ def _annotators(figures: Figures) -> tuple[list[str], Rows]:
     return columns, rows
 
 
-def _time(figures: Figures) -> tuple[list[str], Rows]:
+def _time(figures: RoundFigures) -> tuple[list[str], Rows]:
     time = figures.time
     rows = [(_("all"), time.all), *((str(row.label), row) for row in time.labels)]
     columns = [_("Label"), _("Votes"), _("Quartile 1, s"), _("Median, s"), _("Quartile 3, s")]
     return columns, [[name, row.n, row.q1, row.median, row.q3] for name, row in rows]
 
 
-def _votes_over_time(figures: Figures) -> tuple[list[str], Rows]:
+def _votes_over_time(figures: RoundFigures) -> tuple[list[str], Rows]:
     bins = figures.votes_over_time.bins
     rows = [[row.start, row.votes, row.total] for row in bins]
     return [_("From (UTC)"), _("Votes"), _("So far")], rows
 
 
-TABLES: dict[str, Entry] = {
-    "agreement": Entry(
+TABLES: dict[str, RoundFigureFile] = {
+    "agreement": RoundFigureFile(
         gettext_lazy("Agreement"),
         gettext_lazy(
             "Unit: item. Missing votes are skipped and items with one vote do not count. "
@@ -259,24 +259,24 @@ TABLES: dict[str, Entry] = {
         ),
         _agreement,
     ),
-    "progress": Entry(
+    "progress": RoundFigureFile(
         gettext_lazy("Progress"),
         gettext_lazy(
             "Counted: answered, within the wanted number of votes, annotator not excluded."
         ),
         _progress,
     ),
-    "labels": Entry(
+    "labels": RoundFigureFile(
         gettext_lazy("Label distribution"),
         gettext_lazy("Counted votes, each once; control items apart from ordinary ones."),
         _labels,
     ),
-    "majority": Entry(
+    "majority": RoundFigureFile(
         gettext_lazy("Majority labels"),
         gettext_lazy("Most frequent counted label of each item; the higher label wins a tie."),
         _majority,
     ),
-    "confusion": Entry(
+    "confusion": RoundFigureFile(
         gettext_lazy("Label pairs"),
         gettext_lazy(
             "Pairs of votes on one item, all items. A pair weighs 1 / (votes of the item − 1), so "
@@ -284,7 +284,7 @@ TABLES: dict[str, Entry] = {
         ),
         _confusion,
     ),
-    "per-label": Entry(
+    "per-label": RoundFigureFile(
         gettext_lazy("Agreement by label"),
         gettext_lazy(
             "When someone gave this label, how often did another vote on the item agree? By "
@@ -292,7 +292,7 @@ TABLES: dict[str, Entry] = {
         ),
         _per_label,
     ),
-    "pairs": Entry(
+    "pairs": RoundFigureFile(
         gettext_lazy("Pairs of annotators"),
         gettext_lazy(
             "Ordinal alpha over the items both labelled; no value below 5 shared items. "
@@ -300,7 +300,7 @@ TABLES: dict[str, Entry] = {
         ),
         _pairs,
     ),
-    "hardest": Entry(
+    "hardest": RoundFigureFile(
         gettext_lazy("Most disputed items"),
         gettext_lazy(
             "Disagreement: mean squared distance of an item's votes in ranks, divided by that of "
@@ -308,7 +308,7 @@ TABLES: dict[str, Entry] = {
         ),
         _hardest,
     ),
-    "annotators": Entry(
+    "annotators": RoundFigureFile(
         gettext_lazy("Annotators"),
         gettext_lazy(
             "Agrees with the others: share of votes equal to the majority label of the item's "
@@ -316,7 +316,7 @@ TABLES: dict[str, Entry] = {
         ),
         _annotators,
     ),
-    "time": Entry(
+    "time": RoundFigureFile(
         gettext_lazy("Time per label"),
         gettext_lazy(
             "Seconds the page was visible and in use, as browsers reported them; votes without "
@@ -324,7 +324,7 @@ TABLES: dict[str, Entry] = {
         ),
         _time,
     ),
-    "votes-over-time": Entry(
+    "votes-over-time": RoundFigureFile(
         gettext_lazy("Votes over time"),
         gettext_lazy("Counted votes by the time of the first answer, UTC."),
         _votes_over_time,
@@ -343,7 +343,9 @@ def compare(earlier: Snapshot, later: Snapshot) -> TableData:
 
     The difference of two snapshots of one campaign is not a test: most votes are in both.
     """
-    before, after = (_rows(from_json(Figures, snapshot.figures)) for snapshot in (earlier, later))
+    before, after = (
+        _rows(from_json(RoundFigures, snapshot.figures)) for snapshot in (earlier, later)
+    )
     rows = [
         [name, before.get(name), after.get(name), _difference(before.get(name), after.get(name))]
         for name in [*before, *(name for name in after if name not in before)]
@@ -355,7 +357,7 @@ def compare(earlier: Snapshot, later: Snapshot) -> TableData:
     )
 
 
-def _rows(figures: Figures) -> dict[str, float | None]:
+def _rows(figures: RoundFigures) -> dict[str, float | None]:
     names = {
         "items_voted": _("Items with a counted vote"),
         "votes": _("Votes counted"),

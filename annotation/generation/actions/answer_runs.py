@@ -24,7 +24,7 @@ from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.judging.labels import PARSER_VERSION, ReplyNotUsable, parse_prose
 from cqa_site.people.models import Study
 from cqa_site.runs import kinds
-from cqa_site.runs.kinds import Ended, Previewed, Reading, Subject
+from cqa_site.runs.kinds import EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
 from .prompts import (
@@ -94,7 +94,7 @@ class AnswersKind:
         )
         return [_subject(draw, _kept(run, draw)) for draw in drawn if draw.arguments]
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.CallRequest]:
         """Write the prompts; a bounded number of queries."""
         keys = [subject.ids[0] for subject in subjects]
         rows = run.study.questions.select_related("comparison").in_bulk(keys)
@@ -105,15 +105,15 @@ class AnswersKind:
             for subject in subjects
         ]
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into `WrittenAnswer`."""
         try:
             text = parse_prose(reply.text, reply.finish_reason, refusal=reply.refusal)
         except ReplyNotUsable as problem:
-            return Reading.unscored(problem.reason)
-        return Reading(value=WrittenAnswer(text, reply.model))
+            return ReplyReading.unscored(problem.reason)
+        return ReplyReading(value=WrittenAnswer(text, reply.model))
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One answer for each call that brought a text; answers never change."""
         generation = GenerationRun.objects.get(run=run)
         under = condition_of_run(run).pk if run.amendments else generation.condition_id
@@ -179,7 +179,7 @@ def _texts(
     return texts
 
 
-def _answer(run: Run, system: int, under: int, reply: Ended, before: int) -> Answer:
+def _answer(run: Run, system: int, under: int, reply: EndedCall, before: int) -> Answer:
     written: WrittenAnswer = reply.reading.value
     return Answer(
         study_id=run.study_id,
@@ -297,4 +297,4 @@ def _sample_answer(
     return run, [question]
 
 
-ANSWERS = Previewed(lazy("Question"), _questions, _sample_answer)
+ANSWERS = PreviewTargets(lazy("Question"), _questions, _sample_answer)

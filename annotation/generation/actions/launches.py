@@ -11,7 +11,7 @@ from annotation.answers.methods.conditions import FILTERS, LABELS
 from annotation.corpus.methods.sentences import seeded_places
 from annotation.generation.models import GenerationLaunch, GenerationRun
 from cqa_site.judging.chat import digest
-from cqa_site.judging.endpoints import Estimate
+from cqa_site.judging.endpoints import CostEstimate
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions import runs as engine
@@ -67,7 +67,7 @@ def matrix_of(
 class MatrixEstimate:
     """What all runs of a launch would take; ``empty`` are those that have nothing to ask."""
 
-    total: Estimate
+    total: CostEstimate
     is_sampled: bool
     empty: int
 
@@ -80,7 +80,7 @@ def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
         for values in zip(*(astuple(estimate) for estimate, _scaled in estimate_runs), strict=True)
     ]
     return MatrixEstimate(
-        Estimate(*sums),
+        CostEstimate(*sums),
         any(scaled for _one, scaled in estimate_runs),
         sum(not estimate.requests for estimate, _scaled in estimate_runs),
     )

@@ -18,8 +18,8 @@ from annotation.corpus.methods.sentences import seeded_places
 from annotation.corpus.models import Argument, ArgumentList, Question
 from annotation.generation.methods import favoured_object
 from cqa_site.judging.prompts import (
-    Layout,
     Neutral,
+    PromptLayout,
     PromptParts,
     fence_items,
     fence_token,
@@ -49,7 +49,7 @@ _NAMES = (
 PROMPTS = {
     kind: PromptKind(
         name,
-        Layout((), (*_ALWAYS, "arguments") if kind in WITH_ARGUMENTS else _ALWAYS),
+        PromptLayout((), (*_ALWAYS, "arguments") if kind in WITH_ARGUMENTS else _ALWAYS),
         FOLDER / f"answer_scenario_{scenario}.md",
     )
     for (kind, scenario), name in zip(SCENARIOS.items(), _NAMES, strict=True)
@@ -66,7 +66,7 @@ def write_request(
     question: Question,
     target: Mapping[str, Any],
     arguments: Mapping[int, str] | None,
-) -> kinds.Question:
+) -> kinds.CallRequest:
     """One request; what the study's texts say goes in quoted and without hidden characters.
 
     ``arguments`` are number → sentence, None where the scenario shows none.
@@ -84,7 +84,7 @@ def write_request(
         numbered = list(zip(arguments, plain, strict=True))
         values["arguments"] = fence_items(numbered, fence_token("answers", *plain))
     flags = tuple(name for neutral in shown for name in neutral.flags.names)
-    return kinds.Question(tuple(render(parts, values)), flags=flags)
+    return kinds.CallRequest(tuple(render(parts, values)), flags=flags)
 
 
 def _details(question: Question, target: Mapping[str, Any]) -> str:

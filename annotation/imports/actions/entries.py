@@ -26,7 +26,7 @@ from annotation.imports.methods.releases import (
 )
 from annotation.labelling.actions.campaigns import default_levels
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import Entry, Line, Note, Source, rejected
+from cqa_site.files.actions.imports import ImportEntry, ImportSource, Line, Note, rejected
 from cqa_site.tabular import Problem
 
 # What the files of this paper say: votes, arguments, answers and questions.
@@ -63,7 +63,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentEntry(Entry):
+class ArgumentEntry(ImportEntry):
     """One row of a file: an argument, perhaps as an item of a campaign, perhaps with votes.
 
     ``item_id`` names the item inside the campaign; "" makes the argument itself
@@ -88,7 +88,7 @@ class ArgumentEntry(Entry):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerEntry(Entry):
+class AnswerEntry(ImportEntry):
     """One answer of a file: known by the file's name, its place there and its choice.
 
     ``arguments`` are the sentences it may cite, under their numbers; with
@@ -113,7 +113,7 @@ class AnswerEntry(Entry):
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionEntry(Entry):
+class QuestionEntry(ImportEntry):
     """One question of a list: it is the one with this pair, aspect and wording, or a new one."""
 
     object1: str
@@ -146,13 +146,13 @@ def rater_of(vote: Vote) -> RaterKey:
 LONGEST_CAMPAIGN_NAME = 100
 
 
-def campaign_of(source: Source) -> str:
+def campaign_of(source: ImportSource) -> str:
     """The name asked for, or the file's without its ending."""
     stem = Path(source.name).stem or source.name
     return (source.text("label_round") or stem)[:LONGEST_CAMPAIGN_NAME]
 
 
-def scale_of(source: Source) -> tuple[int, ...]:
+def scale_of(source: ImportSource) -> tuple[int, ...]:
     """Labels of the campaign's guideline, else of the study's newest, else 0–3."""
     named = Campaign.objects.filter(study=source.study, name=source.options.get("label_round", ""))
     campaign = named.select_related("guideline").first()
@@ -172,7 +172,7 @@ Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Origin:
+class SystemOrigin:
     """A system by name, what it is, and the scenario (0 for none)."""
 
     system: str
@@ -186,21 +186,23 @@ class Origin:
         return _("Written by “%(system)s” under scenario %(scenario)s.") % shown
 
 
-def origin_of(file_name: str, options: Options, proposed: tuple[str, int] | None = None) -> Origin:
+def origin_of(
+    file_name: str, options: Options, proposed: tuple[str, int] | None = None
+) -> SystemOrigin:
     """What was chosen for a file, else what is proposed, else what its name suggests."""
     system, scenario = proposed or propose_origin(file_name)
     system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
     if options.get("scenario") is not None:
         scenario = int(options["scenario"])
-    return Origin(system, kind_of(system, scenario), scenario)
+    return SystemOrigin(system, kind_of(system, scenario), scenario)
 
 
-def silver_origin(file_name: str, options: Options) -> Origin:
+def silver_origin(file_name: str, options: Options) -> SystemOrigin:
     """Of answers with arguments: the release was written by one model."""
     return origin_of(file_name, options, (SILVER_SYSTEM, Scenario.FULL))
 
 
-def gold_origin(file_name: str, options: Options) -> Origin:
+def gold_origin(file_name: str, options: Options) -> SystemOrigin:
     """Of edited answers: whatever they are called, people wrote them."""
     origin = origin_of(file_name, options, (HUMAN, Scenario.NONE))
     return replace(origin, system_kind=HUMANS)
@@ -216,7 +218,7 @@ def kind_of(system: str, scenario: int) -> str:
 # Files with answers as streams of entries: silver, gold, and the files of one system.
 
 
-def read_silver_answers(source: Source) -> Iterator[Line]:
+def read_silver_answers(source: ImportSource) -> Iterator[Line]:
     """Comparisons with numbered arguments, and the machine answers that cite them."""
     origin = silver_origin(source.name, source.options)
     yield Note(str(origin))
@@ -239,7 +241,7 @@ def _silver_arguments(comparison: SilverComparison) -> Iterator[ArgumentEntry]:
 
 
 def _silver_answers(
-    source: Source, origin: Origin, comparison: SilverComparison
+    source: ImportSource, origin: SystemOrigin, comparison: SilverComparison
 ) -> Iterator[AnswerEntry]:
     listed = tuple((argument.number, argument.text) for argument in comparison.arguments)
     for choice, text in enumerate(comparison.answers, start=1):
@@ -254,7 +256,7 @@ def _silver_answers(
         )
 
 
-def read_gold_answers(source: Source) -> Iterator[Line]:
+def read_gold_answers(source: ImportSource) -> Iterator[Line]:
     """Edited answers; the arguments they cite are those of the same pair in the study."""
     origin = gold_origin(source.name, source.options)
     yield Note(str(origin))
@@ -275,7 +277,7 @@ def read_gold_answers(source: Source) -> Iterator[Line]:
             )
 
 
-def read_system_answers(source: Source) -> Iterator[Line]:
+def read_system_answers(source: ImportSource) -> Iterator[Line]:
     """The answers of one system; copies inside the file are kept, and said."""
     origin = origin_of(source.name, source.options)
     yield Note(str(origin))
@@ -301,8 +303,8 @@ def _repeated(number: int) -> str:
 
 
 def _answer(
-    source: Source,
-    origin: Origin,
+    source: ImportSource,
+    origin: SystemOrigin,
     record: SilverComparison | GoldComparison | RawAnswer,
     **more,
 ) -> AnswerEntry:
@@ -323,7 +325,7 @@ def _answer(
 # Lists of questions as streams of entries: the question, and the arguments beside it.
 
 
-def read_questions(source: Source) -> Iterator[Line]:
+def read_questions(source: ImportSource) -> Iterator[Line]:
     """One question a row; its arguments belong to its two objects."""
     for record in read_question_list(source.path, name=source.name, **source.reading):
         if isinstance(record, Problem):

@@ -14,7 +14,7 @@ from annotation.corpus.methods.generic_table import (
     labels_by_rater,
     read_generic_table,
 )
-from annotation.imports.methods.releases import FinalLabel, RaterNames, read_final_labels
+from annotation.imports.methods.releases import RaterNames, ReleasedLabel, read_final_labels
 from annotation.imports.methods.votes import (
     APPROVED,
     CrowdVote,
@@ -24,7 +24,7 @@ from annotation.imports.methods.votes import (
     read_expert_workbook,
     read_toloka,
 )
-from cqa_site.files.actions.imports import Flag, Line, Note, Source, rejected
+from cqa_site.files.actions.imports import Flag, ImportSource, Line, Note, rejected
 from cqa_site.people.models import Rater
 from cqa_site.tabular import Problem, printable_name
 from cqa_site.tabular.cells import MOST_ATTRIBUTES
@@ -35,7 +35,7 @@ from .entries import ArgumentEntry, Vote, campaign_of, scale_of
 # -- Toloka -----------------------------------------------------------------------------------
 
 
-def read_crowd(source: Source) -> Iterator[Line]:
+def read_crowd(source: ImportSource) -> Iterator[Line]:
     """Votes of a Toloka pool; work that was never handed in becomes a void vote."""
     suites = _Suites()
     campaign = campaign_of(source)
@@ -101,12 +101,12 @@ def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> A
 # -- expert workbook --------------------------------------------------------------------------
 
 
-def read_experts(source: Source) -> Iterator[Line]:
+def read_experts(source: ImportSource) -> Iterator[Line]:
     """One campaign per rated sheet, its sentences in the spelling of the study."""
     return match_to_study(source.study, _workbook(source))
 
 
-def _workbook(source: Source) -> Iterator[Line]:
+def _workbook(source: ImportSource) -> Iterator[Line]:
     """Sheet names are people's names and never read out."""
     sheets = read_expert_workbook(source.path, name=source.name, scale=scale_of(source))
     for sheet in sheets:
@@ -190,7 +190,7 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
 # -- final labels -----------------------------------------------------------------------------
 
 
-def read_released(source: Source) -> Iterator[Line]:
+def read_released(source: ImportSource) -> Iterator[Line]:
     """Released human and model labels of each argument; the first copy of a unit counts."""
     campaign = campaign_of(source)
     for record in read_final_labels(source.path, name=source.name, scale=scale_of(source)):
@@ -203,7 +203,7 @@ def read_released(source: Source) -> Iterator[Line]:
             yield _released_entry(record, record.text, campaign)
 
 
-def _released_entry(record: FinalLabel, text: str, campaign: str) -> ArgumentEntry:
+def _released_entry(record: ReleasedLabel, text: str, campaign: str) -> ArgumentEntry:
     votes = (
         Vote(Rater.Kind.REFERENCE, "released", "Released label", record.label),
         Vote(Rater.Kind.MODEL, "gpt-4", "GPT-4", record.model_label),
@@ -222,7 +222,7 @@ def _released_entry(record: FinalLabel, text: str, campaign: str) -> ArgumentEnt
 # -- any table --------------------------------------------------------------------------------
 
 
-def read_mapped(source: Source) -> Iterator[Line]:
+def read_mapped(source: ImportSource) -> Iterator[Line]:
     """Any table through the columns a person chose."""
     options = source.options
     mapping = dict(options.get("mapping") or {})
@@ -261,7 +261,11 @@ def _without_rater(columns: Sequence[str]) -> list[str]:
 
 
 def _attributes(
-    source: Source, columns: Sequence[str], mapping: Mapping[str, str], *, has_rows_of_votes: bool
+    source: ImportSource,
+    columns: Sequence[str],
+    mapping: Mapping[str, str],
+    *,
+    has_rows_of_votes: bool,
 ) -> list[str]:
     """Columns kept beside the arguments; where rows are votes they would be the votes' own."""
     left = [column for column in columns if column not in mapping.values()]

@@ -251,7 +251,7 @@ class VoteBook:
 
     def take(self, entries: list[ArgumentEntry]) -> None:
         """Compare the votes of a piece with the database and the rows before, then add."""
-        stored = _Stored(self, entries)
+        stored = _StoredVotes(self, entries)
         new: list[tuple[Assignment, StoredVote]] = []
         for entry in entries:
             for vote in entry.votes:
@@ -267,7 +267,7 @@ class VoteBook:
         self,
         entry: ArgumentEntry,
         vote: Vote,
-        stored: "_Stored",
+        stored: "_StoredVotes",
         new: list[tuple[Assignment, StoredVote]],
     ) -> None:
         pair: VoteKey = (item_of(entry), rater_of(vote))
@@ -390,7 +390,7 @@ class VoteBook:
         )
 
 
-class _Stored:
+class _StoredVotes:
     """The votes the database has on the items and by the raters of one piece."""
 
     def __init__(self, book: VoteBook, entries: list[ArgumentEntry]) -> None:

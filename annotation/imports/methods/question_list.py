@@ -11,7 +11,7 @@ from typing import Any
 from cqa_site.tabular import (
     Problem,
     ReadingLog,
-    Row,
+    TableRow,
     UnreadableFile,
     Value,
     open_table,
@@ -164,7 +164,7 @@ def question_columns(columns: Sequence[str]) -> dict[str, str]:
     return {field: column for field, column in mapping.items() if column is not None}
 
 
-def _read_row(row: Row, columns: dict[str, str], sentences: Sequence[str]) -> ListedQuestion:
+def _read_row(row: TableRow, columns: dict[str, str], sentences: Sequence[str]) -> ListedQuestion:
     read = {field: _text(row, column) for field, column in columns.items()}
     if not read.get("object1") and not read.get("object2"):
         # The question itself names them.
@@ -192,14 +192,14 @@ def _missing(read: dict[str, str]) -> str:
     return f"is empty: “{text}” names one object; write “A vs B” or “Which is better: A or B?”"
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: TableRow, column: str) -> str:
     value = row.values.get(column)
     if isinstance(value, list | dict):
         raise BadValue(column, "is not text")
     return (as_text(value) or "").strip()
 
 
-def _texts(row: Row, column: str) -> list[str]:
+def _texts(row: TableRow, column: str) -> list[str]:
     value: Value | list[Value] = row.values.get(column)
     listed = value if isinstance(value, list) else [value]
     if any(isinstance(element, list | dict) for element in listed):

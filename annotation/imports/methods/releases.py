@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from annotation.corpus.methods.generic_table import RELEVANCE_SCALE, parse_label
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, Value, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, Value, open_table
 
 # Records of JSON files, and their cells, checked one by one before anything is made of them.
 
@@ -25,7 +25,7 @@ class BadValue(Exception):
         self.reason = reason
 
 
-def text_of(row: Row, column: str) -> str:
+def text_of(row: TableRow, column: str) -> str:
     """Text with at least one visible character, exactly as given; raises BadValue."""
     value = row.values.get(column)
     if not isinstance(value, str) or not value.strip():
@@ -33,7 +33,7 @@ def text_of(row: Row, column: str) -> str:
     return value
 
 
-def optional_text_of(row: Row, column: str) -> str | None:
+def optional_text_of(row: TableRow, column: str) -> str | None:
     """Text without white space around it; None where it is empty, null or absent.
 
     Raises BadValue for anything else.
@@ -44,7 +44,7 @@ def optional_text_of(row: Row, column: str) -> str | None:
     return (value or "").strip() or None
 
 
-def texts_of(row: Row, column: str) -> list[str]:
+def texts_of(row: TableRow, column: str) -> list[str]:
     """A list of texts, empty ones included; raises BadValue."""
     value: Value = row.values.get(column)
     if not isinstance(value, list):
@@ -57,7 +57,7 @@ def texts_of(row: Row, column: str) -> list[str]:
 
 def read_records(
     path: str | os.PathLike[str],
-    read_one: Callable[[Row], Record],
+    read_one: Callable[[TableRow], Record],
     *,
     name: str | None,
     limits: Limits,
@@ -137,7 +137,7 @@ def read_raw_answers(
         yield RawAnswer(position, *asked, text, choice)
 
 
-def _read_record(row: Row) -> tuple[int, tuple[str, str, str | None], str]:
+def _read_record(row: TableRow) -> tuple[int, tuple[str, str, str | None], str]:
     asked = (
         text_of(row, "object1"),
         text_of(row, "object2"),
@@ -217,7 +217,7 @@ def read_silver(
     return read_records(path, _read_silver_comparison, name=name, limits=limits)
 
 
-def _read_silver_comparison(row: Row) -> SilverComparison:
+def _read_silver_comparison(row: TableRow) -> SilverComparison:
     arguments = [_numbered(text) for text in texts_of(row, "arguments")]
     numbers = [argument.number for argument in arguments]
     if len(set(numbers)) < len(numbers):
@@ -277,7 +277,7 @@ def read_gold(
     return read_records(path, _read_gold_comparison, name=name, limits=limits)
 
 
-def _read_gold_comparison(row: Row) -> GoldComparison:
+def _read_gold_comparison(row: TableRow) -> GoldComparison:
     return GoldComparison(
         position=row.number,
         object1=text_of(row, "object1"),
@@ -298,7 +298,7 @@ Unit = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class FinalLabel:
+class ReleasedLabel:
     """One argument of one comparison.
 
     Attributes
@@ -333,7 +333,7 @@ def read_final_labels(
     name: str | None = None,
     scale: Collection[int] = RELEVANCE_SCALE,
     limits: Limits = DEFAULT_LIMITS,
-) -> Iterator[FinalLabel | Problem]:
+) -> Iterator[ReleasedLabel | Problem]:
     """Read the arguments of all comparisons in file order.
 
     Yields
@@ -367,7 +367,7 @@ def _is_filled(value: Value) -> bool:
 
 def _read_entry(
     entry: Value, position: int, objects: list[Value], scale: Collection[int], file: str
-) -> FinalLabel | Problem:
+) -> ReleasedLabel | Problem:
     if not isinstance(entry, dict):
         return Problem(file, position, "arguments", "this argument is not an object")
     index, text = entry.get("index"), entry.get("argument")
@@ -381,7 +381,7 @@ def _read_entry(
             labels.append(parse_label(entry.get(column), scale))
         except ValueError as error:
             return Problem(file, position, column, str(error))
-    return FinalLabel(position, str(objects[0]), str(objects[1]), index, text, *labels)
+    return ReleasedLabel(position, str(objects[0]), str(objects[1]), index, text, *labels)
 
 
 # One rater under one name, however it is written.

@@ -14,8 +14,8 @@ from cqa_site.tabular import (
     DEFAULT_LIMITS,
     Limits,
     Problem,
-    Row,
     SheetRow,
+    TableRow,
     UnreadableFile,
     open_table,
     open_workbook,
@@ -167,7 +167,7 @@ def _one_column(names: list[str], prefix: str, field: str | None, file: str) -> 
     raise UnreadableFile(file, f"is not a Toloka export: no column {prefix}:{field or '…'}")
 
 
-def _read_vote(row: Row, columns: _Columns, scale: Collection[int]) -> CrowdVote:
+def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> CrowdVote:
     object1, object2, text = _split_shown(str(row.values[columns.shown]), columns.shown)
     work = {part: str(row.values[name]) for part, name in columns.assignment.items()}
     for part in ("task_id", "assignment_id", "worker_id", "status"):
@@ -205,7 +205,7 @@ def _split_shown(shown: str, column: str) -> tuple[str, str, str]:
     return pair["object1"], pair["object2"], lines[4].replace("**", "")
 
 
-def _label(row: Row, column: str, scale: Collection[int]) -> int | None:
+def _label(row: TableRow, column: str, scale: Collection[int]) -> int | None:
     try:
         return parse_label(row.values[column], scale)
     except ValueError as error:

@@ -18,17 +18,17 @@ from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.judging.chat import digest
 from cqa_site.judging.labels import (
     PARSER_VERSION,
-    Label,
+    LabelReading,
     ReplyNotUsable,
-    Unscored,
+    UnscoredReason,
     batch_schema,
     label_schema,
     parse_batch,
     parse_single,
 )
 from cqa_site.judging.prompts import (
-    Layout,
     Neutral,
+    PromptLayout,
     PromptParts,
     fence,
     fence_items,
@@ -38,7 +38,15 @@ from cqa_site.judging.prompts import (
     render,
 )
 from cqa_site.people.models import Rater, Study
-from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject, Subjects
+from cqa_site.runs.kinds import (
+    CallRequest,
+    EndedCall,
+    PreviewTargets,
+    PromptKind,
+    ReplyReading,
+    Subject,
+    Subjects,
+)
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST
 
@@ -55,12 +63,12 @@ SINGLE, BATCH = "relevance_single", "relevance_batch"
 PROMPTS = {
     SINGLE: PromptKind(
         lazy("One sentence per request"),
-        Layout(("levels",), ("object1", "object2", "sentence")),
+        PromptLayout(("levels",), ("object1", "object2", "sentence")),
         FOLDER / "relevance_single.md",
     ),
     BATCH: PromptKind(
         lazy("Several sentences per request"),
-        Layout(("levels",), ("object1", "object2", "sentences")),
+        PromptLayout(("levels",), ("object1", "object2", "sentences")),
         FOLDER / "relevance_batch.md",
     ),
 }
@@ -68,7 +76,7 @@ BATCH_SIZE = 20
 CHUNK = 2_000
 
 
-class PromptArgument(NamedTuple):
+class RelevanceArgument(NamedTuple):
     """What a request shows of an argument."""
 
     text: str
@@ -76,7 +84,7 @@ class PromptArgument(NamedTuple):
     object2: str
 
 
-class Rubric(NamedTuple):
+class RelevanceRubric(NamedTuple):
     """What all requests of a run have in common."""
 
     parts: PromptParts
@@ -103,14 +111,14 @@ class RelevanceKind:
             return Subjects("a", keys, range(len(keys)))
         return Subjects("b", keys, _batches(comparisons, run.spec["target"]["batch_size"]))
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; one query."""
         rows = Argument.objects.filter(
             study=run.study_id, pk__in={pk for subject in subjects for pk in subject.ids}
         ).values_list("pk", "text", "comparison__object1", "comparison__object2")
-        shown = {pk: PromptArgument(*texts) for pk, *texts in rows}
+        shown = {pk: RelevanceArgument(*texts) for pk, *texts in rows}
         levels = run.spec["target"]["levels"]
-        rubric = Rubric(
+        rubric = RelevanceRubric(
             PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout),
             levels_text(levels),
             [level["value"] for level in levels],
@@ -118,14 +126,14 @@ class RelevanceKind:
         write = _single if run.prompt.kind == SINGLE else _batch
         return [write(rubric, [shown[pk] for pk in subject.ids]) for subject in subjects]
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into ``{argument: Label | Unscored}``."""
         allowed = [level["value"] for level in run.spec["target"]["levels"]]
         if run.prompt.kind == SINGLE:
             return _read_single(call, reply, allowed)
         return _read_batch(call, reply, allowed)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One row an argument and replicate, with its label or the reason for none."""
         campaign = RelevanceRun.objects.values_list("campaign", flat=True).get(run=run)
         rows = [row for reply in ended for row in _rows(run, campaign, reply)]
@@ -244,15 +252,15 @@ def levels_text(levels: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _single(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
+def _single(rubric: RelevanceRubric, shown: Sequence[RelevanceArgument]) -> CallRequest:
     neutral = neutralise(shown[0].text)
     sentence = fence(neutral.text, fence_token("single", neutral.text))
     values = _common(rubric, shown[0]) | {"sentence": sentence}
     messages = tuple(render(rubric.parts, values))
-    return Question(messages, label_schema(rubric.allowed), _flags([neutral]))
+    return CallRequest(messages, label_schema(rubric.allowed), _flags([neutral]))
 
 
-def _batch(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
+def _batch(rubric: RelevanceRubric, shown: Sequence[RelevanceArgument]) -> CallRequest:
     neutral = [neutralise(argument.text) for argument in shown]
     texts = [sentence.text for sentence in neutral]
     numbered = list(enumerate(texts, start=1))
@@ -260,7 +268,7 @@ def _batch(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
     values = _common(rubric, shown[0]) | {"sentences": sentences}
     messages = tuple(render(rubric.parts, values))
     schema = batch_schema([number for number, _text in numbered], rubric.allowed)
-    return Question(messages, schema, _flags(neutral))
+    return CallRequest(messages, schema, _flags(neutral))
 
 
 def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
@@ -268,7 +276,7 @@ def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
     return tuple(name for text in texts for name in text.flags.names)
 
 
-def _common(rubric: Rubric, argument: PromptArgument) -> dict[str, str]:
+def _common(rubric: RelevanceRubric, argument: RelevanceArgument) -> dict[str, str]:
     return {
         "levels": rubric.levels,
         "object1": _quoted(argument.object1),
@@ -282,34 +290,34 @@ def _quoted(name: str) -> str:
     return quote(neutralise(name).text)
 
 
-def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:
+def _read_single(call: Call, reply: Reply, allowed: list[int]) -> ReplyReading:
     try:
         label = parse_single(reply.text, reply.finish_reason, allowed, refusal=reply.refusal)
     except ReplyNotUsable as problem:
-        return Reading.unscored(problem.reason, {})
-    return Reading(value={call.subject_ids[0]: label})
+        return ReplyReading.unscored(problem.reason, {})
+    return ReplyReading(value={call.subject_ids[0]: label})
 
 
-def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> Reading:
+def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> ReplyReading:
     numbers = range(1, len(call.subject_ids) + 1)
     batch = parse_batch(
         reply.text, reply.finish_reason, list(numbers), allowed, refusal=reply.refusal
     )
     value = dict(zip(call.subject_ids, batch.values(), strict=True))
-    missing = Counter(outcome for outcome in value.values() if isinstance(outcome, Unscored))
+    missing = Counter(outcome for outcome in value.values() if isinstance(outcome, UnscoredReason))
     if not missing:
-        return Reading(value=value)
-    return Reading.unscored(missing.most_common(1)[0][0], value)
+        return ReplyReading(value=value)
+    return ReplyReading.unscored(missing.most_common(1)[0][0], value)
 
 
-def _rows(run: Run, campaign: int, reply: Ended) -> list[JudgeLabel]:
+def _rows(run: Run, campaign: int, reply: EndedCall) -> list[JudgeLabel]:
     return [_row(run, campaign, reply, pk) for pk in reply.call.subject_ids]
 
 
-def _row(run: Run, campaign: int, reply: Ended, argument: int) -> JudgeLabel:
+def _row(run: Run, campaign: int, reply: EndedCall, argument: int) -> JudgeLabel:
     outcome = (reply.reading.value or {}).get(argument)
-    label = outcome if isinstance(outcome, Label) else None
-    reason = outcome.value if isinstance(outcome, Unscored) else reply.reading.reason
+    label = outcome if isinstance(outcome, LabelReading) else None
+    reason = outcome.value if isinstance(outcome, UnscoredReason) else reply.reading.reason
     return JudgeLabel(
         campaign_id=campaign,
         argument_id=argument,
@@ -349,4 +357,4 @@ def _relevance(
     return Run(study=study, kind=KIND, prompt=version, spec=spec), arguments
 
 
-RELEVANCE = Previewed(lazy("Argument"), _arguments, _relevance)
+RELEVANCE = PreviewTargets(lazy("Argument"), _arguments, _relevance)

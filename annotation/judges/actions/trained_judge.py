@@ -13,7 +13,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
-from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.jobs import JobContext, enqueue
 from cqa_site.runs.models import Job
 from cqa_site.stats.estimate import to_json
 
@@ -73,7 +73,7 @@ def cancel_training(*, campaign: Campaign, actor: User) -> bool:
     return bool(ended)
 
 
-def make_trained_judge(work: Work) -> None:
+def make_trained_judge(work: JobContext) -> None:
     """Handle a job: train on the final labels there are now, and label the campaign."""
     from .judge_training import train
 

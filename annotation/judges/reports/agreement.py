@@ -21,7 +21,7 @@ from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.verdicts import RULES
 
-from .results import Confusion, LabelFigures
+from .results import JudgeConfusion, LabelFigures
 
 # The machines that labelled arguments of a campaign, each with one label an argument.
 #
@@ -30,7 +30,7 @@ from .results import Confusion, LabelFigures
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge:
+class JudgeLabels:
     """One judge and what it said.
 
     Attributes
@@ -79,13 +79,13 @@ class Judge:
         return self.cost_micro / 1_000 / self.labelled
 
 
-def judges_of(campaign: Campaign) -> list[Judge]:
+def judges_of(campaign: Campaign) -> list[JudgeLabels]:
     """Every judge of a campaign that gave a label, newest first; at most seven queries."""
     judges = [*_runs(campaign), *_trained(campaign), *_imported(campaign)]
     return sorted(judges, key=lambda judge: (judge.at, judge.key), reverse=True)
 
 
-def rationales(judge: Judge, arguments: Iterable[int]) -> dict[int, list[str]]:
+def rationales(judge: JudgeLabels, arguments: Iterable[int]) -> dict[int, list[str]]:
     """The judge's reasons for some arguments, one for each replicate that has one; one query."""
     if judge.run is None:
         return {}
@@ -97,7 +97,7 @@ def rationales(judge: Judge, arguments: Iterable[int]) -> dict[int, list[str]]:
     return texts
 
 
-def _runs(campaign: Campaign) -> list[Judge]:
+def _runs(campaign: Campaign) -> list[JudgeLabels]:
     labels = _frame(JudgeLabel.objects.filter(campaign=campaign, run__isnull=False), "run")
     if labels.empty:
         return []
@@ -109,13 +109,13 @@ def _runs(campaign: Campaign) -> list[Judge]:
     return [judge for judge in judges if len(judge.labels)]
 
 
-def _run_judge(row: RelevanceRun, labels: pd.DataFrame, planned: int) -> Judge:
+def _run_judge(row: RelevanceRun, labels: pd.DataFrame, planned: int) -> JudgeLabels:
     run = row.run
     ratings = Ratings.from_frame(
         labels.rename(columns={"argument": "item", "replicate": "rater", "label": "value"})
     )
     chosen = majority(ratings)["label"] if ratings.n_values else pd.Series(dtype=float)
-    return Judge(
+    return JudgeLabels(
         key=f"run-{run.public_id}",
         name=str(row.rater),
         kind="model",
@@ -142,7 +142,7 @@ def _planned(runs: list[Run]) -> dict[int, int]:
     return counts
 
 
-def _trained(campaign: Campaign) -> list[Judge]:
+def _trained(campaign: Campaign) -> list[JudgeLabels]:
     labels = _frame(JudgeLabel.objects.filter(campaign=campaign, trained__isnull=False), "trained")
     if labels.empty:
         return []
@@ -153,12 +153,12 @@ def _trained(campaign: Campaign) -> list[Judge]:
     return [judge for judge in judges if len(judge.labels)]
 
 
-def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> Judge:
+def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> JudgeLabels:
     # What the model saw in training says nothing about it: only out-of-fold labels are compared.
     is_trained = row.kind == TrainedJudge.Kind.TRAINED
     used = labels[labels["is_out_of_fold"]] if is_trained else labels
     given = used.set_index("argument")["label"].dropna()
-    return Judge(
+    return JudgeLabels(
         key=f"trained-{row.public_id}",
         name=str(row),
         kind="classifier",
@@ -172,7 +172,7 @@ def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> Judge:
     )
 
 
-def _imported(campaign: Campaign) -> list[Judge]:
+def _imported(campaign: Campaign) -> list[JudgeLabels]:
     """Models whose labels came in a file: no votes."""
     rows = machine_labels(campaign).order_by("pk")
     table = pd.DataFrame(
@@ -185,10 +185,10 @@ def _imported(campaign: Campaign) -> list[Judge]:
     return [_imported_judge(campaign, raters[pk], group) for pk, group in table.groupby("rater")]
 
 
-def _imported_judge(campaign: Campaign, rater: Rater, votes: pd.DataFrame) -> Judge:
+def _imported_judge(campaign: Campaign, rater: Rater, votes: pd.DataFrame) -> JudgeLabels:
     first = votes.drop_duplicates("argument")
     known = votes["at"].dropna()
-    return Judge(
+    return JudgeLabels(
         key=f"rater-{rater.public_id}",
         name=str(rater),
         kind="imported",
@@ -213,7 +213,7 @@ HARDEST = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class People:
+class PeopleLabels:
     """What people said in a campaign.
 
     Attributes
@@ -255,7 +255,7 @@ class JudgeComparison:
         That alpha minus people's own, over the arguments that carry both.
     """
 
-    judge: Judge
+    judge: JudgeLabels
     n: int
     exact: float | None
     bias: float | None
@@ -264,7 +264,7 @@ class JudgeComparison:
     interval: Estimate
     with_votes: Estimate
     difference: Estimate
-    people: People = field(repr=False)
+    people: PeopleLabels = field(repr=False)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -287,7 +287,7 @@ class JudgeComparison:
         return far.sort_values(["distance", "argument"], ascending=[False, True]).head(HARDEST)
 
 
-def people_of(campaign: Campaign) -> People:
+def people_of(campaign: Campaign) -> PeopleLabels:
     """Votes and final labels of people; three queries at most."""
     rows = counted_votes(campaign).filter(item__control_label__isnull=True).order_by("pk")
     votes = pd.DataFrame(
@@ -296,7 +296,7 @@ def people_of(campaign: Campaign) -> People:
     )
     # One rater may have met the same sentence as two items; the first word counts.
     ratings = Ratings.from_frame(votes.drop_duplicates(["item", "rater"]))
-    return People(
+    return PeopleLabels(
         votes=ratings,
         final=final_labels_of(campaign),
         scale=campaign.guideline.values,
@@ -313,7 +313,7 @@ def final_labels_of(campaign: Campaign) -> pd.Series:
     return table.set_index("argument")["label"].astype(float)
 
 
-def compare(judge: Judge, people: People) -> JudgeComparison:
+def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
     """Hold one judge against people."""
     both = _both(people, judge)
     difference = both["judge"] - both["final"]
@@ -333,7 +333,9 @@ def compare(judge: Judge, people: People) -> JudgeComparison:
     )
 
 
-def difference_from_people(people: People, judge: Judge, confidence: float = 0.95) -> Estimate:
+def difference_from_people(
+    people: PeopleLabels, judge: JudgeLabels, confidence: float = 0.95
+) -> Estimate:
     """Ordinal alpha of votes and judge minus that of the votes; rule "one against a group".
 
     With fewer items the judge's few errors may not occur at all, and no interval tells of them.
@@ -377,11 +379,11 @@ def label_rows(table: pd.DataFrame) -> list[LabelFigures]:
     return [LabelFigures(*row) for row in plain.itertuples(index=False, name=None)]
 
 
-def confusion_of(table: pd.DataFrame) -> Confusion:
+def confusion_of(table: pd.DataFrame) -> JudgeConfusion:
     """A confusion table with the shares of each row."""
     counts = table.to_numpy()
     sums = counts.sum(axis=1)
-    return Confusion(
+    return JudgeConfusion(
         values=[int(value) for value in table.index],
         cells=counts.astype(int).tolist(),
         sums=sums.astype(int).tolist(),
@@ -392,18 +394,18 @@ def confusion_of(table: pd.DataFrame) -> Confusion:
     )
 
 
-def common_arguments(judges: Iterable[Judge]) -> set[int]:
+def common_arguments(judges: Iterable[JudgeLabels]) -> set[int]:
     """Arguments that every judge labelled."""
     sets = [set(judge.labels.index) for judge in judges]
     return set.intersection(*sets) if sets else set()
 
 
-def narrowed(judge: Judge, arguments: set[int]) -> Judge:
+def narrowed(judge: JudgeLabels, arguments: set[int]) -> JudgeLabels:
     """The same judge on these arguments only; what it was asked and cost stays."""
     return replace(judge, labels=judge.labels[judge.labels.index.isin(arguments)])
 
 
-def _both(people: People, judge: Judge) -> pd.DataFrame:
+def _both(people: PeopleLabels, judge: JudgeLabels) -> pd.DataFrame:
     return pd.DataFrame({"final": people.final, "judge": judge.labels}).dropna()
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from annotation.figures.reports.charts import MARKS
 from annotation.judges.reports.results import BestJudge, JudgeFigures, TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.results.boards import Finding, in_words, level_of, short, why_less, would_show
+from cqa_site.results.boards import Conclusion, in_words, level_of, short, why_less, would_show
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import units_that_tell
 from cqa_site.stats.verdicts import direction_of
@@ -22,7 +22,7 @@ from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import text_of
 
-from .results import Choice, Confusion, Figures
+from .results import JudgeConfusion, JudgeResults, JudgeSelection
 from .tables import KINDS
 
 # Figures of judges, kept for the state that they show.
@@ -31,12 +31,12 @@ from .tables import KINDS
 KEPT_SECONDS = 24 * 3600
 
 
-def figures_of(campaign: Campaign, choice: Choice, state: str) -> Figures:
+def figures_of(campaign: Campaign, choice: JudgeSelection, state: str) -> JudgeResults:
     """The figures of a choice in this state, computed now or kept from an earlier time."""
     key = (
         f"judge-figures:{campaign.pk}:{state}:{hashlib.sha256(choice.query.encode()).hexdigest()}"
     )
-    figures: Figures | None = cache.get(key)
+    figures: JudgeResults | None = cache.get(key)
     if figures is None:
         from .figures import compute_figures
 
@@ -48,7 +48,7 @@ def figures_of(campaign: Campaign, choice: Choice, state: str) -> Figures:
 # The figures about judges as charts, each with its numbers in words.
 
 
-def _names(figures: Figures) -> dict[str, str]:
+def _names(figures: JudgeResults) -> dict[str, str]:
     """A name for each judge: model, prompt version and run, or the name of the rater."""
     names = distinct(row.short_name for row in figures.judges)
     return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
@@ -58,7 +58,7 @@ def _bounds(estimate: Estimate) -> dict[str, Any]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
+def _judges_rows(figures: JudgeResults) -> list[dict[str, Any]]:
     """People first, then the best judges: their alpha with people's votes and final labels."""
     votes, final = _("with people's votes"), _("with final labels")
     rows = [{"who": _("People"), "with": votes, **_bounds(figures.people.agreement)}]
@@ -69,7 +69,7 @@ def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
     return rows
 
 
-def _judges(figures: Figures, size: str) -> Spec:
+def _judges(figures: JudgeResults, size: str) -> Spec:
     return intervals(
         _judges_rows(figures),
         y="who",
@@ -80,17 +80,17 @@ def _judges(figures: Figures, size: str) -> Spec:
     )
 
 
-def _judges_alt(figures: Figures) -> str:
+def _judges_alt(figures: JudgeResults) -> str:
     known = [row for row in _judges_rows(figures) if row["value"] is not None]
     parts = [f"{row['who']} {row['with']}: {row['value']:.3f}" for row in known]
     return _("Ordinal alpha. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
-def _known(figures: Figures) -> Confusion:
-    return figures.confusion or Confusion([], [], [], [])
+def _known(figures: JudgeResults) -> JudgeConfusion:
+    return figures.confusion or JudgeConfusion([], [], [], [])
 
 
-def _confusion(figures: Figures, size: str) -> Spec:
+def _confusion(figures: JudgeResults, size: str) -> Spec:
     confusion = _known(figures)
     values = confusion.values
     rows = [
@@ -109,7 +109,7 @@ def _confusion(figures: Figures, size: str) -> Spec:
     )
 
 
-def _confusion_alt(figures: Figures) -> str:
+def _confusion_alt(figures: JudgeResults) -> str:
     confusion = _known(figures)
     rows = zip(confusion.values, confusion.cells, confusion.sums, strict=True)
     parts = [
@@ -120,7 +120,7 @@ def _confusion_alt(figures: Figures) -> str:
     return _("Final labels against the judge's. %s.") % "; ".join(parts)
 
 
-def _cost_rows(figures: Figures) -> list[dict[str, Any]]:
+def _cost_rows(figures: JudgeResults) -> list[dict[str, Any]]:
     names = _names(figures)
     return [
         {
@@ -134,7 +134,7 @@ def _cost_rows(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _cost(figures: Figures, size: str) -> Spec:
+def _cost(figures: JudgeResults, size: str) -> Spec:
     titles = (_("Cost per 1,000 labels"), _("Ordinal alpha with final labels"))
     return point_charts.points(
         _cost_rows(figures),
@@ -147,7 +147,7 @@ def _cost(figures: Figures, size: str) -> Spec:
     )
 
 
-def _cost_alt(figures: Figures) -> str:
+def _cost_alt(figures: JudgeResults) -> str:
     parts = [
         _("%(name)s: alpha %(alpha).3f at %(cost).4g")
         % {"name": row["name"], "alpha": row["value"], "cost": row["cost"]}
@@ -156,7 +156,7 @@ def _cost_alt(figures: Figures) -> str:
     return _("Agreement against cost per 1,000 labels. %s.") % "; ".join(parts)
 
 
-def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
+def _prompt_rows(figures: JudgeResults) -> list[dict[str, Any]]:
     known = [row for row in figures.judges if row.run and row.ordinal.value is not None]
     return [
         {
@@ -170,7 +170,7 @@ def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _prompts(figures: Figures, size: str) -> Spec:
+def _prompts(figures: JudgeResults, size: str) -> Spec:
     titles = ("", _("Ordinal alpha with final labels"))
     return point_charts.points(
         _prompt_rows(figures),
@@ -184,7 +184,7 @@ def _prompts(figures: Figures, size: str) -> Spec:
     )
 
 
-def _prompts_alt(figures: Figures) -> str:
+def _prompts_alt(figures: JudgeResults) -> str:
     parts = [f"{row['model']}, {row['name']}: {row['value']:.3f}" for row in _prompt_rows(figures)]
     return _("Ordinal alpha of each run in the order they were made. %s.") % "; ".join(parts)
 
@@ -201,7 +201,7 @@ CHARTS = {
 # Whether a judge labels as people do, in a sentence, and how sure that is.
 
 
-def judges_finding(figures: Figures) -> Finding | None:
+def judges_finding(figures: JudgeResults) -> Conclusion | None:
     """The best judge beside people, and whether they agree with it as with each other.
 
     Rule "one against a group".
@@ -216,7 +216,7 @@ def judges_finding(figures: Figures) -> Finding | None:
             "Agreement needs arguments with a final label and a judge's label, and a judge "
             "must label at least 95 % of the arguments it was asked about."
         )
-        return Finding(says, needed, "warn")
+        return Conclusion(says, needed, "warn")
     says, mark = {
         "above": (
             _("Yes: %(name)s agrees with people more than they do with each other."),
@@ -232,7 +232,7 @@ def judges_finding(figures: Figures) -> Finding | None:
         ),
     }[direction_of(best.difference)]
     sure = [_difference(best), _alphas(figures, judge), _demonstrated(judge)]
-    return Finding(says % {"name": short(judge.short_name)}, " ".join(filter(None, sure)), mark)
+    return Conclusion(says % {"name": short(judge.short_name)}, " ".join(filter(None, sure)), mark)
 
 
 def _demonstrated(judge: JudgeFigures) -> str:
@@ -263,7 +263,7 @@ def _difference(best: BestJudge) -> str:
     return " ".join(parts)
 
 
-def _alphas(figures: Figures, judge: JudgeFigures) -> str:
+def _alphas(figures: JudgeResults, judge: JudgeFigures) -> str:
     text = _(
         "Ordinal alpha with final labels %(final)s, with votes %(votes)s; people among themselves "
         "%(people)s."
@@ -275,12 +275,12 @@ def _alphas(figures: Figures, judge: JudgeFigures) -> str:
     }
 
 
-def trained_finding(figures: TrainedFigures, number: int) -> Finding:
+def trained_finding(figures: TrainedFigures, number: int) -> Conclusion:
     """How far a version of the trained judge agrees with labels it had not seen."""
     alpha = figures.ordinal
     if alpha.value is None:
         says = _("The agreement of version %(n)d with people cannot be computed.") % {"n": number}
-        return Finding(says, f"{capfirst(alpha.reason or '')}.", "warn")
+        return Conclusion(says, f"{capfirst(alpha.reason or '')}.", "warn")
     level, mark = level_of(_("version %d agrees with final labels") % number, alpha)
     says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"
     sure = ngettext(
@@ -289,4 +289,4 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
         figures.n,
     )
     sure %= {"figure": in_words(alpha), "n": f"{figures.n:,}"}
-    return Finding(says, f"{sure} {why_less(alpha)}".strip(), mark)
+    return Conclusion(says, f"{sure} {why_less(alpha)}".strip(), mark)

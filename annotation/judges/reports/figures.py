@@ -12,9 +12,9 @@ from cqa_site.stats.verdicts import LEVEL
 from cqa_site.web.tables import TableData
 
 from .agreement import (
-    Judge,
     JudgeComparison,
-    People,
+    JudgeLabels,
+    PeopleLabels,
     common_arguments,
     compare,
     confusion_of,
@@ -27,11 +27,11 @@ from .agreement import (
 )
 from .results import (
     BestJudge,
-    Choice,
     Common,
     Disagreement,
-    Figures,
     JudgeFigures,
+    JudgeResults,
+    JudgeSelection,
     PeopleFigures,
     Sentence,
 )
@@ -46,7 +46,7 @@ ENOUGH = 0.95
 SHOWN_TEXT = 400
 
 
-def compute_figures(campaign: Campaign, choice: Choice) -> Figures:
+def compute_figures(campaign: Campaign, choice: JudgeSelection) -> JudgeResults:
     """Compute all figures; at most thirteen queries, whatever the size."""
     people, judges = people_of(campaign), judges_of(campaign)
     common = common_arguments(judges)
@@ -54,7 +54,7 @@ def compute_figures(campaign: Campaign, choice: Choice) -> Figures:
         judges = [narrowed(judge, common) for judge in judges]
     compared = sorted((compare(judge, people) for judge in judges), key=_rank)
     chosen, other = _chosen(compared, choice)
-    return Figures(
+    return JudgeResults(
         people=_people(people),
         common=Common(choice.is_common, len(common)),
         judges=[_judge(comparison) for comparison in compared],
@@ -74,7 +74,7 @@ def _rank(comparison: JudgeComparison) -> tuple[bool, float, str]:
     return is_low, -value if value is not None else 2.0, comparison.judge.key
 
 
-def _best(compared: list[JudgeComparison], people: People) -> BestJudge | None:
+def _best(compared: list[JudgeComparison], people: PeopleLabels) -> BestJudge | None:
     ranked = [
         comparison.judge
         for comparison in compared
@@ -87,7 +87,7 @@ def _best(compared: list[JudgeComparison], people: People) -> BestJudge | None:
 
 
 def _chosen(
-    compared: list[JudgeComparison], choice: Choice
+    compared: list[JudgeComparison], choice: JudgeSelection
 ) -> tuple[JudgeComparison | None, JudgeComparison | None]:
     by_key = {comparison.judge.key: comparison for comparison in compared}
     chosen = by_key.get(choice.judge) or (compared[0] if compared else None)
@@ -95,7 +95,7 @@ def _chosen(
     return chosen, None if other is chosen else other
 
 
-def _people(people: People) -> PeopleFigures:
+def _people(people: PeopleLabels) -> PeopleFigures:
     return PeopleFigures(
         final=len(people.final),
         votes=people.votes.n_values,
@@ -176,7 +176,7 @@ def sentence(argument: Argument) -> Sentence:
     )
 
 
-def _vote_labels(people: People, ids: list[int]) -> dict[int, list[int]]:
+def _vote_labels(people: PeopleLabels, ids: list[int]) -> dict[int, list[int]]:
     table = people.votes.to_frame()
     table = table[table["item"].isin(ids)].sort_values("value")
     return {
@@ -191,7 +191,7 @@ WRITTEN = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class ConfusionCell:
     """Which arguments: those with this final label, this label of the judge, or any."""
 
     judge: str = ""
@@ -215,13 +215,13 @@ class LabelledArgument:
         People's votes, one a row: ``item`` (the key of the argument), ``value``.
     """
 
-    judges: list[Judge]
+    judges: list[JudgeLabels]
     table: pd.DataFrame
     votes: pd.DataFrame
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(Sentence):
+class ArgumentWithLabels(Sentence):
     """An argument with every label; those of judges in their order."""
 
     votes: list[int]
@@ -229,7 +229,7 @@ class Row(Sentence):
     labels: list[int | None]
 
 
-def labelled(campaign: Campaign, cell: Cell) -> LabelledArgument:
+def labelled(campaign: Campaign, cell: ConfusionCell) -> LabelledArgument:
     """The arguments of a cell that have a final label or a label of any judge."""
     people, judges = people_of(campaign), judges_of(campaign)
     columns = {judge.key: judge.labels for judge in judges}
@@ -244,13 +244,13 @@ def labelled(campaign: Campaign, cell: Cell) -> LabelledArgument:
     return LabelledArgument(judges=judges, table=table, votes=people.votes.to_frame())
 
 
-def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[Row]:
+def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[ArgumentWithLabels]:
     """Some of the arguments with their text; one query."""
     part = argument.table.iloc[start : start + count]
     votes = _votes_of_arguments(argument, part.index)
     texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
     return [
-        Row(
+        ArgumentWithLabels(
             **vars(sentence(texts[int(pk)])),
             votes=votes.get(int(pk), []),
             final=_whole(row["final"]),

@@ -20,7 +20,7 @@ from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
 from .agreement import confusion_of, judges_of, paired
-from .results import Confusion
+from .results import JudgeConfusion
 
 # One source after the other, as they overrule each other; the last one is the final label.
 STEPS: dict[str, Any] = {
@@ -224,7 +224,7 @@ def _beside(
     )
 
 
-def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -> Confusion:
+def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -> JudgeConfusion:
     """Labels of one set (rows) against the rater's (columns)."""
     labels = label_sets(campaign)[chosen].dropna()
     used = {*labels.astype(int), *rater_labels.labels.dropna().astype(int)}
@@ -266,7 +266,7 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
     return TableData(columns, shown, caption=caption, note=str(RECIPE), name="label-sets")
 
 
-def confusion_table(name: str, chosen: str, table: Confusion) -> TableData:
+def confusion_table(name: str, chosen: str, table: JudgeConfusion) -> TableData:
     """The confusion of one label set with one rater, to take away."""
     values = table.values
     columns = [str(SETS[chosen]), *(str(value) for value in values), _("Sum")]

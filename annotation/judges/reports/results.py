@@ -30,7 +30,7 @@ from annotation.figures.reports.snapshots import marker
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call
 from cqa_site.stats.estimate import Estimate
 
@@ -129,7 +129,7 @@ class BestJudge:
 
 
 @dataclass(frozen=True)
-class Confusion:
+class JudgeConfusion:
     """Labels of people (rows) against those of a judge; shares are of the row."""
 
     values: list[int]
@@ -173,7 +173,7 @@ class Disagreement(Sentence):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class JudgeResults:
     """Every figure; judges best first, those of low coverage last, two keys of those looked at."""
 
     people: PeopleFigures
@@ -182,7 +182,7 @@ class Figures:
     best: BestJudge | None
     chosen: str | None
     other: str | None
-    confusion: Confusion | None
+    confusion: JudgeConfusion | None
     per_label: list[LabelFigures]
     hardest: list[Disagreement]
 
@@ -220,7 +220,7 @@ RECIPE_VERSION = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class JudgeSelection:
     """What somebody wants to look at: one judge, a second one, common arguments only."""
 
     judge: str = ""
@@ -349,7 +349,7 @@ def _text(value: Any) -> str:
 # What requests of the relevance judge are about, and what was read from their replies.
 
 
-def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     keys = {pk for call in calls for pk in call.subject_ids}
     arguments = study.arguments.select_related("comparison").in_bulk(keys)
     labels = JudgeLabel.objects.filter(call__in=[call.pk for call in calls])
@@ -363,14 +363,14 @@ def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | Non
     }
 
 
-def _sentence(argument: Argument | None, label: JudgeLabel | None) -> Item | None:
+def _sentence(argument: Argument | None, label: JudgeLabel | None) -> RequestItem | None:
     if argument is None:
         return None
     details: dict[str, Any] = {}
     if label is not None:
         value = "" if label.label is None else str(label.label)
         details = {"value": value, "note": label.rationale, "reason": label.reason}
-    return Item(argument.text, str(argument.comparison), **details)
+    return RequestItem(argument.text, str(argument.comparison), **details)
 
 
 RELEVANCE_CALLS = CallSubjects(

@@ -15,7 +15,7 @@ from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
-from .results import Figures, JudgeFigures
+from .results import JudgeFigures, JudgeResults
 
 # The figures about judges as tables: what pages show and what people take away.
 
@@ -29,16 +29,16 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class JudgeFigureFile:
     """Title, recipe and content of one figure; ``is_about_one`` if a judge has to be chosen."""
 
     title: Any
     recipe: Any
-    build: Callable[[Figures], tuple[list[str], Rows]]
+    build: Callable[[JudgeResults], tuple[list[str], Rows]]
     is_about_one: bool = False
 
 
-def judge_table(campaign: Campaign, figures: Figures, slug: str, state: str) -> TableData:
+def judge_table(campaign: Campaign, figures: JudgeResults, slug: str, state: str) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
@@ -60,7 +60,7 @@ def judge_table(campaign: Campaign, figures: Figures, slug: str, state: str) -> 
     )
 
 
-def _judges(figures: Figures) -> tuple[list[str], Rows]:
+def _judges(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [
         _("Judge"),
         _("Kind"),
@@ -140,7 +140,7 @@ def remark(row: JudgeFigures) -> str:
     return "; ".join(remarks)
 
 
-def _confusion(figures: Figures) -> tuple[list[str], Rows]:
+def _confusion(figures: JudgeResults) -> tuple[list[str], Rows]:
     confusion = figures.confusion
     if confusion is None:
         return [_("Final label"), _("Sum")], []
@@ -150,7 +150,7 @@ def _confusion(figures: Figures) -> tuple[list[str], Rows]:
     return columns, [[str(value), *cells, total] for value, cells, total in rows]
 
 
-def _per_label(figures: Figures) -> tuple[list[str], Rows]:
+def _per_label(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [
         _("Label"),
         _("Final labels"),
@@ -165,14 +165,14 @@ def _per_label(figures: Figures) -> tuple[list[str], Rows]:
     ]
 
 
-def _cost(figures: Figures) -> tuple[list[str], Rows]:
+def _cost(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [_("Judge"), _("Cost per 1,000"), *_with_bounds(_("Ordinal alpha")), "n"]
     return columns, [
         [row.name, row.per_thousand, *_bounds(row.ordinal), row.n] for row in figures.judges
     ]
 
 
-def _prompts(figures: Figures) -> tuple[list[str], Rows]:
+def _prompts(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [
         _("Model"),
         _("Prompt version"),
@@ -199,7 +199,7 @@ def _bounds(estimate: Estimate) -> list[float | None]:
     return [estimate.value, estimate.low, estimate.high]
 
 
-def _replacement(figures: Figures) -> tuple[list[str], Rows]:
+def _replacement(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [
         _("Judge"),
         _("Arguments"),
@@ -217,7 +217,7 @@ def _replacement(figures: Figures) -> tuple[list[str], Rows]:
     ]
 
 
-def _hardest(figures: Figures) -> tuple[list[str], Rows]:
+def _hardest(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [
         _("Object 1"),
         _("Object 2"),
@@ -245,8 +245,8 @@ def _hardest(figures: Figures) -> tuple[list[str], Rows]:
     ]
 
 
-TABLES: dict[str, Entry] = {
-    "judges": Entry(
+TABLES: dict[str, JudgeFigureFile] = {
+    "judges": JudgeFigureFile(
         gettext_lazy("Judges compared with people"),
         gettext_lazy(
             "Unit: argument; alphas with votes have their own n. With several replicates, "
@@ -260,13 +260,13 @@ TABLES: dict[str, Entry] = {
         ),
         _judges,
     ),
-    "confusion": Entry(
+    "confusion": JudgeFigureFile(
         gettext_lazy("Final label against the judge's"),
         gettext_lazy("Arguments with both labels. Rows: final label; columns: the judge's."),
         _confusion,
         is_about_one=True,
     ),
-    "per-label": Entry(
+    "per-label": JudgeFigureFile(
         gettext_lazy("Label by label"),
         gettext_lazy(
             "Recall: share of the arguments with this final label that got it from the judge. "
@@ -275,7 +275,7 @@ TABLES: dict[str, Entry] = {
         _per_label,
         is_about_one=True,
     ),
-    "replacement": Entry(
+    "replacement": JudgeFigureFile(
         gettext_lazy("If the judge replaced one vote"),
         gettext_lazy(
             "The majority of people's votes, higher label on a tie, recomputed with the judge's "
@@ -284,7 +284,7 @@ TABLES: dict[str, Entry] = {
         ),
         _replacement,
     ),
-    "cost": Entry(
+    "cost": JudgeFigureFile(
         gettext_lazy("Agreement against cost"),
         gettext_lazy(
             "Ordinal alpha with the final labels and the cost of 1,000 labelled arguments. "
@@ -292,12 +292,12 @@ TABLES: dict[str, Entry] = {
         ),
         _cost,
     ),
-    "prompts": Entry(
+    "prompts": JudgeFigureFile(
         gettext_lazy("Prompt versions over time"),
         gettext_lazy("Ordinal alpha with the final labels, 95 % interval, for each run."),
         _prompts,
     ),
-    "hardest": Entry(
+    "hardest": JudgeFigureFile(
         gettext_lazy("Hardest disagreements"),
         gettext_lazy("Arguments where the judge lies farthest from the final label; at most 20."),
         _hardest,

@@ -20,8 +20,8 @@ from annotation.judges.forms import TrainingForm
 from annotation.judges.models import TrainedJudge
 from annotation.judges.reports.charts import CHARTS, figures_of, judges_finding, trained_finding
 from annotation.judges.reports.results import (
-    Choice,
-    Figures,
+    JudgeResults,
+    JudgeSelection,
     TrainedFigures,
     model_card,
     recipe_rows,
@@ -57,7 +57,7 @@ def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
     """Show every judge of a campaign beside its people."""
     campaign = campaign_or_404(study, campaign_id)
     keep_current(campaign, request.user)
-    context = _context(study, campaign, Choice.from_query(request.GET))
+    context = _context(study, campaign, JudgeSelection.from_query(request.GET))
     return render(request, "annotation/judges/judges.html", context)
 
 
@@ -68,7 +68,7 @@ def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID)
     is_polling = _is_polling(campaign)
     if is_polling and request.GET.get("seen") == state_of(campaign):
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
-    context = _context(study, campaign, Choice.from_query(request.GET))
+    context = _context(study, campaign, JudgeSelection.from_query(request.GET))
     return render(request, "annotation/judges/_judges.html", context)
 
 
@@ -76,7 +76,7 @@ def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID)
 def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the short table for the agreement dashboard."""
     campaign = campaign_or_404(study, campaign_id)
-    figures = figures_of(campaign, Choice(), state_of(campaign))
+    figures = figures_of(campaign, JudgeSelection(), state_of(campaign))
     context = {"study": study, "campaign": campaign, "figures": figures, "shown": SHORT}
     return render(request, "annotation/judges/_short.html", context)
 
@@ -84,11 +84,11 @@ def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the arguments behind a figure with votes, final label and every judge's label."""
-    from annotation.judges.reports.figures import Cell, labelled, rows_table, shown_rows
+    from annotation.judges.reports.figures import ConfusionCell, labelled, rows_table, shown_rows
 
     campaign = campaign_or_404(study, campaign_id)
-    choice = Choice.from_query(request.GET)
-    cell = Cell(
+    choice = JudgeSelection.from_query(request.GET)
+    cell = ConfusionCell(
         judge=choice.judge,
         final=_label(request.GET.get("final")),
         label=_label(request.GET.get("label")),
@@ -126,7 +126,7 @@ def _is_polling(campaign: Campaign) -> bool:
     return is_judging or active_job(campaign) is not None
 
 
-def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]:
+def _context(study: Study, campaign: Campaign, choice: JudgeSelection) -> dict[str, Any]:
     # Read before the labels: one that comes in between makes the page stale, never wrong.
     state = state_of(campaign)
     figures = figures_of(campaign, choice, state)
@@ -145,7 +145,9 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
     }
 
 
-def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> list[Figure]:
+def _cards(
+    campaign: Campaign, choice: JudgeSelection, figures: JudgeResults, state: str
+) -> list[Figure]:
     place = (campaign.study.public_id, campaign.public_id)
     files = Files(view="judges_figure", ids=place, query=choice.query, version=state)
     rows, query = f"{reverse('judge_rows', args=place)}?", f"judge={figures.chosen}"
@@ -175,7 +177,7 @@ def judges_figure(
 ) -> HttpResponse:
     """Send one figure's table or chart."""
     campaign = campaign_or_404(study, campaign_id)
-    state, choice = state_of(campaign), Choice.from_query(request.GET)
+    state, choice = state_of(campaign), JudgeSelection.from_query(request.GET)
     cards = _cards(campaign, choice, figures_of(campaign, choice, state), state)
     return figure_file(request, cards, figure, format)
 

@@ -18,7 +18,7 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import (
     RunColumn,
-    RunFilter,
+    RunListFilter,
     RunListPages,
     estimate,
     list_view,
@@ -54,7 +54,7 @@ FACE = RunListPages(
     starts=(("campaigns", lazy("Rounds")),),
     columns=(RunColumn(lazy("Round"), "annotation/judges/_run_campaign.html"),),
     filters=(
-        RunFilter("label_round", lazy("Round"), _campaigns, "relevance__campaign__public_id"),
+        RunListFilter("label_round", lazy("Round"), _campaigns, "relevance__campaign__public_id"),
     ),
     related=("relevance__campaign",),
     template="annotation/judges/runs.html",

@@ -36,7 +36,7 @@ class RoundClosed(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class SubmittedLabel:
     """What the browser sent about one assignment."""
 
     client_key: str
@@ -52,7 +52,7 @@ class Answer:
 class AnsweredMeanwhile(Exception):
     """The stored answer is newer than the one that the page knew, and stays."""
 
-    def __init__(self, row: Assignment, given: Answer) -> None:
+    def __init__(self, row: Assignment, given: SubmittedLabel) -> None:
         text = _(
             "You already answered this in another tab or on another device: %(stored)s. "
             "That answer was kept; %(late)s was not stored."
@@ -65,7 +65,7 @@ def _value(label: int | None) -> str:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredLabel:
     """The assignment as it is now, and whether this was its first answer."""
 
     row: Assignment
@@ -73,13 +73,13 @@ class Stored:
 
 
 @transaction.atomic
-def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment:
+def answer(*, rater: Rater, assignment: Assignment, given: SubmittedLabel) -> Assignment:
     """Store the rater's answer to an assignment; see `store`."""
     rows = Assignment.objects.select_for_update(of=("self",)).select_related("campaign__guideline")
     return store(rows.get(pk=assignment.pk, rater=rater), given).row
 
 
-def store(row: Assignment, given: Answer) -> Stored:
+def store(row: Assignment, given: SubmittedLabel) -> StoredLabel:
     """Store an answer to a locked row; the same key and body again change nothing.
 
     A first answer is always kept: with a slot it counts, without one it is an
@@ -91,7 +91,7 @@ def store(row: Assignment, given: Answer) -> Stored:
     # Events come with an answer only, so a first one has none to compare with.
     earlier = row.events.filter(client_key=given.client_key).first() if was_answered else None
     if earlier is not None:
-        return Stored(_replay(earlier, given, row), is_first=False)
+        return StoredLabel(_replay(earlier, given, row), is_first=False)
     if was_answered and row.campaign.state == Campaign.State.CLOSED:
         raise RoundClosed
     if was_answered and _is_late(row, given):
@@ -106,10 +106,10 @@ def store(row: Assignment, given: Answer) -> Stored:
         row.active_ms = _bounded(given.active_ms)
     row.save(update_fields=ANSWER_FIELDS)
     _remember(row, given, was_answered)
-    return Stored(row, is_first=not was_answered)
+    return StoredLabel(row, is_first=not was_answered)
 
 
-def _check(given: Answer, campaign: Campaign) -> None:
+def _check(given: SubmittedLabel, campaign: Campaign) -> None:
     if not given.client_key or len(given.client_key) > 64:
         raise AnswerNotValid("An answer needs a client key of at most 64 characters.")
     if given.label is None and given.skip_reason not in Assignment.SkipReason.values:
@@ -120,7 +120,7 @@ def _check(given: Answer, campaign: Campaign) -> None:
         raise AnswerNotValid("A comment has at most 1,000 characters.")
 
 
-def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
+def _replay(earlier: VoteEvent, given: SubmittedLabel, row: Assignment) -> Assignment:
     """The same request again is a success; another body under the same key is not."""
     same = (
         earlier.label == given.label
@@ -132,7 +132,7 @@ def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
     return row
 
 
-def _is_late(row: Assignment, given: Answer) -> bool:
+def _is_late(row: Assignment, given: SubmittedLabel) -> bool:
     """Whether another device has answered otherwise since the page knew of an answer."""
     is_same = (row.label, row.comment) == (given.label, given.comment)
     if given.known is None or is_same:
@@ -146,7 +146,7 @@ def newest_keys(rows: Iterable[Assignment]) -> dict[int, str]:
     return dict(events.values_list("assignment", "client_key"))
 
 
-def _label(row: Assignment, given: Answer) -> None:
+def _label(row: Assignment, given: SubmittedLabel) -> None:
     if row.campaign.state == Campaign.State.CLOSED:
         _give_back(row)
     # Control items have no slot to find; asking for one all the same keeps their timing alike.
@@ -177,7 +177,7 @@ def _is_excluded(row: Assignment) -> bool:
     return row.rater.places.filter(round=row.campaign_id, excluded_at__isnull=False).exists()
 
 
-def _skip(row: Assignment, given: Answer) -> None:
+def _skip(row: Assignment, given: SubmittedLabel) -> None:
     _give_back(row)
     row.label, row.is_extra = None, False
     row.skip_reason, row.state = given.skip_reason, Assignment.State.SKIPPED
@@ -194,7 +194,7 @@ def _bounded(active_ms: int | None) -> int | None:
     return None if active_ms is None else max(0, min(active_ms, MAX_ACTIVE_MS))
 
 
-def _remember(row: Assignment, given: Answer, was_answered: bool) -> None:
+def _remember(row: Assignment, given: SubmittedLabel, was_answered: bool) -> None:
     kind = VoteEvent.Kind.SKIP if given.label is None else VoteEvent.Kind.ANSWER
     if was_answered and given.label is not None:
         kind = VoteEvent.Kind.CHANGE

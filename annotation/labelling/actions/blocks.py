@@ -270,7 +270,7 @@ def _ask_again(campaign: Campaign, item: Item) -> None:
 MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
 
 
-class Labelling(Blocks):
+class LabelRoundKind(Blocks):
     """Relevance labels of arguments."""
 
     name = "label"
@@ -360,4 +360,4 @@ class Labelling(Blocks):
         return _("Labelled or skipped items, control items included.")
 
 
-LABELS = Labelling()
+LABELS = LabelRoundKind()

@@ -144,7 +144,7 @@ EVERY, NEW, LATER = "all", "new", "later"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class LabelPlan:
     """Everything that a campaign decides beside its items; its fields are the campaign's."""
 
     name: str
@@ -179,7 +179,12 @@ class Take:
 
 @transaction.atomic
 def plan_campaign(
-    *, study: Study, plan: Plan, actor: User, round_: Campaign | None = None, take: Take = Take()
+    *,
+    study: Study,
+    plan: LabelPlan,
+    actor: User,
+    round_: Campaign | None = None,
+    take: Take = Take(),
 ) -> Campaign:
     """Make a draft with what it shall take, or change a draft, which keeps its items."""
     planned = locked_round(round_, Campaign.State.DRAFT) if round_ else None

@@ -14,7 +14,7 @@ from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Sl
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.progress import HowFar, pace
+from cqa_site.rounds.progress import TaskProgress, pace
 from cqa_site.rounds.queue import place_for
 
 # Which items a rater gets next.
@@ -46,7 +46,7 @@ Block = dict[int, int | None]
 
 
 @dataclass(frozen=True)
-class Work:
+class LabelWork:
     """What a rater may do now: assignments in serving order, or why there are none."""
 
     assignments: list[Assignment]
@@ -76,7 +76,7 @@ def next_work(
     campaign: Campaign,
     place: Place,
     waiting: list[Assignment] | None = None,
-) -> Work:
+) -> LabelWork:
     """Return what is reserved for the rater, reserving new blocks when it runs low.
 
     Who has just looked at what is ``reserved`` hands it over as ``waiting``.
@@ -87,15 +87,15 @@ def next_work(
     if waiting is None:
         waiting = reserved(campaign=campaign, place=place)
     if place.is_stopped or place.is_excluded:
-        return Work([], "stopped")
+        return LabelWork([], "stopped")
     if campaign.state != Campaign.State.OPEN:
-        return Work([], "not_open")
+        return LabelWork([], "not_open")
     if _is_enough(campaign, len(waiting)):
-        return Work(waiting)
+        return LabelWork(waiting)
     reason = claim_blocks(campaign=campaign, place=place)
     if reason:
-        return Work(waiting, "" if waiting else reason)
-    return Work(reserved(campaign=campaign, place=place))
+        return LabelWork(waiting, "" if waiting else reason)
+    return LabelWork(reserved(campaign=campaign, place=place))
 
 
 @transaction.atomic
@@ -362,7 +362,7 @@ def how_far(
     times: list[int | None],
     served: int,
     wanted: int | None = None,
-) -> HowFar:
+) -> TaskProgress:
     """What is done, and what is served or can still come; one query.
 
     The number of control items to come follows from the blocks to come, so that the sum stays the
@@ -378,7 +378,7 @@ def how_far(
         if milliseconds or planned
     ]
     seconds = pace(own, planned)
-    return HowFar(len(times), served + coming, seconds).at_most(wanted)
+    return TaskProgress(len(times), served + coming, seconds).at_most(wanted)
 
 
 def _coming(campaign: Campaign, place: Place) -> int:

@@ -33,7 +33,7 @@ from annotation.labelling.reports import skipped_by_all
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.pages.rounds import PER_PAGE, Column, RoundPages, round_in, round_urls
+from cqa_site.rounds.pages.rounds import PER_PAGE, ListColumn, RoundPages, round_in, round_urls
 
 # Campaigns for researchers; items are picked, and control items marked, one by one.
 
@@ -74,8 +74,8 @@ FACE = RoundPages(
         "Import arguments, or the votes of a finished crowd project. Then open a round here."
     ),
     columns=(
-        Column(lazy("Origin"), lambda row: row.get_origin_display()),
-        Column(lazy("Labels given"), lambda row: row.votes, css="number"),
+        ListColumn(lazy("Origin"), lambda row: row.get_origin_display()),
+        ListColumn(lazy("Labels given"), lambda row: row.votes, css="number"),
     ),
     related=("guideline",),
     decisions=(),

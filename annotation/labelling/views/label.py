@@ -15,18 +15,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.labelling.actions.answering import (
-    Answer,
     AnsweredMeanwhile,
     AnswerNotValid,
     KeyReused,
     RoundClosed,
+    SubmittedLabel,
     newest_keys,
     store,
 )
 from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import (
     DONE,
-    Work,
+    LabelWork,
     answered_count,
     how_far,
     member_place,
@@ -47,7 +47,7 @@ from cqa_site.rounds.access import (
 )
 from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.pages.replies import is_unread, kept_offline, unread_notice
-from cqa_site.web.database import Prepared
+from cqa_site.web.database import PreparedQuery
 from cqa_site.web.pages import wants_json
 from cqa_site.web.rest.queries import id_from
 
@@ -82,7 +82,7 @@ def _places(user: int, study: uuid.UUID, campaign: uuid.UUID) -> QuerySet[Place]
     return related.defer("round__campaign__guideline__body")
 
 
-_PLACE = Prepared(
+_PLACE = PreparedQuery(
     _places, user=User._meta.pk, study=models.UUIDField(), campaign=models.UUIDField()
 )
 
@@ -95,7 +95,9 @@ def _held(rater: int, campaign: int, item: uuid.UUID) -> QuerySet[Assignment]:
     return counted.select_for_update(of=("self",)).order_by("pk")
 
 
-_HELD = Prepared(_held, rater=Rater._meta.pk, campaign=Round._meta.pk, item=models.UUIDField())
+_HELD = PreparedQuery(
+    _held, rater=Rater._meta.pk, campaign=Round._meta.pk, item=models.UUIDField()
+)
 
 
 def locked_place(request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID) -> Place:
@@ -222,8 +224,8 @@ def label_answer(
 
 
 def _store(
-    request: StudyRequest, place: Place, item: uuid.UUID, given: Answer
-) -> tuple[Assignment, Work, int]:
+    request: StudyRequest, place: Place, item: uuid.UUID, given: SubmittedLabel
+) -> tuple[Assignment, LabelWork, int]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
     campaign: Any = place.round
     row, waiting = held_rows(place, item)
@@ -346,7 +348,7 @@ def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
     return _coming(_work(request, place, answered), answered)
 
 
-def _coming(work: Work, answered: int) -> dict[str, Any]:
+def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
     """Own work only: how far the campaign is would tell what others do."""
     return {
         "next": [item_payload(row) for row in with_texts(work.assignments)],
@@ -360,16 +362,16 @@ def _work(
     place: Place,
     answered: int,
     waiting: list[Assignment] | None = None,
-) -> Work:
+) -> LabelWork:
     """What is left to label; participants get what their link asks for and no more."""
     campaign: Any = place.round
     reason = over_reason(request, campaign, answered)
     if reason:
-        return Work([], reason)
+        return LabelWork([], reason)
     work = next_work(campaign=campaign, place=place, waiting=waiting)
     participant = participant_of(request)
     left = participant.link.required_items - answered if participant else None
-    return Work(work.assignments[:left], work.reason)
+    return LabelWork(work.assignments[:left], work.reason)
 
 
 def _remember_shown(row: Assignment) -> None:

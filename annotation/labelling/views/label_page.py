@@ -11,7 +11,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.corpus.methods.sentences import Segment, split_sentence
+from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.labelling.actions.serving import DONE
 from annotation.labelling.forms import AnswerForm
 from annotation.labelling.models.campaigns import Assignment, Campaign
@@ -21,13 +21,13 @@ from cqa_site.people.models import Study
 from cqa_site.rounds.access import MOST, tried_id
 from cqa_site.rounds.pages.replies import trial_of
 from cqa_site.rounds.pages.rounds import round_in
-from cqa_site.rounds.progress import HowFar
+from cqa_site.rounds.progress import TaskProgress
 from cqa_site.web.pages import wants_json
 
 # What label pages may know: allow-lists, the same keys for every item.
 
 
-def segments_of(row: Assignment) -> list[Segment]:
+def segments_of(row: Assignment) -> list[SentencePart]:
     """The sentence in parts, with the names of the two objects marked."""
     argument = row.item.argument
     return split_sentence(argument.text, argument.comparison.object1, argument.comparison.object2)
@@ -80,7 +80,7 @@ class LabelPageState:
     campaign: Campaign
     waiting: list[Assignment]
     current: Assignment | None
-    far: HowFar
+    far: TaskProgress
     reason: str = ""
     notice: str = ""
 
@@ -234,7 +234,7 @@ def _page(
     if not 1 <= number <= len(rows):
         raise Http404
     trial = trial_of(campaign, number, len(rows))
-    far = HowFar(number - 1, len(rows) - number + 1, campaign.expected_seconds)
+    far = TaskProgress(number - 1, len(rows) - number + 1, campaign.expected_seconds)
     waiting = rows[number - 1 : number - 1 + PREFETCH]
     shown = LabelPageState(campaign, waiting, waiting[0], far, notice=notice)
     context = {

@@ -11,12 +11,12 @@ from annotation.corpus.methods.generic_table import RATER_KINDS
 from annotation.management.environment import add_study_arguments, opened_study
 from cqa_site.files.actions.files import store_upload
 from cqa_site.files.actions.import_jobs import apply_import
-from cqa_site.files.actions.imports import READING, ImportRefused, Outcome, import_path
+from cqa_site.files.actions.imports import READING, ImportOutcome, ImportRefused, import_path
 from cqa_site.files.actions.recognition import fitting_sheet, previewed
 from cqa_site.files.format_parts import COUNTED, OPTIONS, RESULTS
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
-from cqa_site.tabular import Preview, UnreadableFile
+from cqa_site.tabular import FilePreview, UnreadableFile
 from cqa_site.tabular.detection import ACCEPTED
 
 MOST_SHOWN = 50
@@ -77,7 +77,7 @@ class ImportCommand(BaseCommand):
             chosen["sheet"] = fitting_sheet(path, path.name, [format_of(kind)])
         return chosen
 
-    def _run(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome:
+    def _run(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome:
         """Look first, so that a file that cannot be taken leaves no trace; then import."""
         asked: dict[str, Any] = {
             "study": study,
@@ -105,7 +105,7 @@ class ImportCommand(BaseCommand):
             raise CommandError(record.refusal)
         return outcome
 
-    def report(self, outcome: Outcome) -> None:
+    def report(self, outcome: ImportOutcome) -> None:
         """Print the counts table, the notes and the first rows to look at."""
         write_counts(self, [outcome])
         counted = outcome.rows
@@ -153,7 +153,7 @@ class TableCommand(ImportCommand):
         )
 
     def mapping(
-        self, shown: Preview, asked: Mapping[str, str], options: dict[str, Any]
+        self, shown: FilePreview, asked: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         """Which column is what, with what was asked for."""
         raise NotImplementedError
@@ -174,7 +174,7 @@ class TableCommand(ImportCommand):
         return super().file_options(options) | chosen | {"mapping": mapping}
 
 
-def write_counts(command: BaseCommand, outcomes: Collection[Outcome]) -> None:
+def write_counts(command: BaseCommand, outcomes: Collection[ImportOutcome]) -> None:
     """Print the counts of one file, or of several together."""
     heads = "".join(f"{word:>12}" for word in RESULTS)
     command.stdout.write(f"{'':>20}{heads}")

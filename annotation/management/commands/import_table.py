@@ -3,7 +3,7 @@ from typing import Any
 
 from annotation.corpus.methods.column_guess import guess_mapping
 from annotation.corpus.methods.generic_table import FIELDS
-from cqa_site.tabular import Preview
+from cqa_site.tabular import FilePreview
 
 from ._importing import TableCommand
 
@@ -17,6 +17,6 @@ class Command(TableCommand):
     asks = ("label_round", "rater")
 
     def mapping(
-        self, shown: Preview, asked: Mapping[str, str], options: dict[str, Any]
+        self, shown: FilePreview, asked: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         return asked or guess_mapping(shown.columns, shown.rows, has_rater=bool(options["rater"]))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from annotation.faithfulness.methods.faithfulness import (
     RELEVANT,
-    Figures,
-    Pooled,
+    AnswerFigures,
+    PooledMeans,
     cited_in_paper_segments,
     measure,
     pool,
@@ -24,8 +24,8 @@ from annotation.faithfulness.methods.faithfulness import (
     texts_to_embed,
 )
 from annotation.imports.methods.releases import (
-    FinalLabel,
     GoldComparison,
+    ReleasedLabel,
     SilverComparison,
     Unit,
     read_final_labels,
@@ -49,7 +49,7 @@ class CitingAnswer:
     arguments: Mapping[int, str]
     labels: Mapping[int, int | None]
 
-    def measure(self, mode: str, vectors: Any = None) -> Figures:
+    def measure(self, mode: str, vectors: Any = None) -> AnswerFigures:
         """Its figures, with similarities if there are vectors."""
         text = self.key[2]
         return measure(text, self.arguments, self.labels, mode=mode, vectors=vectors)
@@ -133,7 +133,7 @@ def _gold_keys(path: Path) -> Iterator[Key]:
 def _first_labels(path: Path) -> dict[Unit, int | None]:
     first_labels: dict[Unit, int | None] = {}
     for label in read_final_labels(path):
-        if isinstance(label, FinalLabel) and label.unit is not None:
+        if isinstance(label, ReleasedLabel) and label.unit is not None:
             first_labels.setdefault(label.unit, label.label)
     return first_labels
 
@@ -145,17 +145,17 @@ def _cited(
     return CitingAnswer(key, arguments, known)
 
 
-def _named(name: str, means: Pooled, figures: Sequence[str]) -> Values:
+def _named(name: str, means: PooledMeans, figures: Sequence[str]) -> Values:
     return {f"{name}_{figure}": getattr(means, figure) for figure in figures}
 
 
-def _cleanly_read(answer: CitingAnswer) -> Figures:
+def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
     """Labels by number and every form of citation, but only where the paper looks for one."""
     cited = cited_in_paper_segments(answer.key[2])
     relevant = {n for n, label in answer.labels.items() if (label or 0) >= RELEVANT}
     if not cited or not relevant:
-        return Figures()
-    return Figures(**score_sets(cited, relevant)._asdict())
+        return AnswerFigures()
+    return AnswerFigures(**score_sets(cited, relevant)._asdict())
 
 
 def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | None) -> Values:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.consensus.methods import describe_votes, final_labels
-from annotation.imports.methods.releases import FinalLabel, Unit, read_final_labels
+from annotation.imports.methods.releases import ReleasedLabel, Unit, read_final_labels
 from annotation.imports.methods.votes import (
     CrowdVote,
     ExpertControl,
@@ -263,8 +263,8 @@ def _row(vote: CrowdVote) -> Values:
     }
 
 
-def _records(path: Path) -> list[FinalLabel]:
-    return [label for label in read_final_labels(path) if isinstance(label, FinalLabel)]
+def _records(path: Path) -> list[ReleasedLabel]:
+    return [label for label in read_final_labels(path) if isinstance(label, ReleasedLabel)]
 
 
 def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFrame]:
@@ -298,7 +298,7 @@ def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _released(records: Iterable[FinalLabel]) -> dict[Unit, list[int]]:
+def _released(records: Iterable[ReleasedLabel]) -> dict[Unit, list[int]]:
     """Unit → the labels of its copies, the first one first."""
     labels: dict[Unit, list[int]] = {}
     for record in records:
@@ -307,9 +307,9 @@ def _released(records: Iterable[FinalLabel]) -> dict[Unit, list[int]]:
     return labels
 
 
-def _model(records: Iterable[FinalLabel]) -> pd.DataFrame:
+def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
     """Final label and model's label of each unit's first copy."""
-    first: dict[Unit, FinalLabel] = {}
+    first: dict[Unit, ReleasedLabel] = {}
     for record in records:
         if record.unit is not None:
             first.setdefault(record.unit, record)

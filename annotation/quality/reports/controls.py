@@ -15,7 +15,7 @@ from cqa_site.web.charts.points import lines
 from cqa_site.web.tables import TableData, one_line
 
 from .quality import (
-    Annotator,
+    AnnotatorQuality,
     Facts,
     LabelCounts,
     annotators,
@@ -89,7 +89,7 @@ class ControlDetail:
     excluded: int
 
 
-def quality_of(campaign: Campaign) -> tuple[list[Annotator], list[Control]]:
+def quality_of(campaign: Campaign) -> tuple[list[AnnotatorQuality], list[Control]]:
     """Everybody with a vote, and the control items; the votes are read once in each state."""
 
     def compute() -> tuple[list[Facts], dict[int, CrowdView]]:

@@ -92,7 +92,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Annotator:
+class AnnotatorQuality:
     """One line of the quality table; shares are between 0 and 1, None where undefined."""
 
     rater: Rater
@@ -152,7 +152,7 @@ class LabelCounts:
 class AnnotatorDetail:
     """One annotator: labels beside those of everybody, and active times in bins."""
 
-    annotator: Annotator
+    annotator: AnnotatorQuality
     labels: list[LabelCounts]
     times: list[tuple[str, int, float]]
     timed: int
@@ -201,7 +201,7 @@ def facts_of(votes: pd.DataFrame) -> list[Facts]:
     ]
 
 
-def annotators(campaign: Campaign, facts: list[Facts]) -> list[Annotator]:
+def annotators(campaign: Campaign, facts: list[Facts]) -> list[AnnotatorQuality]:
     """The raters, in the order of the facts, as they and the campaign's marks are now."""
     raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
     places = {place.rater_id: place for place in campaign.places.all()}
@@ -307,9 +307,11 @@ def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _annotator(campaign: Campaign, facts: Facts, rater: Rater, place: Place | None) -> Annotator:
+def _annotator(
+    campaign: Campaign, facts: Facts, rater: Rater, place: Place | None
+) -> AnnotatorQuality:
     seconds = None if facts.median_ms is None else facts.median_ms / 1_000
-    return Annotator(
+    return AnnotatorQuality(
         rater=rater,
         place=place,
         votes=facts.votes,

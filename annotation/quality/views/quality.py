@@ -21,7 +21,7 @@ from annotation.labelling.models.campaigns import Assignment, Campaign, campaign
 from annotation.quality import actions
 from annotation.quality.forms import ControlChangeForm, ReasonForm
 from annotation.quality.reports.controls import control_detail, quality_of
-from annotation.quality.reports.quality import HASTY_SHARE, Annotator, annotator_detail
+from annotation.quality.reports.quality import HASTY_SHARE, AnnotatorQuality, annotator_detail
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import AuditEvent, Rater, Study
 from cqa_site.rounds.progress import paces_of
@@ -30,7 +30,7 @@ from cqa_site.stats.verdicts import LEVEL
 # The table of annotators: its columns, orders and filters.
 
 
-Key = Callable[[Annotator], Any]
+Key = Callable[[AnnotatorQuality], Any]
 
 # By upper bound: annotators shown to be bad come before those who had bad luck.
 DEFAULT_SORT = "interval"
@@ -60,7 +60,7 @@ FILTERS: dict[str, tuple[Any, Key]] = {
 }
 
 
-def sort_people(people: list[Annotator], sort: str) -> list[Annotator]:
+def sort_people(people: list[AnnotatorQuality], sort: str) -> list[AnnotatorQuality]:
     """Sort by a column, "-" for descending; undefined values last either way."""
     key = SORTS.get(sort.removeprefix("-"), SORTS[DEFAULT_SORT])
     known = [person for person in people if key(person) is not None]
@@ -84,7 +84,7 @@ def heads(sort: str) -> list[dict[str, Any]]:
     ]
 
 
-def filters(people: list[Annotator], show: str) -> list[dict[str, Any]]:
+def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
     """Filters that would leave somebody, each with how many."""
     counts = {name: sum(map(test, people)) for name, (_title, test) in FILTERS.items()}
     return [
@@ -94,7 +94,7 @@ def filters(people: list[Annotator], show: str) -> list[dict[str, Any]]:
     ]
 
 
-def totals(people: list[Annotator]) -> dict[str, float]:
+def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
     """Sums over all annotators, and how many intervals lie below a mark by chance at most."""
     with_controls = sum(bool(person.controls.n) for person in people)
     return {

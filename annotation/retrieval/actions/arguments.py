@@ -20,7 +20,7 @@ from annotation.retrieval.models import (
 from cqa_site.judging.chat import Failure
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 
 # Sentences of corpora that name both objects, found by the database's full-text index.
 #
@@ -173,7 +173,7 @@ def ask(
     return asked
 
 
-def ask_cam(work: Work) -> None:
+def ask_cam(work: JobContext) -> None:
     """The job: one request, and what its reply holds, best first."""
     from cqa_site.judging.transport.egress import ServiceFailed, get_json, parse_allowed
 

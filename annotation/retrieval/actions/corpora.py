@@ -14,16 +14,16 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.models import text_key
 from annotation.retrieval.methods.corpus import (
-    Line,
-    Opened,
-    Skipped,
+    CorpusFile,
+    CorpusLine,
+    SkippedRow,
     is_comparative,
     open_sentences,
 )
 from annotation.retrieval.models import Corpus, CorpusSentence
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.tabular import UnreadableFile, preview, printable_name
 from cqa_site.web.limits import path_of, write_upload
 
@@ -152,7 +152,7 @@ CHUNK = 2_000
 MOST_SHOWN = 8
 
 
-def check_corpus(work: Work) -> None:
+def check_corpus(work: JobContext) -> None:
     """The job of a dry run: read the whole file, count, keep the first sentences."""
     corpus = _corpus_of(work)
     findings: dict[str, Any] = {}
@@ -170,7 +170,7 @@ def check_corpus(work: Work) -> None:
     _settle(corpus, work, state=State.CHECKED, refusal="", found=findings)
 
 
-def load_corpus(work: Work) -> None:
+def load_corpus(work: JobContext) -> None:
     """The job that loads: in pieces, so that others can write in between.
 
     A worker that takes over begins at the start of the file; what is there already stays.
@@ -178,7 +178,7 @@ def load_corpus(work: Work) -> None:
     corpus = _corpus_of(work)
     total = corpus.found["sentences"]
     try:
-        lines = (entry for entry in _open(corpus).entries if isinstance(entry, Line))
+        lines = (entry for entry in _open(corpus).entries if isinstance(entry, CorpusLine))
         for done in _in_pieces(corpus, lines):
             work.progress(done, max(total, done), _("sentences loaded"))
     except UnreadableFile as reason:
@@ -189,7 +189,7 @@ def load_corpus(work: Work) -> None:
     path_of(FOLDER, corpus.stored_as).unlink(missing_ok=True)
 
 
-def delete_corpus(work: Work) -> None:
+def delete_corpus(work: JobContext) -> None:
     """The job that deletes, in pieces; whoever takes over goes on."""
     corpus = Corpus.objects.get(study=work.study, public_id=work.payload["corpus"])
     done = 0
@@ -202,7 +202,7 @@ def delete_corpus(work: Work) -> None:
     corpus.delete()
 
 
-def _corpus_of(work: Work) -> Corpus:
+def _corpus_of(work: JobContext) -> Corpus:
     corpus = Corpus.objects.select_related("study").get(
         study=work.study, public_id=work.payload["corpus"]
     )
@@ -211,7 +211,7 @@ def _corpus_of(work: Work) -> Corpus:
     return corpus
 
 
-def _open(corpus: Corpus) -> Opened:
+def _open(corpus: Corpus) -> CorpusFile:
     options = corpus.options
     return open_sentences(
         path_of(FOLDER, corpus.stored_as),
@@ -232,7 +232,7 @@ def _columns(corpus: Corpus) -> dict[str, list[str]]:
         return {}
 
 
-def _count(opened: Opened, work: Work) -> dict[str, Any]:
+def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
     """What a look at every row finds."""
     counts: Counter[str] = Counter()
     seen: set[bytes] = set()
@@ -241,7 +241,7 @@ def _count(opened: Opened, work: Work) -> dict[str, Any]:
     for entry in opened.entries:
         counts["rows"] += 1
         work.progress(counts["rows"], note=_("rows read"))
-        if isinstance(entry, Skipped):
+        if isinstance(entry, SkippedRow):
             counts[entry.reason] += 1
             problems += [{"row": entry.row, "reason": entry.reason}][: MOST_SHOWN - len(problems)]
             continue
@@ -256,7 +256,7 @@ def _count(opened: Opened, work: Work) -> dict[str, Any]:
     return {name: counts[name] for name in names} | {"first": shown, "problems": problems}
 
 
-def _in_pieces(corpus: Corpus, lines: Iterator[Line]) -> Iterator[int]:
+def _in_pieces(corpus: Corpus, lines: Iterator[CorpusLine]) -> Iterator[int]:
     """Insert the lines and say after each piece how many of them are through."""
     done = 0
     while piece := list(islice(lines, CHUNK)):
@@ -273,7 +273,7 @@ def _in_pieces(corpus: Corpus, lines: Iterator[Line]) -> Iterator[int]:
         yield done
 
 
-def _row(corpus: Corpus, line: Line) -> CorpusSentence:
+def _row(corpus: Corpus, line: CorpusLine) -> CorpusSentence:
     return CorpusSentence(
         corpus=corpus,
         text=line.text,
@@ -283,7 +283,7 @@ def _row(corpus: Corpus, line: Line) -> CorpusSentence:
     )
 
 
-def _settle(corpus: Corpus, work: Work, **changes: Any) -> None:
+def _settle(corpus: Corpus, work: JobContext, **changes: Any) -> None:
     """Store a result together with the end of the job."""
     with transaction.atomic():
         changed = Corpus.objects.filter(pk=corpus.pk, deleted_at__isnull=True).update(**changes)

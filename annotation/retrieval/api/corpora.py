@@ -16,7 +16,6 @@ from annotation.retrieval.actions import arguments as actions
 from annotation.retrieval.actions import corpora
 from annotation.retrieval.actions.arguments import MOST_HITS, search, sentences_of
 from annotation.retrieval.api.serializers import (
-    ArgumentFilter,
     ArgumentSerializer,
     CamInput,
     CamRequestDetailSerializer,
@@ -24,6 +23,7 @@ from annotation.retrieval.api.serializers import (
     CamRequestSerializer,
     CamServiceSerializer,
     ColumnsInput,
+    ComparisonArgumentFilter,
     ComparisonFilter,
     ComparisonInput,
     ComparisonSerializer,
@@ -69,7 +69,7 @@ class ArgumentViews(StudyViews):
 
     queryset = Argument.objects.none()
     serializer_class = ArgumentSerializer
-    filterset_class = ArgumentFilter
+    filterset_class = ComparisonArgumentFilter
 
     def rows(self) -> QuerySet:
         """Arguments in the order they came in."""

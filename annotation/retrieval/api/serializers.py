@@ -218,7 +218,7 @@ class ComparisonFilter(filters.FilterSet):
     object2 = filters.CharFilter(max_length=300)
 
 
-class ArgumentFilter(filters.FilterSet):
+class ComparisonArgumentFilter(filters.FilterSet):
     """Arguments of one comparison, or with words in the sentence."""
 
     comparison = filters.UUIDFilter(field_name="comparison__public_id")

@@ -37,7 +37,7 @@ class LeftOut(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CorpusLine:
     """One sentence; `row` is the line, row or position a person sees in the file."""
 
     row: int
@@ -46,18 +46,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedRow:
     """A row without a sentence."""
 
     row: int
     reason: LeftOut
 
 
-Entry: TypeAlias = Line | Skipped
+Entry: TypeAlias = CorpusLine | SkippedRow
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class CorpusFile:
     """A file ready to be read once.
 
     Parameters
@@ -84,7 +84,7 @@ def open_sentences(
     url: str = "",
     encoding: str | None = None,
     limits: Limits = LIMITS,
-) -> Opened:
+) -> CorpusFile:
     """Open a file of sentences; ``.txt`` is one per line, everything else a table.
 
     Parameters
@@ -105,14 +105,14 @@ def open_sentences(
         named nor clear.
     """
     if name.lower().endswith(".txt"):
-        return Opened([], "", "", _lines(path, printable_name(name), encoding, limits))
+        return CorpusFile([], "", "", _lines(path, printable_name(name), encoding, limits))
     table = open_table(path, name=name, encoding=encoding, limits=limits)
     try:
         chosen = _columns(table, text, url)
     except BaseException:
         table.close()
         raise
-    return Opened(table.columns, *chosen, _rows(table, *chosen))
+    return CorpusFile(table.columns, *chosen, _rows(table, *chosen))
 
 
 def _columns(table: Table, text: str, url: str) -> tuple[str, str]:
@@ -136,7 +136,7 @@ def _rows(table: Table, text: str, url: str) -> Iterator[Entry]:
                 address = as_text(row.values[url]) if url else None
                 yield _entry(row.number, as_text(row.values[text]) or "", address or "")
             except ValueError:
-                yield Skipped(row.number, LeftOut.NOT_TEXT)
+                yield SkippedRow(row.number, LeftOut.NOT_TEXT)
 
 
 def _lines(
@@ -160,10 +160,10 @@ def _lines(
 def _entry(row: int, text: str, address: str) -> Entry:
     tidy = " ".join(text.split())
     if not tidy:
-        return Skipped(row, LeftOut.BLANK)
+        return SkippedRow(row, LeftOut.BLANK)
     if len(tidy) > LONGEST_SENTENCE:
-        return Skipped(row, LeftOut.TOO_LONG)
-    return Line(row, tidy, web_address(address))
+        return SkippedRow(row, LeftOut.TOO_LONG)
+    return CorpusLine(row, tidy, web_address(address))
 
 
 def web_address(text: str) -> str:

@@ -22,7 +22,7 @@ from cqa_site.results.snapshots import KINDS as RESULTS
 from cqa_site.rounds.access import held_back
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Round
-from cqa_site.rounds.progress import Waiting, rounds_of, waiting_for
+from cqa_site.rounds.progress import TaskCard, rounds_of, waiting_for
 from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import add_counts, state_in_words
@@ -77,15 +77,15 @@ class PendingFigures:
     says: str
 
 
-def things_waiting(study: Study) -> list[Waiting]:
+def things_waiting(study: Study) -> list[TaskCard]:
     """Files, runs, people and labels that stand still until somebody decides."""
     return [*_files(study), *_runs(study), *_people(study), *_disputes(study)]
 
 
-def _files(study: Study) -> Iterator[Waiting]:
+def _files(study: Study) -> Iterator[TaskCard]:
     if count := files_waiting(study):
         title = ngettext("%(count)s upload to review", "%(count)s uploads to review", count)
-        yield Waiting(
+        yield TaskCard(
             title % {"count": count},
             _("The dry run is done. Nothing is stored until you confirm."),
             _("Imports"),
@@ -93,11 +93,11 @@ def _files(study: Study) -> Iterator[Waiting]:
         )
 
 
-def _runs(study: Study) -> Iterator[Waiting]:
+def _runs(study: Study) -> Iterator[TaskCard]:
     waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__campaign")
     for run in waiting[:SHOWN]:
         told = {"number": run.number, "name": about(run)}
-        yield Waiting(
+        yield TaskCard(
             _("Run #%(number)s to review: %(name)s") % told,
             state_in_words(run),
             _("Open the run"),
@@ -105,12 +105,12 @@ def _runs(study: Study) -> Iterator[Waiting]:
         )
 
 
-def _people(study: Study) -> Iterator[Waiting]:
+def _people(study: Study) -> Iterator[TaskCard]:
     """People whose practice agreed too little with the key, by round."""
     places = held_back(study).select_related("round", "rater").order_by("round", "pk")
     for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
         names = [str(place.rater) for place in group]
-        yield Waiting(
+        yield TaskCard(
             _("%(people)s cannot continue: %(name)s")
             % {"people": ", ".join(names), "name": round_.name},
             _("Their practice agreed too little with the key. Let them in or keep them out."),
@@ -119,13 +119,13 @@ def _people(study: Study) -> Iterator[Waiting]:
         )
 
 
-def _disputes(study: Study) -> Iterator[Waiting]:
+def _disputes(study: Study) -> Iterator[TaskCard]:
     for campaign in disputed_campaigns(study):
         count = vars(campaign)["disputes"]
         title = ngettext(
             "%(count)s label in dispute: %(name)s", "%(count)s labels in dispute: %(name)s", count
         )
-        yield Waiting(
+        yield TaskCard(
             title % {"count": f"{count:,}", "name": campaign.name},
             _("Votes tie or lie at both ends of the scale. An expert decides."),
             _("Open the queue"),

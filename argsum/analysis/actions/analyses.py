@@ -30,7 +30,7 @@ from argsum.systems.methods.inputs import with_topic
 from cqa_site.judging.embedding import side_in
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.jobs import JobContext, enqueue
 from cqa_site.runs.models import Job, Run
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def require_vectors(scorer: Scorer) -> None:
         )
 
 
-def analysis_of(work: Work) -> Analysis:
+def analysis_of(work: JobContext) -> Analysis:
     """The analysis that a job is about, with what it is made from."""
     rows = Analysis.objects.select_related("study", "cell", "match_scorer", "quality_scorer")
     return rows.get(study=work.study, pk=work.payload["analysis"])
@@ -140,7 +140,7 @@ class ScorerTools:
         Hears how far it is, and raises StaleWorker once the job was cancelled or taken over.
     """
 
-    def __init__(self, analysis: Analysis, work: Work) -> None:
+    def __init__(self, analysis: Analysis, work: JobContext) -> None:
         require_vectors(analysis.match_scorer)
         scorer = analysis.match_scorer
         self.work, self.topic = work, analysis.cell.topic
@@ -168,7 +168,7 @@ class ScorerTools:
         """Vectors of length 1, shape (n, d), piece by piece from disk or from the model.
 
         Where texts may take either side, and the scorer tells sides, with the coordinates of
-        `cqa_site.judging.embedding.Side`.
+        `cqa_site.judging.embedding.SideClassifier`.
         """
         import numpy as np
 

@@ -17,7 +17,7 @@ from argsum.scorers.actions.models import ScorerRefused
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.runs.jobs import JobRefused, StaleWorker, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue
 from cqa_site.runs.ledger.gates import insert_like
 from cqa_site.runs.models import Job
 
@@ -63,7 +63,7 @@ def ask_for_help(analysis: Analysis, statements: int) -> None:
         )
 
 
-def read_share(work: Work) -> None:
+def read_share(work: JobContext) -> None:
     """Handle a job: keep the vectors of a share; nothing where the analysis needs them no more."""
     try:
         analysis = analysis_of(work)
@@ -85,7 +85,7 @@ PLACEMENT_PIECE = 5_000
 REFUSED = (AnalysisRefused, ScorerRefused, EmbeddingsUnavailable, MemoryError)
 
 
-def make_analysis(work: Work) -> None:
+def make_analysis(work: JobContext) -> None:
     """Find the key points of a cell; nothing is stored before all of it is."""
     analysis = analysis_of(work)
     rows = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE)
@@ -119,7 +119,7 @@ def said_by(keys: list[int]) -> list[int]:
     return [counts.get(key, 1) for key in keys]
 
 
-def _make(analysis: Analysis, work: Work) -> None:
+def _make(analysis: Analysis, work: JobContext) -> None:
     from argsum.analysis.methods.key_points import find_points
 
     begun = time.monotonic()
@@ -228,7 +228,7 @@ def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
     return enqueue_for(analysis, PLACE, actor)
 
 
-def place_statements(work: Work) -> None:
+def place_statements(work: JobContext) -> None:
     """Handle a job: what was placed before, by machine or by hand, stays where it is."""
     analysis = analysis_of(work)
     if analysis.state != Analysis.State.DONE:
@@ -243,7 +243,7 @@ def place_statements(work: Work) -> None:
         raise JobRefused(in_words(problem)) from None
 
 
-def _fit(analysis: Analysis, work: Work) -> StatementPlacement:
+def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
     from argsum.analysis.methods.key_points import NONE, find_points, place_new
 
     known = Placement.objects.filter(analysis=analysis).values_list("argument", flat=True)
@@ -342,7 +342,7 @@ def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: in
     return enqueue_for(analysis, SPLIT, actor, point=row.pk, seen=seen)
 
 
-def split_by_itself(work: Work) -> None:
+def split_by_itself(work: JobContext) -> None:
     """Handle a job: the largest part keeps the key point, further parts become new ones.
 
     What people placed stays, and so does what fits no part.
@@ -358,7 +358,7 @@ def split_by_itself(work: Work) -> None:
         raise JobRefused(in_words(problem)) from None
 
 
-def _parts(analysis: Analysis, point: FoundPoint, work: Work) -> list[tuple[str, list[int]]]:
+def _parts(analysis: Analysis, point: FoundPoint, work: JobContext) -> list[tuple[str, list[int]]]:
     """Texts of the further parts with their statements, the largest first."""
     from argsum.analysis.methods.key_points import find_points
 

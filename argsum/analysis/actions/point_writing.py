@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
-from argsum.analysis.reports.analyses import Asked
+from argsum.analysis.reports.analyses import AnalysisCallKey
 from argsum.analysis.reports.points import BEST_FIRST
 from argsum.datasets.models import Cell, CellArgument
 from argsum.writing.actions.prompts import SIDES, fenced_arguments
 from argsum.writing.methods import one_schema, read_one
-from cqa_site.judging.extraction import Unscored
+from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.judging.labels import ReplyNotUsable
 from cqa_site.judging.prompts import (
-    Layout,
+    PromptLayout,
     PromptParts,
     fence_records,
     fence_token,
@@ -30,8 +30,15 @@ from cqa_site.judging.prompts import (
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused, ask_more
 from cqa_site.runs.integrity import check_rows
-from cqa_site.runs.jobs import JobRefused, Work
-from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject
+from cqa_site.runs.jobs import JobContext, JobRefused
+from cqa_site.runs.kinds import (
+    CallRequest,
+    EndedCall,
+    PreviewTargets,
+    PromptKind,
+    ReplyReading,
+    Subject,
+)
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
@@ -54,7 +61,7 @@ OF_STATEMENTS = "key_point_of_statements"
 PROMPTS = {
     OF_STATEMENTS: PromptKind(
         lazy("Key point of an analysis"),
-        Layout(("words",), ("topic", "stance", "arguments", "refused")),
+        PromptLayout(("words",), ("topic", "stance", "arguments", "refused")),
         Path(__file__).parent.parent / "prompts" / "key_point_of_statements.md",
     )
 }
@@ -69,7 +76,7 @@ def write_request(
     cell: Cell,
     statements: Sequence[str],
     refused: Sequence[Refused] = (),
-) -> Question:
+) -> CallRequest:
     """One request about the statements behind a key point, with what was refused before."""
     shown = [neutralise(text) for text in statements]
     values = {
@@ -81,7 +88,7 @@ def write_request(
     }
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
     flags = tuple(name for neutral in shown for name in neutral.flags.names)
-    return Question(tuple(render(parts, values)), one_schema(), flags)
+    return CallRequest(tuple(render(parts, values)), one_schema(), flags)
 
 
 def _refused_texts(pairs: Sequence[Refused]) -> str:
@@ -155,11 +162,15 @@ class PointWritingKind:
         analysis = run.study.analyses.get(public_id=run.spec["target"]["analysis"])
         points = list(writable_points(analysis).values_list("pk", "revision"))
         best = _best(analysis, [pk for pk, _seen in points], run.spec["target"])
-        return [Asked(pk, 1, seen, tuple(best[pk])).subject for pk, seen in points if pk in best]
+        return [
+            AnalysisCallKey(pk, 1, seen, tuple(best[pk])).subject
+            for pk, seen in points
+            if pk in best
+        ]
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the requests; two queries."""
-        asked = [Asked.of(subject.ids) for subject in subjects]
+        asked = [AnalysisCallKey.of(subject.ids) for subject in subjects]
         wanted = {key for question in asked for key in question.statements}
         rows = CellArgument.objects.select_related("cell").filter(
             cell__dataset__study=run.study_id
@@ -176,22 +187,22 @@ class PointWritingKind:
             requests.append(write_request(run.prompt, target, shown[0].cell, texts, pairs))
         return requests
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """The one sentence of a reply."""
         try:
             content = read_one(reply.text, reply.finish_reason, 0, refusal=reply.refusal)
         except ReplyNotUsable as problem:
-            return Reading.unscored(problem.reason)
+            return ReplyReading.unscored(problem.reason)
         text = content.texts["0"]
         is_too_long = len(text.split()) > TOO_LONG * run.spec["target"]["words"]
         # A draft to try a prompt on has no version.
         if is_too_long and run.spec.get("parser_version", READER_VERSION) > 1:
-            return Reading.unscored(Unscored.OUT_OF_SET)
-        return Reading(value=text)
+            return ReplyReading.unscored(UnscoredReason.OUT_OF_SET)
+        return ReplyReading(value=text)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One row a call; after the last one, a worker looks whether the texts fit."""
-        keys = {Asked.of(reply.call.subject_ids).point for reply in ended}
+        keys = {AnalysisCallKey.of(reply.call.subject_ids).point for reply in ended}
         there = set(FoundPoint.objects.filter(pk__in=keys).values_list("pk", flat=True))
         WrittenPoint.objects.bulk_create(
             [_row(run, reply, there) for reply in ended],
@@ -250,7 +261,7 @@ def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> 
     return best
 
 
-def _refused(run: Run, asked: Sequence[Asked]) -> dict[int, dict[int, Refused]]:
+def _refused(run: Run, asked: Sequence[AnalysisCallKey]) -> dict[int, dict[int, Refused]]:
     """Key point → attempt → what was refused then."""
     refusals: dict[int, dict[int, Refused]] = {}
     if not asked:
@@ -265,8 +276,8 @@ def _refused(run: Run, asked: Sequence[Asked]) -> dict[int, dict[int, Refused]]:
     return refusals
 
 
-def _row(run: Run, reply: Ended, there: set[int]) -> WrittenPoint:
-    asked = Asked.of(reply.call.subject_ids)
+def _row(run: Run, reply: EndedCall, there: set[int]) -> WrittenPoint:
+    asked = AnalysisCallKey.of(reply.call.subject_ids)
     return WrittenPoint(
         run=run,
         call=reply.call,
@@ -292,10 +303,10 @@ def _draft(study: Study, version: PromptVersion, point: Model) -> tuple[Run, lis
 def _tried(points: Sequence[Any]) -> tuple[int, ...]:
     placed = points[0].placements.order_by(*BEST_FIRST)
     keys = placed.values_list("argument", flat=True)[:STATEMENTS]
-    return Asked(points[0].pk, 1, 0, tuple(keys)).subject.ids
+    return AnalysisCallKey(points[0].pk, 1, 0, tuple(keys)).subject.ids
 
 
-POINT_WRITING = Previewed(lazy("Key point"), _shown_points, _draft, _tried)
+POINT_WRITING = PreviewTargets(lazy("Key point"), _shown_points, _draft, _tried)
 
 
 # The job that looks whether written key points fit: those that do become edits.
@@ -310,7 +321,7 @@ Verdict = WrittenPoint.Verdict
 CHECKED = ["verdict", "nearest", "scores", "note"]
 
 
-def check_written(work: Work) -> None:
+def check_written(work: JobContext) -> None:
     """Handle a job; nothing is written for a run that was cancelled."""
     analysis = analysis_of(work)
     if analysis.writing_id is None:
@@ -323,7 +334,7 @@ def check_written(work: Work) -> None:
         raise JobRefused(in_words(problem)) from None
 
 
-def _is_over(run: Run, work: Work) -> bool:
+def _is_over(run: Run, work: JobContext) -> bool:
     """End the job together with asking for what did not fit; False if there is more to check.
 
     Under the gate's lock, behind which replies are stored: none can come in between.
@@ -349,10 +360,10 @@ def _again(run: Run) -> list[Subject]:
     """Requests about what was refused; the engine leaves out those that were asked."""
     rows = run.written_points.filter(verdict=Verdict.REFUSED, attempt__lt=ATTEMPTS)
     ids = rows.order_by("pk").values_list("call__subject_ids", flat=True)
-    return [Asked.of(subject).again.subject for subject in ids]
+    return [AnalysisCallKey.of(subject).again.subject for subject in ids]
 
 
-def _check(analysis: Analysis, run: Run, work: Work) -> None:
+def _check(analysis: Analysis, run: Run, work: JobContext) -> None:
     rows = _unchecked(run)
     _look(rows, analysis, ScorerTools(analysis, work))
     with editing(analysis) as held:
@@ -405,7 +416,7 @@ def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -
     if row.point is None:
         return
     try:
-        point = alive(analysis, [row.point], Asked.of(row.call.subject_ids).seen)[0]
+        point = alive(analysis, [row.point], AnalysisCallKey.of(row.call.subject_ids).seen)[0]
     except EditRefused as reason:
         row.verdict, row.note = Verdict.CHANGED, str(reason)
         return

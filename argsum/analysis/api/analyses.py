@@ -35,7 +35,7 @@ from cqa_site.api.base import (
 )
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed, key_of
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.rest.queries import conflict_on
 
 # Analyses of comments: listed, started, stopped, begun again, forgotten, brought up to date.
@@ -308,7 +308,7 @@ class PointWritingRunInput(PlanInput):
     analysis = serializers.UUIDField()
 
 
-def _writing(study: Study, actor: User, given: Given) -> PlanForm:
+def _writing(study: Study, actor: User, given: Given) -> RunPlanForm:
     done = study.analyses.filter(state=Analysis.State.DONE)
     given["analysis"] = key_of(done, given["analysis"])
     return PointWritingForm(as_typed(PointWritingForm, study, given), study=study, actor=actor)

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports import groups, trends
-from argsum.analysis.reports.counts import Column, CommentCounts, counted
+from argsum.analysis.reports.counts import CommentColumn, CommentCounts, counted
 from argsum.analysis.reports.report import QUOTATIONS, USUAL, ReportRequest, report_of
 from cqa_site.api.base import Request, StudyViews, public_id
 from cqa_site.web.rest.queries import refuse_undeclared
@@ -292,7 +292,7 @@ class ReportViews(AnalysisFigures):
         return Response(ReportSerializer(shown).data)
 
 
-def _column(request: Request, counts: CommentCounts) -> Column | None:
+def _column(request: Request, counts: CommentCounts) -> CommentColumn | None:
     wanted = request.query_params.get("attribute", "")
     column = groups.chosen_column(counts, wanted)
     if wanted and (column is None or column.name != wanted):

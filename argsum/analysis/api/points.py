@@ -26,7 +26,7 @@ from argsum.analysis.actions.edits import (
 from argsum.analysis.actions.jobs import ask_to_split
 from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
-from argsum.analysis.reports.analyses import Narrowing, changes_of
+from argsum.analysis.reports.analyses import StatementSearch, changes_of
 from argsum.analysis.reports.points import BEST_FIRST
 from argsum.datasets.models import CellArgument
 from cqa_site.api.base import Input, ReadSerializer, Request, public_id
@@ -167,7 +167,7 @@ class StatementFilter(filters.FilterSet):
         given = self.form.cleaned_data
         if bool(given.get("attribute")) != bool(given.get("value")):
             raise ValidationError({"attribute": ["Give a column together with its value."]})
-        narrow = Narrowing(
+        narrow = StatementSearch(
             given.get("search") or "",
             given.get("attribute") or "",
             given.get("value") or "",

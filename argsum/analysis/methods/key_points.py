@@ -173,8 +173,8 @@ def _standard(values: FloatArray) -> FloatArray:
 
 # Key points of statements: which statements belong together, and what stands for them.
 #
-# Nothing here knows the database. Who calls hands over `Tools`; what comes out is plain numbers
-# and texts.
+# Nothing here knows the database. The caller passes `AnalysisTools` and gets plain numbers and
+# texts.
 
 
 NONE = -1
@@ -187,12 +187,12 @@ MOST_BEHIND = 200
 READ, GROUPED = 0.6, 0.65
 
 
-class Tools(Protocol):
+class AnalysisTools(Protocol):
     """What the analysis asks of whoever runs it; ``say`` hears how far it is, and may raise."""
 
     @property
     def tells_sides(self) -> bool:
-        """Whether vectors know the side that a text takes (`cqa_site.judging.embedding.Side`)."""
+        """Whether vectors tell a text's side (`cqa_site.judging.embedding.SideClassifier`)."""
         ...
 
     def vectors(self, texts: Sequence[str]) -> Scores:
@@ -262,7 +262,7 @@ FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
 
 
 def find_points(
-    texts: Sequence[str], tools: Tools, *, counts: Sequence[int] = (), setting: str = ""
+    texts: Sequence[str], tools: AnalysisTools, *, counts: Sequence[int] = (), setting: str = ""
 ) -> ClusteringResult:
     """Key points of different statements on one topic.
 
@@ -324,7 +324,7 @@ def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArr
     return placed, scores
 
 
-def _threshold(setting: str, tools: Tools) -> float:
+def _threshold(setting: str, tools: AnalysisTools) -> float:
     usual = USUAL_WITH_SIDES if tools.tells_sides else USUAL
     taken = float(setting) if setting else usual
     if taken not in GRID:
@@ -349,7 +349,7 @@ def _found(
     vectors: Scores,
     ids: IntArray,
     counts: Sequence[int],
-    tools: Tools,
+    tools: AnalysisTools,
     setting: str,
     tried: tuple[SettingResult, ...],
 ) -> ClusteringResult:
@@ -374,7 +374,7 @@ def _found(
 
 
 def _stands_for(
-    texts: Sequence[str], vectors: Scores, rows: IntArray, tools: Tools, known: KnownWords
+    texts: Sequence[str], vectors: Scores, rows: IntArray, tools: AnalysisTools, known: KnownWords
 ) -> int:
     """The best put of the most central statements of a group, as its place among all."""
     central = vectors[rows] @ vectors[rows].mean(axis=0)
@@ -388,7 +388,7 @@ def place_new(
     texts: Sequence[str],
     points: Sequence[str],
     behind: Sequence[Sequence[str]],
-    tools: Tools,
+    tools: AnalysisTools,
 ) -> tuple[list[int], list[float]]:
     """The key point of each new statement, and its score; -1 for what fits none.
 

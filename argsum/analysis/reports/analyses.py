@@ -17,7 +17,7 @@ from argsum.datasets.reports.comments import NAMES, HasValue
 from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import CallSubjects, Item, Subject, Titles
+from cqa_site.runs.kinds import CallSubjects, RequestItem, Subject, Titles
 from cqa_site.runs.models import Call, Run
 
 # Analyses of a study as lists and their own pages show them.
@@ -70,7 +70,7 @@ def has_comments(cell: Cell) -> bool:
 
 
 @dataclass(frozen=True)
-class Narrowing:
+class StatementSearch:
     """Statements that contain ``search``, of comments with this value and written in this time.
 
     ``query`` is how the address of a page says it.
@@ -150,7 +150,7 @@ class Narrowing:
 Verdict = WrittenPoint.Verdict
 
 
-class Asked(NamedTuple):
+class AnalysisCallKey(NamedTuple):
     """The keys of a request: a key point at a revision, which attempt, and its statements."""
 
     point: int
@@ -159,7 +159,7 @@ class Asked(NamedTuple):
     statements: tuple[int, ...]
 
     @classmethod
-    def of(cls, ids: Sequence[int]) -> "Asked":
+    def of(cls, ids: Sequence[int]) -> "AnalysisCallKey":
         """As the request's row keeps it."""
         point, attempt, seen, *statements = ids
         return cls(point, attempt, seen, tuple(statements))
@@ -171,13 +171,13 @@ class Asked(NamedTuple):
         return Subject(f"p{self.point}-{self.attempt}", ids)
 
     @property
-    def again(self) -> "Asked":
+    def again(self) -> "AnalysisCallKey":
         """The next attempt about the same statements."""
         return self._replace(attempt=self.attempt + 1)
 
 
 @dataclass(frozen=True)
-class Writing:
+class PointOutcomes:
     """What became of the key points that a run was to write, by number.
 
     ``kept`` have the text they had: ``refused`` of them because what was written was nearer to
@@ -204,7 +204,7 @@ class Writing:
         return self.written + self.kept + self.changed + self.unchecked
 
 
-def writing_of(run: Run) -> Writing:
+def writing_of(run: Run) -> PointOutcomes:
     """What became of its key points, by the last attempt of each; one query."""
     rows = WrittenPoint.objects.filter(run=run).order_by("attempt")
     # A key point of an analysis that was deleted is known by its request alone.
@@ -213,7 +213,7 @@ def writing_of(run: Run) -> Writing:
         for point, call, verdict, text in rows.values_list("point", "call", "verdict", "text")
     }
     verdicts = list(last.values())
-    return Writing(
+    return PointOutcomes(
         run,
         written=verdicts.count(Verdict.TAKEN),
         same=verdicts.count(Verdict.SAME),
@@ -257,8 +257,8 @@ def about(run: Run) -> str:
     return analysis.name if analysis else _("a deleted analysis")
 
 
-def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
-    asked = {call.pk: Asked.of(call.subject_ids) for call in calls}
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
+    asked = {call.pk: AnalysisCallKey.of(call.subject_ids) for call in calls}
     rows = FoundPoint.objects.filter(analysis__study=study)
     points = rows.in_bulk({question.point for question in asked.values()})
     written = WrittenPoint.objects.filter(call__in=list(asked))
@@ -269,16 +269,18 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     }
 
 
-def _item(point: FoundPoint | None, asked: Asked, row: WrittenPoint | None) -> Item | None:
+def _item(
+    point: FoundPoint | None, asked: AnalysisCallKey, row: WrittenPoint | None
+) -> RequestItem | None:
     if point is None:
         return None
     context = _("attempt %d") % asked.attempt
     if row is None:
-        return Item(point.written, context)
+        return RequestItem(point.written, context)
     note = str(row.get_verdict_display()) if row.text else ""
     if row.nearest:
         note = f"{note}: {row.nearest}"
-    return Item(point.written, context, row.text, row.note or note, row.reason)
+    return RequestItem(point.written, context, row.text, row.note or note, row.reason)
 
 
 POINT_CALLS = CallSubjects(

@@ -66,7 +66,7 @@ UNPLACED = -1
 
 
 @dataclass
-class Column:
+class CommentColumn:
     """A column of the comments.
 
     Attributes
@@ -110,7 +110,7 @@ class CommentCounts:
     points: list[int]
     comments: int = 0
     waiting: int = 0
-    columns: list[Column] = field(default_factory=list)
+    columns: list[CommentColumn] = field(default_factory=list)
     further: int = 0
     dated: int = 0
     days: list[tuple[date, int, dict[int, int]]] = field(default_factory=list)
@@ -126,12 +126,12 @@ class CommentCounts:
         return self.days[-1][0] if self.days else None
 
     @property
-    def comparable(self) -> list[Column]:
+    def comparable(self) -> list[CommentColumn]:
         """Columns that form groups."""
         return [column for column in self.columns if not column.barred]
 
     @property
-    def barred(self) -> list[Column]:
+    def barred(self) -> list[CommentColumn]:
         """Columns that do not, each with its reason."""
         return [column for column in self.columns if column.barred]
 
@@ -214,7 +214,7 @@ def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
 
 
 @dataclass
-class _Read:
+class _ColumnReading:
     """A column while comments are read: numbers of its values by comment."""
 
     name: str
@@ -223,13 +223,15 @@ class _Read:
     barred: str = ""
 
 
-def _read(rows: Any, waiting: set[int]) -> tuple[np.ndarray, list[tuple[int, date]], list[_Read]]:
+def _read(
+    rows: Any, waiting: set[int]
+) -> tuple[np.ndarray, list[tuple[int, date]], list[_ColumnReading]]:
     """Keys of comments, the dates of those that have one, and their columns."""
     import numpy as np
 
     keys: list[int] = []
     days: list[tuple[int, date]] = []
-    columns: dict[str, _Read] = {}
+    columns: dict[str, _ColumnReading] = {}
     for key, attributes, day in rows.iterator(PIECE):
         if key in waiting:
             continue
@@ -239,13 +241,13 @@ def _read(rows: Any, waiting: set[int]) -> tuple[np.ndarray, list[tuple[int, dat
             days.append((at, day))
         for name, value in attributes.items():
             if value:
-                _note(columns.setdefault(name, _Read(name)), at, str(value))
+                _note(columns.setdefault(name, _ColumnReading(name)), at, str(value))
     # PostgreSQL does not keep the order of the file.
     ordered = sorted(columns.values(), key=lambda column: _natural(column.name))
     return np.array(keys, dtype=np.int64), days, ordered
 
 
-def _note(column: _Read, at: int, value: str) -> None:
+def _note(column: _ColumnReading, at: int, value: str) -> None:
     if column.barred:
         return
     number = column.numbers.setdefault(value, len(column.numbers))
@@ -259,13 +261,13 @@ def _note(column: _Read, at: int, value: str) -> None:
 
 
 def _column(
-    read: _Read, at: np.ndarray, numbers: np.ndarray, comments: int, points: int
-) -> Column:
+    read: _ColumnReading, at: np.ndarray, numbers: np.ndarray, comments: int, points: int
+) -> CommentColumn:
     """Its groups; ``at`` and ``numbers`` are comments with the key points they mention."""
     import numpy as np
 
     if read.barred:
-        return Column(read.name, barred=read.barred)
+        return CommentColumn(read.name, barred=read.barred)
     values = sorted(read.numbers, key=_natural)
     to = np.empty(len(values), dtype=np.int64)
     for place, value in enumerate(values):
@@ -280,7 +282,7 @@ def _column(
     barred = ONE_VALUE if len(values) < FEWEST_VALUES else ""
     if not barred and (sizes >= LEAST).sum() < FEWEST_VALUES:
         barred = TOO_FEW
-    return Column(
+    return CommentColumn(
         name=read.name,
         values=values,
         sizes=sizes.tolist(),

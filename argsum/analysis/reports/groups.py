@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
-from cqa_site.results.boards import Finding, listed, short
+from cqa_site.results.boards import Conclusion, listed, short
 from cqa_site.results.figures import Figure, Files
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, text_of
 
 from . import counts as counting
-from .counts import Column, CommentCounts, groups_chart, in_percent, kept
+from .counts import CommentColumn, CommentCounts, groups_chart, in_percent, kept
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Difference, InGroup, PointByGroup, Share
@@ -94,7 +94,7 @@ BODY = "argsum/analysis/comparing/_groups_table.html"
 
 
 @dataclass(frozen=True)
-class Group:
+class CommentGroup:
     """A value of the column and its comments."""
 
     value: str
@@ -132,12 +132,12 @@ class GroupComparison:
 
     analysis: Analysis
     column: str
-    groups: Sequence[Group]
+    groups: Sequence[CommentGroup]
     rows: Sequence[ComparedPoint]
     without: int
 
     @property
-    def tested(self) -> list[Group]:
+    def tested(self) -> list[CommentGroup]:
         """Groups that are large enough."""
         return [group for group in self.groups if not group.is_small]
 
@@ -158,7 +158,7 @@ class GroupComparison:
         return sorted(points, key=lambda row: -abs(_widest(row)[1].distance))
 
 
-def why_barred(column: Column) -> str:
+def why_barred(column: CommentColumn) -> str:
     """Why a column forms no groups, for its reader."""
     reasons = {
         counting.TOO_MANY: _("more than %d different values") % counting.MOST_VALUES,
@@ -169,13 +169,13 @@ def why_barred(column: Column) -> str:
     return reasons[column.barred]
 
 
-def chosen_column(counts: CommentCounts, wanted: str) -> Column | None:
+def chosen_column(counts: CommentCounts, wanted: str) -> CommentColumn | None:
     """The column asked for, or else the first that forms groups."""
     named = [column for column in counts.comparable if column.name == wanted]
     return next(iter(named or counts.comparable), None)
 
 
-def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> GroupComparison:
+def compared(analysis: Analysis, column: CommentColumn, points: Sequence[int]) -> GroupComparison:
     """Compare the groups of a column; two queries at most.
 
     ``points`` are the key points of the counts, by primary key.
@@ -188,23 +188,25 @@ def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> Group
     return GroupComparison(
         analysis=analysis,
         column=column.name,
-        groups=[Group(*pair) for pair in zip(column.values, column.sizes, strict=True)],
+        groups=[CommentGroup(*pair) for pair in zip(column.values, column.sizes, strict=True)],
         rows=[ComparedPoint(rows[points[figure.point]], figure) for figure in figures],
         without=column.without,
     )
 
 
-def groups_finding(comparison: GroupComparison) -> Finding | None:
+def groups_finding(comparison: GroupComparison) -> Conclusion | None:
     """Whether groups mention key points at different rates, and which most."""
     n = sum(1 for row in comparison.rows if row.found.p is not None)
     if not n:
-        return Finding(_("No key point can be compared between these groups."), _sure(comparison))
+        return Conclusion(
+            _("No key point can be compared between these groups."), _sure(comparison)
+        )
     differing = comparison.differing
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
         every = (group.difference for row in comparison.rows for group in row.found.groups)
         still = within_intervals(_("differences"), every)
-        return Finding(
+        return Conclusion(
             text % {"column": short(comparison.column)}, f"{still} {_sure(comparison)}".strip()
         )
     says = ngettext(
@@ -212,7 +214,7 @@ def groups_finding(comparison: GroupComparison) -> Finding | None:
         "%(k)s of %(n)s key points are shown to be mentioned at different rates by %(column)s",
         len(differing),
     ) % {"k": len(differing), "n": n, "column": short(comparison.column)}
-    return Finding(f"{says}; {_first(comparison, differing[0])}", _sure(comparison))
+    return Conclusion(f"{says}; {_first(comparison, differing[0])}", _sure(comparison))
 
 
 def groups_table(comparison: GroupComparison) -> TableData:
@@ -321,7 +323,7 @@ def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
 
 
 def _cell(
-    comparison: GroupComparison, group: Group, cell: InGroup, address: str
+    comparison: GroupComparison, group: CommentGroup, cell: InGroup, address: str
 ) -> dict[str, Any]:
     return {
         "share": percents(cell.share),
@@ -397,7 +399,10 @@ def _sure(comparison: GroupComparison) -> str:
 
 
 def _chart(
-    rows: Sequence[ComparedPoint], groups: Sequence[Group], series: Sequence[Group], size: str
+    rows: Sequence[ComparedPoint],
+    groups: Sequence[CommentGroup],
+    series: Sequence[CommentGroup],
+    size: str,
 ) -> Any:
     texts = distinct(row.point.text for row in rows)
     marked = [

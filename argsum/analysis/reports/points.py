@@ -12,7 +12,7 @@ from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, Comment, CommentStatement
 
-from .analyses import Narrowing, has_comments, writer_in_words
+from .analyses import StatementSearch, has_comments, writer_in_words
 
 # Key points of an analysis as pages show them: by comments, with the first quotations.
 
@@ -29,7 +29,7 @@ BEST_FIRST = ("-is_by_hand", "-score", "argument_id")
 
 
 @dataclass(frozen=True)
-class Counts:
+class PointCounts:
     """Statements, and comments that say at least one of them."""
 
     statements: int = 0
@@ -132,7 +132,7 @@ def choices_of(analysis: Analysis) -> list[FoundPoint]:
     return list(rows[:MOST_POINTS])
 
 
-def narrowed_counts(analysis: Analysis, narrow: Narrowing) -> dict[int | None, Counts]:
+def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | None, PointCounts]:
     """Key point → what is left of it; None stands for what fits none. One query."""
     rows = narrow.joined(analysis).order_by()
     comments = F("argument")
@@ -141,18 +141,18 @@ def narrowed_counts(analysis: Analysis, narrow: Narrowing) -> dict[int | None, C
     grouped = rows.values_list("point").annotate(
         s=Count("argument", distinct=True), c=Count(comments, distinct=True)
     )
-    return {point: Counts(statements, number) for point, statements, number in grouped}
+    return {point: PointCounts(statements, number) for point, statements, number in grouped}
 
 
 def narrowed_points(
-    analysis: Analysis, state: str, counts: Mapping[int | None, Counts]
+    analysis: Analysis, state: str, counts: Mapping[int | None, PointCounts]
 ) -> list[FoundPoint]:
     """Key points of a state of which something is left, those of most comments first."""
     points = [point for point in points_of(analysis, state) if point.pk in counts]
     return sorted(points, key=lambda point: (-counts[point.pk].comments, point.position))
 
 
-def comments_left(analysis: Analysis, narrow: Narrowing) -> int:
+def comments_left(analysis: Analysis, narrow: StatementSearch) -> int:
     """How many comments there are of which shares are told; words of statements are no part of it.
 
     Of one value the number is stored.
@@ -170,8 +170,8 @@ def point_rows(
     analysis: Analysis,
     points: Sequence[FoundPoint],
     *,
-    narrow: Narrowing,
-    counts: Mapping[int | None, Counts] | None = None,
+    narrow: StatementSearch,
+    counts: Mapping[int | None, PointCounts] | None = None,
     total: int,
 ) -> list[PointRow]:
     """Some key points with their first quotations, in four queries however many there are.
@@ -181,7 +181,7 @@ def point_rows(
     quotes = quotes_of(analysis, points, narrow, counts or {})
     rows = []
     for point in points:
-        own = counts[point.pk] if counts else Counts(point.statements, point.comments)
+        own = counts[point.pk] if counts else PointCounts(point.statements, point.comments)
         rows.append(
             PointRow(
                 point=point,
@@ -197,8 +197,8 @@ def point_rows(
 def quotes_of(
     analysis: Analysis,
     points: Sequence[FoundPoint],
-    narrow: Narrowing,
-    counts: Mapping[int | None, Counts],
+    narrow: StatementSearch,
+    counts: Mapping[int | None, PointCounts],
 ) -> dict[int, list[Quote]]:
     """Key point → its first statements, those that say the same words again left out.
 
@@ -224,7 +224,7 @@ def quotes_of(
     }
 
 
-def _looked_up(points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]:
+def _looked_up(points: Sequence[int], narrow: StatementSearch) -> dict[int, list[int]]:
     if not points:
         return {}
     behind = narrow.of_statements(
@@ -237,7 +237,9 @@ def _looked_up(points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]
     return {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
 
 
-def _read(analysis: Analysis, points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]:
+def _read(
+    analysis: Analysis, points: Sequence[int], narrow: StatementSearch
+) -> dict[int, list[int]]:
     if not points:
         return {}
     rows = narrow.joined(analysis).filter(point__in=points).order_by(*BEST_FIRST)
@@ -249,7 +251,7 @@ def _read(analysis: Analysis, points: Sequence[int], narrow: Narrowing) -> dict[
     return statements
 
 
-def said_counts(statements: Sequence[int], narrow: Narrowing) -> dict[int, int]:
+def said_counts(statements: Sequence[int], narrow: StatementSearch) -> dict[int, int]:
     """Statement → how many comments say it; nothing for those that are no part of a comment."""
     if narrow.is_about_comments:
         rows = narrow.sayings(argument__in=statements)
@@ -310,7 +312,9 @@ class KnownPaginator(Paginator):
         return self.number
 
 
-def statement_keys(analysis: Analysis, point: FoundPoint | None, narrow: Narrowing) -> list[int]:
+def statement_keys(
+    analysis: Analysis, point: FoundPoint | None, narrow: StatementSearch
+) -> list[int]:
     """Statements behind a key point or behind none, best first, by primary key."""
     if narrow.is_on:
         rows = narrow.joined(analysis).filter(point=point)
@@ -322,7 +326,7 @@ def statement_keys(analysis: Analysis, point: FoundPoint | None, narrow: Narrowi
 def statement_page(
     analysis: Analysis,
     point: FoundPoint | None,
-    narrow: Narrowing,
+    narrow: StatementSearch,
     *,
     known: int,
     number: str | None,
@@ -347,7 +351,7 @@ def _placements(analysis: Analysis, keys: Sequence[int]) -> list[Placement]:
     return [placements[key] for key in keys if key in placements]
 
 
-def statement_rows(placements: Sequence[Placement], narrow: Narrowing) -> list[StatementRow]:
+def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> list[StatementRow]:
     """Some placements with a comment for each, in three queries however many there are."""
     keys = [placement.argument_id for placement in placements]
     sayings = narrow.sayings(argument=OuterRef("pk")).order_by("pk").values("comment")
@@ -366,7 +370,7 @@ def statement_rows(placements: Sequence[Placement], narrow: Narrowing) -> list[S
     ]
 
 
-def comments_saying(statement: CellArgument, narrow: Narrowing) -> list[Comment]:
+def comments_saying(statement: CellArgument, narrow: StatementSearch) -> list[Comment]:
     """The first comments that say a statement."""
     sayings = narrow.sayings(argument=statement)
     rows = Comment.objects.filter(pk__in=sayings.values("comment")).order_by("position")

@@ -21,7 +21,7 @@ from argsum.datasets.models import CellArgument, Comment
 from .analyses import foreign_language, writer_in_words, writers_of
 from .counts import CommentCounts, kept
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
-from .trends import OverTime, over_time
+from .trends import PointTrends, over_time
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
@@ -51,7 +51,7 @@ class TriedSetting:
 
 
 @dataclass(frozen=True)
-class Settings:
+class AnalysisSettings:
     """What was tried, in order; ``fewer`` and ``more`` are the neighbours in key points."""
 
     tried: Sequence[TriedSetting]
@@ -61,7 +61,7 @@ class Settings:
     more: TriedSetting | None
 
 
-def settings_of(analysis: Analysis) -> Settings:
+def settings_of(analysis: Analysis) -> AnalysisSettings:
     """In one query, for the analyses of the same statements that are there already."""
     choice = analysis.choice
     taken = str(choice.get("setting", ""))
@@ -78,7 +78,7 @@ def settings_of(analysis: Analysis) -> Settings:
     ]
     own = next((setting for setting in tried if setting.is_taken), None)
     rule = "asked" if analysis.options.get("setting") else str(choice.get("rule", ""))
-    return Settings(
+    return AnalysisSettings(
         tried=tried,
         why=str(RULES.get(rule, rule)),
         taken=own,
@@ -182,7 +182,7 @@ class Report:
     rest: Share
     of_the_rest: Sequence[str]
     groups: GroupComparison | None
-    time: OverTime | None
+    time: PointTrends | None
     edits: Sequence[Edits]
     undone: int
     caveats: Sequence[str]

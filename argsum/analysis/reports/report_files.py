@@ -34,7 +34,7 @@ from .groups import (
     points_of,
 )
 from .report import Report, note_of
-from .trends import CHARTED, OverTime, trends_figures, trends_finding
+from .trends import CHARTED, PointTrends, trends_figures, trends_finding
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -50,7 +50,7 @@ FilesOf = Callable[[str], Files]
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """One part of the document, in its order.
 
     Attributes
@@ -77,63 +77,63 @@ class Part:
         return self.chart.draw if self.chart else None
 
 
-def parts_of(report: Report, files: FilesOf) -> list[Part]:
+def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
     """The whole document but its title."""
     return [
-        Part("finding", report.says),
-        Part("heading", _("Comments and method")),
-        Part("facts", facts=report.facts),
+        ReportPart("finding", report.says),
+        ReportPart("heading", _("Comments and method")),
+        ReportPart("facts", facts=report.facts),
         *_points(report),
         *_rest(report),
         *(_groups(report.groups, files) if report.groups else ()),
         *(_time(report.time, files) if report.time else ()),
         *_edits(report),
-        Part("heading", _("Limitations")),
-        *(Part("text", caveat) for caveat in report.caveats),
+        ReportPart("heading", _("Limitations")),
+        *(ReportPart("text", caveat) for caveat in report.caveats),
     ]
 
 
-def _points(report: Report) -> list[Part]:
-    made = [Part("heading", _("Key points"))]
+def _points(report: Report) -> list[ReportPart]:
+    made = [ReportPart("heading", _("Key points"))]
     note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
-    made.append(Part("text", note if report.points else _("No key points to show.")))
+    made.append(ReportPart("text", note if report.points else _("No key points to show.")))
     for point in report.points:
-        made.append(Part("point", f"{point.number}. {point.point.text}", note_of(point)))
+        made.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))
         if point.quotations:
-            made.append(Part("quotations", quotations=point.quotations))
+            made.append(ReportPart("quotations", quotations=point.quotations))
     if report.beyond:
         text = ngettext(
             "%s more key point is in the table of key points.",
             "%s more key points are in the table of key points.",
             report.beyond,
         )
-        made.append(Part("text", text % f"{report.beyond:,}"))
+        made.append(ReportPart("text", text % f"{report.beyond:,}"))
     return made
 
 
-def _rest(report: Report) -> list[Part]:
-    made = [Part("heading", _("Unmatched statements"))]
+def _rest(report: Report) -> list[ReportPart]:
+    made = [ReportPart("heading", _("Unmatched statements"))]
     text = _("%(k)s of %(n)s statements (%(share)s).")
     values = {
         "k": f"{report.rest.k:,}",
         "n": f"{report.rest.n:,}",
         "share": percents(report.rest),
     }
-    made.append(Part("text", text % values))
+    made.append(ReportPart("text", text % values))
     if report.of_the_rest:
-        made.append(Part("quotations", quotations=report.of_the_rest))
+        made.append(ReportPart("quotations", quotations=report.of_the_rest))
     return made
 
 
-def _groups(comparison: GroupComparison, files: FilesOf) -> list[Part]:
+def _groups(comparison: GroupComparison, files: FilesOf) -> list[ReportPart]:
     finding = groups_finding(comparison)
-    made = [Part("heading", _("By %s") % comparison.column)]
+    made = [ReportPart("heading", _("By %s") % comparison.column)]
     if finding:
-        made += [Part("finding", finding.says), Part("text", finding.sure)]
+        made += [ReportPart("finding", finding.says), ReportPart("text", finding.sure)]
     figure = groups_figure(comparison, files("groups"), [])
     if figure.alt:
-        made.append(Part("chart", chart=figure))
-    made.append(Part("table", table=groups_sheet(comparison), note=_method(figure)))
+        made.append(ReportPart("chart", chart=figure))
+    made.append(ReportPart("table", table=groups_sheet(comparison), note=_method(figure)))
     return made
 
 
@@ -156,17 +156,17 @@ def groups_sheet(comparison: GroupComparison) -> PageTable:
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
 
 
-def _time(trend: OverTime, files: FilesOf) -> list[Part]:
+def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
     finding = trends_finding(trend)
     chosen = trend.rows[:CHARTED]
     figure, _all = trends_figures(trend, chosen, files("trends"))
     made = [
-        Part("heading", _("Over time")),
-        Part("finding", finding.says),
-        Part("text", finding.sure),
+        ReportPart("heading", _("Over time")),
+        ReportPart("finding", finding.says),
+        ReportPart("text", finding.sure),
     ]
     if chosen:
-        made.append(Part("chart", chart=figure))
+        made.append(ReportPart("chart", chart=figure))
     rows = [
         [
             row.point.text,
@@ -178,11 +178,11 @@ def _time(trend: OverTime, files: FilesOf) -> list[Part]:
     ]
     columns = [_("Key point"), _("Share"), _("Change, points"), _("p (Holm)")]
     table = PageTable(columns, rows, [False, True, True, True])
-    made.append(Part("table", table=table, note=_method(figure)))
+    made.append(ReportPart("table", table=table, note=_method(figure)))
     return made
 
 
-def _edits(report: Report) -> list[Part]:
+def _edits(report: Report) -> list[ReportPart]:
     """Who changed how much by hand; nothing where nobody did."""
     if not report.edits and not report.undone:
         return []
@@ -190,10 +190,10 @@ def _edits(report: Report) -> list[Part]:
         (edit.person, ", ".join(f"{verb}: {n:,}" for verb, n in edit.verbs))
         for edit in report.edits
     ]
-    made = [Part("heading", _("Edits by hand")), Part("facts", facts=facts)]
+    made = [ReportPart("heading", _("Edits by hand")), ReportPart("facts", facts=facts)]
     if report.undone:
         text = ngettext("%s edit was undone.", "%s edits were undone.", report.undone)
-        made.append(Part("text", text % f"{report.undone:,}"))
+        made.append(ReportPart("text", text % f"{report.undone:,}"))
     return made
 
 
@@ -334,7 +334,7 @@ SMALL = 9
 INCHES = 5.6
 
 
-def docx_of(report: Report, parts: Sequence[Part]) -> bytes:
+def docx_of(report: Report, parts: Sequence[ReportPart]) -> bytes:
     """The document as a file."""
     from docx import Document as new_document
 
@@ -364,24 +364,24 @@ def words_of(cell: Any) -> str:
     return text_of(cell)
 
 
-def _heading(document: Document, part: Part) -> None:
+def _heading(document: Document, part: ReportPart) -> None:
     document.add_heading(plain(part.text), 1)
 
 
-def _point(document: Document, part: Part) -> None:
+def _point(document: Document, part: ReportPart) -> None:
     document.add_heading(plain(part.text), 2)
     _small(document, part.note)
 
 
-def _text(document: Document, part: Part) -> None:
+def _text(document: Document, part: ReportPart) -> None:
     document.add_paragraph(plain(part.text))
 
 
-def _finding(document: Document, part: Part) -> None:
+def _finding(document: Document, part: ReportPart) -> None:
     document.add_paragraph().add_run(plain(part.text)).bold = True
 
 
-def _facts(document: Document, part: Part) -> None:
+def _facts(document: Document, part: ReportPart) -> None:
     rows = [(name, text) for name, text in part.facts]
     if not rows:
         return
@@ -391,12 +391,12 @@ def _facts(document: Document, part: Part) -> None:
             cell.text = plain(text)
 
 
-def _quotations(document: Document, part: Part) -> None:
+def _quotations(document: Document, part: ReportPart) -> None:
     for quotation in part.quotations:
         document.add_paragraph(plain(f"“{quotation}”"), style="List Bullet")
 
 
-def _table(document: Document, part: Part) -> None:
+def _table(document: Document, part: ReportPart) -> None:
     if part.table is None:
         return
     table = document.add_table(rows=1, cols=len(part.table.columns), style="Light Grid Accent 1")
@@ -408,7 +408,7 @@ def _table(document: Document, part: Part) -> None:
     _small(document, part.note)
 
 
-def _chart(document: Document, part: Part) -> None:
+def _chart(document: Document, part: ReportPart) -> None:
     from docx.shared import Inches
 
     if part.draw is None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
-from cqa_site.results.boards import Finding, PageTable, WithInterval
+from cqa_site.results.boards import Conclusion, PageTable, WithInterval
 from cqa_site.results.figures import Figure, Files
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData
@@ -46,7 +46,7 @@ class PointTrend:
 
 
 @dataclass(frozen=True)
-class OverTime:
+class PointTrends:
     """All key points over periods.
 
     Attributes
@@ -78,7 +78,7 @@ class OverTime:
 
 def over_time(
     analysis: Analysis, comment_counts: CommentCounts, wanted: str = ""
-) -> OverTime | None:
+) -> PointTrends | None:
     """Key points by the period asked for, or the usual one; None where there is no time.
 
     One query. Dates must span at least two periods of some length.
@@ -96,7 +96,7 @@ def over_time(
     starts, sizes, counts = _by_period(comment_counts, period)
     figures = kept(f"trends-{period}", analysis, lambda: trends_of(sizes, counts))
     points = FoundPoint.objects.in_bulk(comment_counts.points)
-    return OverTime(
+    return PointTrends(
         analysis=analysis,
         period=period,
         choices=choices,
@@ -143,7 +143,7 @@ def named(start: date, period: str) -> str:
     return date_format(start, "M Y") if period == "month" else str(start.year)
 
 
-def trends_finding(trend: OverTime) -> Finding:
+def trends_finding(trend: PointTrends) -> Conclusion:
     """Whether key points are mentioned more or less often over time, and which most."""
     n = sum(1 for row in trend.rows if row.found.p is not None)
     span = {
@@ -154,16 +154,16 @@ def trends_finding(trend: OverTime) -> Finding:
     if not moving:
         text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
         still = within_intervals(_("changes"), (row.found.change for row in trend.rows))
-        return Finding(text % span, f"{still} {_sure(trend)}".strip())
+        return Conclusion(text % span, f"{still} {_sure(trend)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",
         "%(k)s of %(n)s key points are shown to rise or fall from %(first)s to %(last)s",
         len(moving),
     ) % {"k": len(moving), "n": n, **span}
-    return Finding(f"{says}; {_first(moving[0])}", _sure(trend))
+    return Conclusion(f"{says}; {_first(moving[0])}", _sure(trend))
 
 
-def trends_table(trend: OverTime) -> TableData:
+def trends_table(trend: PointTrends) -> TableData:
     """A row for each key point: its share, its change along a line, and the test of that."""
     rows: list[list[Any]] = []
     for row in trend.rows:
@@ -187,7 +187,7 @@ def trends_table(trend: OverTime) -> TableData:
     )  # fmt: skip
 
 
-def periods_table(trend: OverTime, rows: Sequence[PointTrend]) -> TableData:
+def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
     """A row for each period and key point."""
     cells: list[list[Any]] = [
         [
@@ -209,7 +209,7 @@ def periods_table(trend: OverTime, rows: Sequence[PointTrend]) -> TableData:
     )  # fmt: skip
 
 
-def trends_recipe(trend: OverTime) -> str:
+def trends_recipe(trend: PointTrends) -> str:
     """How the figures were made, in named paragraphs."""
     parts = [
         _(
@@ -236,7 +236,7 @@ def trends_recipe(trend: OverTime) -> str:
     return "\n\n".join(parts)
 
 
-def trends_figures(trend: OverTime, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
+def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
     """Chart of the chosen key points with their periods, and the table of all."""
     return [
         Figure(
@@ -267,7 +267,7 @@ def trends_figures(trend: OverTime, chosen: Sequence[PointTrend], files: Files) 
     ]
 
 
-def _trends_shown(trend: OverTime) -> PageTable:
+def _trends_shown(trend: PointTrends) -> PageTable:
     rows = [
         [
             row.point.text,
@@ -286,7 +286,7 @@ def _trends_shown(trend: OverTime) -> PageTable:
     return PageTable(columns, rows, [False, True, True, True])
 
 
-def _periods_shown(trend: OverTime, chosen: Sequence[PointTrend]) -> PageTable:
+def _periods_shown(trend: PointTrends, chosen: Sequence[PointTrend]) -> PageTable:
     """A row for each period, a column for each key point."""
     rows = [
         [
@@ -321,7 +321,7 @@ def _first(row: PointTrend) -> str:
     return text % {"point": quoted(row.point.text), "by": by}
 
 
-def _sure(trend: OverTime) -> str:
+def _sure(trend: PointTrends) -> str:
     n = sum(trend.sizes)
     text = _(
         "%(n)s comments in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
@@ -334,7 +334,7 @@ def _sure(trend: OverTime) -> str:
     }
 
 
-def _chart(trend: OverTime, chosen: Sequence[PointTrend], size: str) -> Any:
+def _chart(trend: PointTrends, chosen: Sequence[PointTrend], size: str) -> Any:
     texts = distinct(row.point.text for row in chosen)
     numbers = runs([n > 0 for n in trend.sizes])
     rows = [

@@ -29,7 +29,7 @@ from argsum.analysis.actions.point_writing import writable_points
 from argsum.analysis.forms import ADD, MERGE, AnalysisForm, NarrowForm, PointsForm
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.analyses import (
-    Narrowing,
+    StatementSearch,
     analyses_of,
     changes_of,
     foreign_language,
@@ -355,7 +355,7 @@ def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]
     overview = overview_of(analysis)
     proposed = list(points_of(analysis, State.PROPOSED)[:BESIDE]) if overview.proposed else []
     hidden = list(points_of(analysis, State.HIDDEN)[:BESIDE]) if overview.hidden else []
-    usual: dict[str, Any] = {"total": analysis.comments, "narrow": Narrowing()}
+    usual: dict[str, Any] = {"total": analysis.comments, "narrow": StatementSearch()}
     return {
         "form": form,
         "narrow": narrow,

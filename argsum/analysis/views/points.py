@@ -36,7 +36,7 @@ from argsum.analysis.forms import (
 )
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.analyses import (
-    Narrowing,
+    StatementSearch,
     analysis_of_run,
     changes_of,
     writer_in_words,
@@ -238,7 +238,7 @@ def _chosen(
 ) -> list[int]:
     """Statements that were ticked, or all that the page is narrowed to."""
     if every:
-        narrow: Narrowing = NarrowForm(request.GET, analysis=analysis).narrowing()
+        narrow: StatementSearch = NarrowForm(request.GET, analysis=analysis).narrowing()
         return statement_keys(analysis, point, narrow)
     wanted = [id_from(text) for text in request.POST.getlist("statement")]
     own = CellArgument.objects.filter(cell=analysis.cell_id)

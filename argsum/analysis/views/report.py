@@ -18,7 +18,7 @@ from django.urls import path, reverse
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports import groups, trends
 from argsum.analysis.reports.counts import (
-    Column,
+    CommentColumn,
     CommentCounts,
     counted,
     digest,
@@ -27,18 +27,18 @@ from argsum.analysis.reports.counts import (
 )
 from argsum.analysis.reports.report import QUOTATIONS, USUAL, Report, ReportRequest, report_of
 from argsum.analysis.reports.report_files import (
-    Part,
+    ReportPart,
     column_names,
     parts_of,
     points_table,
     statement_rows,
     statement_types,
 )
-from argsum.analysis.reports.trends import OverTime, PointTrend
+from argsum.analysis.reports.trends import PointTrend, PointTrends
 from cqa_site.files.actions.exports import FileTable, streamed_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.boards import Finding
+from cqa_site.results.boards import Conclusion
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.web.charts import vega as drawing
 from cqa_site.web.pages import as_file
@@ -128,7 +128,7 @@ def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
     return analysis
 
 
-def groups_files(analysis: Analysis, column: Column) -> Files:
+def groups_files(analysis: Analysis, column: CommentColumn) -> Files:
     """Where the figures of a column go away."""
     query = urlencode({"attribute": column.name})
     return _figure_files("analysis_groups_figure", analysis, query)
@@ -138,7 +138,7 @@ def groups_files(analysis: Analysis, column: Column) -> Files:
 class TrendSelection:
     """What an address asks for: key points in the chart, and those that may be chosen."""
 
-    found: OverTime | None
+    found: PointTrends | None
     chosen: Sequence[PointTrend]
     offered: Sequence[PointTrend]
     files: Files
@@ -164,13 +164,13 @@ def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
 
 
 def _groups_context(
-    request: StudyRequest, analysis: Analysis, counts: CommentCounts, column: Column
+    request: StudyRequest, analysis: Analysis, counts: CommentCounts, column: CommentColumn
 ) -> dict[str, Any]:
     shown = groups.compared(analysis, column, counts.points)
     page = Paginator(shown.rows, PER_PAGE).get_page(request.GET.get("page"))
     part = replace(shown, rows=list(page.object_list))
     rows = groups.cells_of(part, partial(point_address, analysis))
-    finding: Finding | None = groups.groups_finding(shown)
+    finding: Conclusion | None = groups.groups_finding(shown)
     return {
         "found": shown,
         "finding": finding,
@@ -272,7 +272,7 @@ def periods_of(counts: CommentCounts) -> list[str]:
     return countable(counts.first, counts.last) if counts.first and counts.last else []
 
 
-def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[Part]]:
+def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[ReportPart]]:
     counts = counted(analysis)
     asked = asked_for(request, counts)
     report = report_of(analysis, counts, asked)
@@ -313,7 +313,7 @@ WRITERS: dict[str, Callable[[StudyRequest, Analysis], HttpResponseBase]] = {
 }
 
 
-def _picture(part: Part) -> str:
+def _picture(part: ReportPart) -> str:
     """A chart as an address that holds it."""
     if part.draw is None:
         return ""

@@ -20,13 +20,13 @@ from argsum.counting.methods.counts import (
 from argsum.counting.models import CountSheet
 from argsum.datasets.models import Cell, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
-from argsum.metrics.actions.metrics import Choice, scorable_sets, upsert
+from argsum.metrics.actions.metrics import SetSelection, scorable_sets, upsert
 from argsum.metrics.methods import LLM_COVERAGE, LLM_REDUNDANCY
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
 from argsum.writing.actions.prompts import SIDES
 from cqa_site.judging.prompts import (
-    Layout,
     Neutral,
+    PromptLayout,
     PromptParts,
     fence_records,
     fence_token,
@@ -37,11 +37,11 @@ from cqa_site.judging.prompts import (
 from cqa_site.people.models import Study
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.kinds import (
-    Ended,
-    Previewed,
+    CallRequest,
+    EndedCall,
+    PreviewTargets,
     PromptKind,
-    Question,
-    Reading,
+    ReplyReading,
     Subject,
     Subjects,
     rater_of,
@@ -61,18 +61,18 @@ DIMENSIONS: dict[str, str] = {
 PROMPTS = {
     COVERAGE: PromptKind(
         lazy("Count of covered references"),
-        Layout((), ("topic", "stance", "references", "summaries")),
+        PromptLayout((), ("topic", "stance", "references", "summaries")),
         FOLDER / "coverage.md",
     ),
     UNIQUENESS: PromptKind(
         lazy("Count of unique key points"),
-        Layout((), ("topic", "stance", "summaries")),
+        PromptLayout((), ("topic", "stance", "summaries")),
         FOLDER / "redundancy.md",
     ),
 }
 
 
-def write_request(prompt: PromptVersion, shown: SummarySet) -> Question:
+def write_request(prompt: PromptVersion, shown: SummarySet) -> CallRequest:
     """The request about one set, with its texts quoted and without hidden characters.
 
     The set comes with its cell, its summaries and the cell's key points, all in order.
@@ -91,7 +91,7 @@ def write_request(prompt: PromptVersion, shown: SummarySet) -> Question:
         texts += references
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
     flags = tuple(name for text in texts for name in text.flags.names)
-    return Question(tuple(render(parts, values)), None, flags)
+    return CallRequest(tuple(render(parts, values)), None, flags)
 
 
 def _numbered(texts: Sequence[Neutral], name: str) -> str:
@@ -136,7 +136,7 @@ def target_of(
 
 def counted_sets(study: Study, target: Mapping[str, Any]) -> QuerySet[SummarySet]:
     """The sets that a target names, before a sample is drawn; all can be counted."""
-    wanted = Choice(target["dataset"], target["split"], tuple(target["systems"]))
+    wanted = SetSelection(target["dataset"], target["split"], tuple(target["systems"]))
     rows = scorable_sets(study, wanted)
     if target["choice"] == "judged":
         sheets = CountSheet.objects.filter(
@@ -198,21 +198,21 @@ class CountingKind:
         keys = keys_of(run.study, run.spec["target"], run.spec["seed"])
         return Subjects("s", keys, range(len(keys)))
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; three queries."""
         sets = with_texts(run.study, [subject.ids[0] for subject in subjects])
         return [write_request(run.prompt, sets[subject.ids[0]]) for subject in subjects]
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read the count of one reply."""
         try:
-            return Reading(
+            return ReplyReading(
                 value=read_count(reply.text, reply.finish_reason, refusal=reply.refusal)
             )
         except NoCount as problem:
-            return Reading.unscored(problem.reason)
+            return ReplyReading.unscored(problem.reason)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One row a call; then the score of every set that it is about."""
         CountReply.objects.bulk_create(
             [_row(run, reply) for reply in ended],
@@ -299,7 +299,7 @@ def _score(
     )
 
 
-def _row(run: Run, reply: Ended) -> CountReply:
+def _row(run: Run, reply: EndedCall) -> CountReply:
     value: Any = reply.reading.value
     return CountReply(
         run=run,
@@ -348,4 +348,4 @@ def _draft(study: Study, version: PromptVersion, shown: Model) -> tuple[Run, lis
     return Run(study=study, kind=KIND, prompt=version, spec=spec), [shown]
 
 
-COUNTING = Previewed(lazy("Set of key points"), _sets, _draft)
+COUNTING = PreviewTargets(lazy("Set of key points"), _sets, _draft)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.counting.methods.counts import (
-    Counts,
+    CoverageCounts,
     count_covered,
     count_unique,
     marks_from_json,
@@ -62,7 +62,7 @@ class CountContent:
     unique_text: str = ""
 
 
-class Counting(OneByOne):
+class CountingRoundKind(OneByOne):
     """One summary set at a time, marked against its references."""
 
     name = "count"
@@ -165,7 +165,7 @@ class Counting(OneByOne):
         sheets = CountSheet.objects.filter(state=CountSheet.State.SUBMITTED, round__isnull=False)
         for sheet in sheets.defer("draft").iterator(FETCH):
             marks = marks_from_json(sheet.marks)
-            counts = Counts(sheet.covered, sheet.unique, sheet.references, sheet.summaries)
+            counts = CoverageCounts(sheet.covered, sheet.unique, sheet.references, sheet.summaries)
             for name, marked, share, stored in (
                 ("covered", count_covered(marks), counts.coverage, sheet.coverage),
                 ("unique", count_unique(marks), counts.redundancy, sheet.redundancy),
@@ -179,15 +179,15 @@ class Counting(OneByOne):
                     yield f"count sheet {sheet.pk} has a share that is not of its {name} count"
 
 
-COUNTING = Counting()
+COUNTING = CountingRoundKind()
 
 
-def counts_of(content: CountContent, *, references: int, summaries: int) -> Counts:
+def counts_of(content: CountContent, *, references: int, summaries: int) -> CoverageCounts:
     """The counts that a content gives so far: typed ones first, else those of the marks."""
     marks = marks_from_json(content.marks)
     covered = count_covered(marks) if content.covered is None else content.covered
     unique = count_unique(marks) if content.unique is None else content.unique
-    return Counts(
+    return CoverageCounts(
         None if content.covered_is_unsure else covered,
         None if content.unique_is_unsure else unique,
         references,
@@ -273,7 +273,7 @@ ONE, ALL = "one", "all"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class CountingPlan:
     """Everything that decides which sets are judged, and how.
 
     ``per_cell`` takes one set of every system and cell, drawn among its settings, or all.
@@ -314,7 +314,7 @@ SETTINGS = ("name", "seed", "raters", "repeat_share", "lease_minutes", "instruct
 
 @transaction.atomic
 def plan_round(
-    *, study: Study, plan: Plan, actor: User, round_: CountingRound | None = None
+    *, study: Study, plan: CountingPlan, actor: User, round_: CountingRound | None = None
 ) -> CountingRound:
     """Make a draft round with its sets, or draw a draft's sets again.
 
@@ -346,7 +346,7 @@ def plan_round(
 
 
 def drawn_sets(
-    *, study: Study, plan: Plan, round_: CountingRound | None = None
+    *, study: Study, plan: CountingPlan, round_: CountingRound | None = None
 ) -> tuple[list[int], int]:
     """Keys of the sets that the plan draws, in their order, and how many matched."""
     rows = matching_sets(study=study, plan=plan, round_=round_)
@@ -402,7 +402,7 @@ def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed:
 
 
 def matching_sets(
-    *, study: Study, plan: Plan, round_: CountingRound | None = None
+    *, study: Study, plan: CountingPlan, round_: CountingRound | None = None
 ) -> QuerySet[SummarySet]:
     """Sets that a round may take: with key points, and with references to compare them with."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))

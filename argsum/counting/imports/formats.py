@@ -12,10 +12,10 @@ from argsum.counting.methods.released_counts import LEFT_OUT, CountedSet, CountF
 from argsum.datasets.imports.argument_files import DATASET, KEY_POINTS, STANCE, TOPIC
 from argsum.datasets.imports.datasets import AskingDataset
 from argsum.datasets.imports.formats import DatasetFormat
-from cqa_site.files.actions.imports import Flag, Line, Note, Source, rejected
+from cqa_site.files.actions.imports import Flag, ImportSource, Line, Note, rejected
 from cqa_site.files.format_parts import (
-    Counted,
     Look,
+    ObjectCount,
     Option,
     Sample,
     csv_of,
@@ -76,7 +76,7 @@ def fits_counts(look: Look) -> str:
 # A file of one person's counts as lines of an import.
 
 
-def read_count_sheets(source: Source) -> Iterator[Line]:
+def read_count_sheets(source: ImportSource) -> Iterator[Line]:
     """One sheet a row; rows that were not done are counted and left out."""
     file = read_counts(source.path, name=source.name)
     for problem in file.problems:
@@ -158,7 +158,7 @@ class AskingCounts(AskingDataset):
 def register_count_imports() -> None:
     """Make counts known to the platform."""
     register_counted(
-        Counted("sets", lazy("Sets of key points")), Counted(BOOK, lazy("Count sheets"))
+        ObjectCount("sets", lazy("Sets of key points")), ObjectCount(BOOK, lazy("Count sheets"))
     )
     register_options(
         Option(

@@ -21,7 +21,7 @@ from argsum.counting.models import CountSheet
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
-from cqa_site.files.actions.imports import Entry, ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import ImportEntry, ImportRefused, Reconciliation
 from cqa_site.people.models import Rater, Study, User
 
 # One judgement as a file states it, and what it goes into.
@@ -57,7 +57,7 @@ def references_of(options: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CountEntry(Entry):
+class CountEntry(ImportEntry):
     """One rater's counts for one set; known by set and rater."""
 
     is_row: ClassVar[bool] = False

@@ -65,7 +65,7 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Counts:
+class CoverageCounts:
     """The two counts and the shares that follow; None where there is no count."""
 
     covered: float | None

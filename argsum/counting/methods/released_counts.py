@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argsum.datasets.methods.statements import plain, words
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, UnreadableFile, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, UnreadableFile, open_table
 
 # One row of an annotator's released counts; see `released`.
 
@@ -71,7 +71,7 @@ class CountedSet:
         return LEFT_OUT in self.system
 
 
-def counted_set(row: Row) -> CountedSet | None:
+def counted_set(row: TableRow) -> CountedSet | None:
     """The judgement of a row; None where it was not done.
 
     Raises
@@ -126,14 +126,14 @@ def numbered_texts(cell: str) -> tuple[str, ...]:
     return texts
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: TableRow, column: str) -> str:
     text = str(row.values.get(column) or "").strip()
     if not text:
         raise BadRow(column, "is empty")
     return text
 
 
-def _texts(row: Row, column: str) -> tuple[str, ...]:
+def _texts(row: TableRow, column: str) -> tuple[str, ...]:
     try:
         return numbered_texts(_text(row, column))
     except BadRow:
@@ -142,14 +142,14 @@ def _texts(row: Row, column: str) -> tuple[str, ...]:
         raise BadRow(column, str(error)) from None
 
 
-def _stance(row: Row) -> int:
+def _stance(row: TableRow) -> int:
     text = _text(row, "stance")
     if text not in ("-1", "1"):
         raise BadRow("stance", f"{text!r} is neither 1 nor -1")
     return int(text)
 
 
-def _number(row: Row, column: str) -> float:
+def _number(row: TableRow, column: str) -> float:
     text = _text(row, column)
     try:
         return float(text)
@@ -157,14 +157,14 @@ def _number(row: Row, column: str) -> float:
         raise BadRow(column, f"{text[:40]!r} is not a number") from None
 
 
-def _share(row: Row, column: str) -> float:
+def _share(row: TableRow, column: str) -> float:
     value = _number(row, column)
     if value in (NOT_DONE, UNSURE) or 0 <= value <= 1:
         return value
     raise BadRow(column, f"{value:g} is not between 0 and 1, and is neither -1 nor -2")
 
 
-def _count(row: Row, column: str, most: int) -> float | None:
+def _count(row: TableRow, column: str, most: int) -> float | None:
     if not str(row.values.get(column) or "").strip():
         return None
     value = _number(row, column)

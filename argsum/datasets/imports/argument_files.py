@@ -31,7 +31,14 @@ from argsum.datasets.methods.preprocessing import (
     UNIQUE,
     Half,
 )
-from cqa_site.files.actions.imports import Entry, ImportRefused, Line, Note, Source, rejected
+from cqa_site.files.actions.imports import (
+    ImportEntry,
+    ImportRefused,
+    ImportSource,
+    Line,
+    Note,
+    rejected,
+)
 from cqa_site.files.format_parts import Look, Sample, csv_of
 
 # A cell of a file, and the dataset it belongs to.
@@ -43,7 +50,7 @@ PUBLISHED_RECIPE = "published"
 
 
 @dataclass(frozen=True, slots=True)
-class CellEntry(Entry):
+class CellEntry(ImportEntry):
     """One topic and stance with everything that the file says about it."""
 
     is_row: ClassVar[bool] = False
@@ -107,13 +114,13 @@ def funnel_words(counts: Mapping[str, int]) -> str:
 # The three kinds of files with arguments, as lines of an import.
 
 
-def read_argkp(source: Source) -> Iterator[Line]:
+def read_argkp(source: ImportSource) -> Iterator[Line]:
     """Arguments, key points and labels from an archive; a remark names the member."""
     file = read_archive(source.path, name=source.name)
     yield from _lines(source, file, has_members=True)
 
 
-def read_pairs(source: Source) -> Iterator[Line]:
+def read_pairs(source: ImportSource) -> Iterator[Line]:
     """One row per argument and key point; without a label column each is a match."""
     file = read_argument_pairs(source.path, name=source.name, **source.reading)
     if not file.has_label:
@@ -137,13 +144,15 @@ def _matches_only(file: ArgumentFile) -> Iterator[Note]:
         )
 
 
-def read_list(source: Source) -> Iterator[Line]:
+def read_list(source: ImportSource) -> Iterator[Line]:
     """One row per argument."""
     file = read_argument_list(source.path, name=source.name, **source.reading)
     yield from _lines(source, file)
 
 
-def _lines(source: Source, file: ArgumentFile, *, has_members: bool = False) -> Iterator[Line]:
+def _lines(
+    source: ImportSource, file: ArgumentFile, *, has_members: bool = False
+) -> Iterator[Line]:
     for problem in file.problems:
         yield rejected(problem, place=problem.file if has_members else "", of="arguments")
     name = dataset_name(source.options, source.name)

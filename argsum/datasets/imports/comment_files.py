@@ -30,9 +30,16 @@ from argsum.datasets.methods.comment_columns import (
 )
 from argsum.datasets.models import Cell
 from argsum.datasets.reports.comments import EXPORTED
-from cqa_site.files.actions.imports import Entry, Flag, ImportRefused, Line, Note, Source
+from cqa_site.files.actions.imports import (
+    Flag,
+    ImportEntry,
+    ImportRefused,
+    ImportSource,
+    Line,
+    Note,
+)
 from cqa_site.files.format_parts import Look, Sample, csv_of
-from cqa_site.tabular import Row, Table, beginning
+from cqa_site.tabular import Table, TableRow, beginning
 from cqa_site.tabular.cells import (
     LONGEST_VALUE,
     MOST_ATTRIBUTES,
@@ -61,7 +68,7 @@ _RECORDS = ("json", "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
-class CommentEntry(Entry):
+class CommentEntry(ImportEntry):
     """One comment; ``key`` is as that of `Comment`, ``group`` the column that was called so."""
 
     dataset: str
@@ -79,7 +86,7 @@ class CommentEntry(Entry):
 class _Reading:
     """How one file is read, and what was met on the way."""
 
-    source: Source
+    source: ImportSource
     columns: Mapping[str, str]
     # By header: the name of the attribute.
     attributes: Mapping[str, str]
@@ -97,7 +104,7 @@ class _Reading:
     unclear: int = 0
 
 
-def read_comments(source: Source) -> Iterator[Line]:
+def read_comments(source: ImportSource) -> Iterator[Line]:
     """One comment a row; what is left out or cut is said at the end."""
     with source.table(may_be_lines=True) as table:
         has_first = first_is_comment(table, source.options)
@@ -144,10 +151,10 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
     return is_comment(header) or table.name.lower().endswith(".txt")
 
 
-def _mapped(source: Source, table: Table) -> tuple[dict[str, str], Iterator[Row]]:
+def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterator[TableRow]]:
     """The columns that were chosen, else those proposed; raises ImportRefused for others."""
     asked = dict(source.options.get("mapping") or {})
-    rows: Iterator[Row] = table.rows
+    rows: Iterator[TableRow] = table.rows
     if not asked:
         head = beginning(table).rows
         return proposed(table.columns, head, table.titles), _chained(head, table.rows)
@@ -161,17 +168,17 @@ def _mapped(source: Source, table: Table) -> tuple[dict[str, str], Iterator[Row]
     return asked, rows
 
 
-def _chained(head: Iterable[Row], rest: Iterable[Row]) -> Iterator[Row]:
+def _chained(head: Iterable[TableRow], rest: Iterable[TableRow]) -> Iterator[TableRow]:
     yield from head
     yield from rest
 
 
-def _with_header(header: str, rows: Iterator[Row]) -> Iterator[Row]:
-    yield Row(1, {header: header})
+def _with_header(header: str, rows: Iterator[TableRow]) -> Iterator[TableRow]:
+    yield TableRow(1, {header: header})
     yield from rows
 
 
-def _reading(source: Source, table: Table, mapping: Mapping[str, str]) -> _Reading:
+def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> _Reading:
     used = {mapping[name] for name in ("comment", "topic", "id", "date") if name in mapping}
     if table.columns[: len(OWN)] == OWN:
         used |= _MADE
@@ -193,7 +200,7 @@ def _reading(source: Source, table: Table, mapping: Mapping[str, str]) -> _Readi
     )
 
 
-def _topic(source: Source) -> str:
+def _topic(source: ImportSource) -> str:
     """What was said, else the one topic of a dataset that is there; raises ImportRefused."""
     if topic := source.text("topic"):
         if len(topic) > LONGEST_TOPIC:
@@ -209,7 +216,7 @@ def _topic(source: Source) -> str:
     )
 
 
-def _order(source: Source, column: str | None) -> Order:
+def _order(source: ImportSource, column: str | None) -> Order:
     """What was said, else what the whole column shows; raises ImportRefused for another word."""
     asked = source.text("date_order")
     if asked not in Order.__members__.values():
@@ -221,12 +228,12 @@ def _order(source: Source, column: str | None) -> Order:
         return order_of(as_words(row.values.get(column)) for row in table.rows)
 
 
-def _hash_of(source: Source) -> str:
+def _hash_of(source: ImportSource) -> str:
     with source.path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _lines(reading: _Reading, row: Row) -> Iterator[Line]:
+def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
     """A comment, with a remark where its date cannot be read; or why the row has none."""
     columns = reading.columns
     texts = {name: as_words(row.values.get(header)) for name, header in columns.items()}
@@ -281,7 +288,7 @@ def _key_of_id(name: str) -> str:
     return hashlib.sha256(json.dumps(["id", name]).encode()).hexdigest()
 
 
-def _key(reading: _Reading, row: Row, topic: str, text: str) -> str:
+def _key(reading: _Reading, row: TableRow, topic: str, text: str) -> str:
     """By text, all other columns, and the number among equal rows of the file."""
     comment, about = reading.columns["comment"], reading.columns.get("topic")
     others = sorted(
@@ -295,7 +302,7 @@ def _key(reading: _Reading, row: Row, topic: str, text: str) -> str:
     return hashlib.sha256(f"{reading.equal[equal]}\n{content}".encode()).hexdigest()
 
 
-def _attributes(reading: _Reading, row: Row) -> dict[str, str]:
+def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
     attributes = {}
     for header, name in reading.attributes.items():
         words = as_words(row.values.get(header)).strip()

@@ -28,7 +28,7 @@ from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, fun
 
 
 @dataclass
-class Change:
+class CellChange:
     """What a file would add to a cell, and where it says something else.
 
     Positions are those of the file's cell. ``rated`` are stored arguments with the file's quality
@@ -63,15 +63,15 @@ class StoredCell:
     key_points: dict[str, int] = field(default_factory=dict)
     matches: dict[tuple[int | None, int | None], KeyPointMatch] = field(default_factory=dict)
 
-    def compare(self, raw: RawCell) -> Change:
+    def compare(self, raw: RawCell) -> CellChange:
         """What the file's cell is to this one."""
-        change = Change()
+        change = CellChange()
         self._compare_arguments(raw, change)
         self._compare_key_points(raw, change)
         self._compare_matches(raw, change)
         return change
 
-    def _compare_arguments(self, raw: RawCell, change: Change) -> None:
+    def _compare_arguments(self, raw: RawCell, change: CellChange) -> None:
         for place, argument in enumerate(raw.arguments):
             stored = self.arguments.get(text_key(argument.text))
             if stored is None:
@@ -82,7 +82,7 @@ class StoredCell:
             result = "changed" if _compare_argument(stored, argument, change) else "same"
             change.counts["arguments"][result] += 1
 
-    def _compare_key_points(self, raw: RawCell, change: Change) -> None:
+    def _compare_key_points(self, raw: RawCell, change: CellChange) -> None:
         for place, key_point in enumerate(raw.key_points):
             stored = self.key_points.get(text_key(key_point.text))
             if stored is None:
@@ -91,7 +91,7 @@ class StoredCell:
                 change.key_point_keys[place] = stored
             change.counts["key_points"]["new" if stored is None else "same"] += 1
 
-    def _compare_matches(self, raw: RawCell, change: Change) -> None:
+    def _compare_matches(self, raw: RawCell, change: CellChange) -> None:
         for (argument, two), is_match in raw.matches.items():
             keys = (change.argument_keys.get(argument), change.key_point_keys.get(two))
             stored = self.matches.get(keys)
@@ -108,7 +108,7 @@ class StoredCell:
                 change.counts["matches"]["changed"] += 1
 
 
-def _compare_argument(stored: CellArgument, argument: RawArgument, change: Change) -> bool:
+def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellChange) -> bool:
     """Whether the file says something else; an empty cell says nothing."""
     if argument.quality is None or argument.quality == stored.quality:
         return False
@@ -147,7 +147,7 @@ def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str,
 PIECE = 2_000
 
 
-def write_cell(cell: Cell, raw: RawCell, change: Change, *, update: bool) -> None:
+def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) -> None:
     """Add what is new; with ``update`` replace what differs.
 
     The caller holds the transaction.

@@ -19,25 +19,25 @@ from argsum.datasets.methods.comment_columns import proposed
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import CellArgument, Dataset
 from cqa_site.files.actions.imports import (
-    Entry,
+    ImportEntry,
     ImportRefused,
+    ImportSource,
     Line,
     Note,
     Reconciliation,
-    Source,
     rejected,
 )
 from cqa_site.files.actions.recognition import guessed
 from cqa_site.files.format_parts import (
-    Counted,
     Look,
+    ObjectCount,
     Option,
     Sample,
     csv_of,
     register_counted,
     register_options,
 )
-from cqa_site.files.formats import JUDGED, Format, Link, Text, register_format
+from cqa_site.files.formats import JUDGED, Format, PageLink, Text, register_format
 from cqa_site.files.forms import Asking
 
 from . import argument_files as samples
@@ -59,7 +59,7 @@ from .datasets import AskingDataset, DatasetReconciliation
 if TYPE_CHECKING:
     from cqa_site.files.models import ImportBatch, ImportFile
     from cqa_site.people.models import Study
-    from cqa_site.tabular import Preview
+    from cqa_site.tabular import FilePreview
 
 
 # A file of qualities for arguments that are there: by topic and text, whatever their stance.
@@ -71,7 +71,7 @@ COLUMNS = ("argument", "topic", "set", "WA", "MACE-P", "stance_WA", "stance_WA_c
 
 
 @dataclass(frozen=True, slots=True)
-class QualityEntry(Entry):
+class QualityEntry(ImportEntry):
     """The quality of one argument."""
 
     is_row: ClassVar[bool] = True
@@ -80,7 +80,7 @@ class QualityEntry(Entry):
     rated: RatedRow
 
 
-def read_qualities(source: Source) -> Iterator[Line]:
+def read_qualities(source: ImportSource) -> Iterator[Line]:
     """One entry a row that has a quality."""
     column = source.text("quality")
     file = read_rated(source.path, name=source.name, column=column, **source.reading)
@@ -237,7 +237,7 @@ class CommentFormat(Format):
     home: tuple[str, Text] | None = DATASETS_PAGE
 
     def guess(
-        self, file: "ImportFile", shown: "Preview", options: Mapping[str, Any]
+        self, file: "ImportFile", shown: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Columns by their names, and by the length of what is in them."""
         is_own = shown.columns[: len(OWN)] == OWN
@@ -249,21 +249,21 @@ class CommentFormat(Format):
         dataset = _dataset_of(file.study, file)
         return TO_PLACE if dataset and _analysis_of(dataset) else self.next_step
 
-    def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[Link]:
+    def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
         """To the key points of the dataset, found or not found yet, and to the dataset."""
         dataset = _dataset_of(study, file)
         if dataset is None:
             return super().links(study, file)
         own = [study.public_id, dataset.public_id]
-        page = Link(lazy("Dataset"), reverse("dataset", args=own))
+        page = PageLink(lazy("Dataset"), reverse("dataset", args=own))
         if analysis := _analysis_of(dataset):
             there = reverse("analysis", args=[study.public_id, analysis.public_id])
-            return [Link(lazy("Place new comments"), there), page]
+            return [PageLink(lazy("Place new comments"), there), page]
         cells = list(dataset.cells.all()[:2])
         if len(cells) != 1:
-            return [Link(lazy("Find key points"), page.address)]
+            return [PageLink(lazy("Find key points"), page.address)]
         new = f"{reverse('analysis_new', args=own[:1])}?cell={cells[0].public_id}"
-        return [Link(lazy("Find key points"), new), page]
+        return [PageLink(lazy("Find key points"), new), page]
 
 
 def _dataset_of(study: "Study", file: "ImportFile | ImportBatch") -> "Dataset | None":
@@ -280,11 +280,11 @@ def _analysis_of(dataset: "Dataset") -> Any:
 def register_argument_imports() -> None:
     """Make files with arguments known to the platform."""
     register_counted(
-        Counted(BOOK, lazy("Topics by stance")),
-        Counted("key_points", lazy("Reference key points")),
-        Counted("matches", lazy("Labels of pairs")),
-        Counted(COMMENTS, lazy("Comments"), NEW_COMMENTS),
-        Counted(STATEMENTS, lazy("Different statements")),
+        ObjectCount(BOOK, lazy("Topics by stance")),
+        ObjectCount("key_points", lazy("Reference key points")),
+        ObjectCount("matches", lazy("Labels of pairs")),
+        ObjectCount(COMMENTS, lazy("Comments"), NEW_COMMENTS),
+        ObjectCount(STATEMENTS, lazy("Different statements")),
     )
     register_options(
         Option("dataset", longest=120, hint="Dataset name. Default: the file name."),

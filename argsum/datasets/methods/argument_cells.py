@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from cqa_site.tabular import (
     Problem,
     ReadingLog,
-    Row,
+    TableRow,
     UnreadableFile,
     Value,
     open_table,
@@ -221,7 +221,7 @@ def named_rows(
     quality: str = "",
     log: ReadingLog | None = None,
     **how: Any,
-) -> Iterator[Row]:
+) -> Iterator[TableRow]:
     """Rows of a file under the names of `ALIASES`; other columns are left out.
 
     ``quality`` is the header of the quality to read, where a file has several; ``log`` and ``how``
@@ -242,7 +242,7 @@ def named_rows(
             log.unread += [header for header in left if not _UNNAMED.fullmatch(header)]
         for row in table.rows:
             values = {column: row.values[header] for column, header in columns.items()}
-            yield Row(row.number, values)
+            yield TableRow(row.number, values)
 
 
 def headers_of(path: str | os.PathLike[str], *, name: str, **how: Any) -> list[str]:
@@ -371,7 +371,9 @@ def cell_of(build: CellBuilder, values: Mapping[str, Value], **stance: Any) -> R
     return build.cell(as_text(values, "topic"), as_stance(values, **stance), as_split(values))
 
 
-def take_rows(rows: Iterator[Row], take: Callable[[Row], None], *, file: str) -> Iterator[Problem]:
+def take_rows(
+    rows: Iterator[TableRow], take: Callable[[TableRow], None], *, file: str
+) -> Iterator[Problem]:
     """Hand each row on; those that do not fit come back as problems."""
     for row in rows:
         try:

@@ -27,7 +27,7 @@ from argsum.datasets.methods.argument_cells import (
     take_rows,
     unread_columns,
 )
-from cqa_site.tabular import Problem, Row, UnreadableFile, printable_name
+from cqa_site.tabular import Problem, TableRow, UnreadableFile, printable_name
 from cqa_site.tabular.binary_formats import folder_members, unpacked
 
 # Single files of debate arguments: pairs of argument and key point, and bare lists.
@@ -83,7 +83,7 @@ def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) 
     return ArgumentFile(build.cells, problems, has_label=has_label, unread=unread)
 
 
-def _take_pair(build: CellBuilder, row: Row) -> None:
+def _take_pair(build: CellBuilder, row: TableRow) -> None:
     is_match = as_label(row.values)
     if not as_text(row.values, "key_point").strip() and is_match is not None:
         raise Misfit("key_point", "is empty, but the pair has a label")
@@ -91,14 +91,14 @@ def _take_pair(build: CellBuilder, row: Row) -> None:
     _take_key_point(build, row, cell, argument, is_match)
 
 
-def _take_match(build: CellBuilder, row: Row) -> None:
+def _take_match(build: CellBuilder, row: TableRow) -> None:
     argument, cell, is_repeat = _take_argument(build, row, is_needed=True)
     cell.repeats += is_repeat
     _take_key_point(build, row, cell, argument, is_match=True)
 
 
 def _take_key_point(
-    build: CellBuilder, row: Row, cell: RawCell, argument: int, is_match: bool | None
+    build: CellBuilder, row: TableRow, cell: RawCell, argument: int, is_match: bool | None
 ) -> None:
     text = as_text(row.values, "key_point")
     if not text.strip():
@@ -123,12 +123,14 @@ def read_argument_list(path: str | os.PathLike[str], *, name: str, **how: Any) -
     return ArgumentFile(problems=list(problems), cells=build.cells)
 
 
-def _take_listed(build: CellBuilder, row: Row) -> None:
+def _take_listed(build: CellBuilder, row: TableRow) -> None:
     _, cell, is_repeat = _take_argument(build, row, is_needed=False)
     cell.repeats += is_repeat
 
 
-def _take_argument(build: CellBuilder, row: Row, *, is_needed: bool) -> tuple[int, RawCell, bool]:
+def _take_argument(
+    build: CellBuilder, row: TableRow, *, is_needed: bool
+) -> tuple[int, RawCell, bool]:
     new = RawArgument(
         as_text(row.values, "arg_id"),
         as_text(row.values, "argument"),
@@ -213,11 +215,13 @@ def _read_members(members: Mapping[str, Path], name: str) -> ArgumentFile:
         for part in ARGKP_PARTS:
             if (split, part) not in files:
                 raise UnreadableFile(name, f"holds files of {split}, but no {part}_{split}.csv")
-        problems += _Split(build, split).read({part: files[split, part] for part in ARGKP_PARTS})
+        problems += _SplitFiles(build, split).read(
+            {part: files[split, part] for part in ARGKP_PARTS}
+        )
     return ArgumentFile(cells=build.cells, problems=problems)
 
 
-class _Split:
+class _SplitFiles:
     """The three files of one split, whose ids mean something only here."""
 
     def __init__(self, build: CellBuilder, split: str) -> None:
@@ -240,10 +244,10 @@ class _Split:
             problems += take_rows(rows, take, file=printable_name(member))
         return problems
 
-    def _cell(self, row: Row) -> RawCell:
+    def _cell(self, row: TableRow) -> RawCell:
         return self.build.cell(as_text(row.values, "topic"), as_stance(row.values), self.split)
 
-    def _take_argument(self, row: Row) -> None:
+    def _take_argument(self, row: TableRow) -> None:
         key = _new_id(row, "arg_id", self.arguments)
         text = as_text(row.values, "argument")
         cell = self._cell(row)
@@ -252,14 +256,14 @@ class _Split:
         cell.repeats += is_repeat
         self.arguments[key] = (cell, place)
 
-    def _take_key_point(self, row: Row) -> None:
+    def _take_key_point(self, row: TableRow) -> None:
         key = _new_id(row, "key_point_id", self.key_points)
         text = as_text(row.values, "key_point")
         cell = self._cell(row)
         new = RawKeyPoint(key, text, row.number)
         self.key_points[key] = (cell, self.build.add_key_point(cell, new))
 
-    def _take_label(self, row: Row) -> None:
+    def _take_label(self, row: TableRow) -> None:
         cell, argument = _known_id(row, "arg_id", self.arguments)
         other, key_point = _known_id(row, "key_point_id", self.key_points)
         if cell is not other:
@@ -269,7 +273,7 @@ class _Split:
             self.build.add_match(cell, argument, key_point, is_match)
 
 
-def _new_id(row: Row, column: str, known: Mapping[str, _Place]) -> str:
+def _new_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> str:
     key = as_text(row.values, column)
     if not key.strip():
         raise Misfit(column, "is empty")
@@ -278,7 +282,7 @@ def _new_id(row: Row, column: str, known: Mapping[str, _Place]) -> str:
     return key
 
 
-def _known_id(row: Row, column: str, known: Mapping[str, _Place]) -> _Place:
+def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place:
     key = as_text(row.values, column)
     if key not in known:
         raise Misfit(column, f"{key[:40]!a} is no {column} of this split")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from html import unescape
 from html.parser import HTMLParser
 
-from cqa_site.tabular import Row
+from cqa_site.tabular import TableRow
 from cqa_site.tabular.cells import as_words, is_missing
 from cqa_site.tabular.layout import named_question
 
@@ -158,7 +158,7 @@ def comment_columns(headers: Iterable[str]) -> list[str]:
 
 
 def column_of_sentences(
-    headers: Sequence[str], rows: Sequence[Row], titles: Mapping[str, str]
+    headers: Sequence[str], rows: Sequence[TableRow], titles: Mapping[str, str]
 ) -> str:
     """The column proposed for comments, if what stands there are sentences; else ""."""
     column = proposed(headers, rows, titles).get("comment", "")
@@ -169,7 +169,7 @@ def column_of_sentences(
 
 
 def proposed(
-    headers: Sequence[str], rows: Sequence[Row], titles: Mapping[str, str] | None = None
+    headers: Sequence[str], rows: Sequence[TableRow], titles: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Which column is probably what.
 
@@ -193,7 +193,9 @@ def proposed(
     return {field: mapping[field] for field in FIELDS if field in mapping}
 
 
-def _all_dates(headers: Sequence[str], rows: Sequence[Row], taken: Mapping[str, str]) -> list[str]:
+def _all_dates(
+    headers: Sequence[str], rows: Sequence[TableRow], taken: Mapping[str, str]
+) -> list[str]:
     """Columns in which every value is a date."""
     dates = []
     for header in (column for column in headers if column not in taken.values()):
@@ -212,7 +214,7 @@ def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str
     return {**mapping, **{bare(header): header for header in reversed(headers)}}
 
 
-def _fits(field: str, rows: Sequence[Row], header: str) -> bool:
+def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
     """Whether a column is no worse than half filled with what the field takes."""
     values = [row.values.get(header) for row in rows]
     texts = [as_words(value) for value in values if not is_missing(value)]
@@ -250,11 +252,11 @@ def _is_date(text: str) -> bool:
     return as_date(text) is not None
 
 
-def _length(rows: Sequence[Row], header: str) -> int:
+def _length(rows: Sequence[TableRow], header: str) -> int:
     return sum(map(len, _texts(rows, header)))
 
 
-def _texts(rows: Sequence[Row], header: str) -> list[str]:
+def _texts(rows: Sequence[TableRow], header: str) -> list[str]:
     texts = (row.values.get(header) for row in rows)
     return [text for text in texts if isinstance(text, str) and text.strip()]
 

@@ -57,7 +57,7 @@ STATEMENT_STEP_NAMES = STEP_NAMES | {
 
 
 @dataclass(frozen=True)
-class Step:
+class RecipeStep:
     """How many arguments are left after a step, and how many it took."""
 
     key: str
@@ -77,7 +77,7 @@ class Funnel:
 
     split: str
     cells: int
-    steps: tuple[Step, ...]
+    steps: tuple[RecipeStep, ...]
     comments: int | None = None
 
     @property
@@ -249,11 +249,11 @@ def _funnels(
     return tuple(made)
 
 
-def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[Step, ...]:
+def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[RecipeStep, ...]:
     before = counts[READ]
     made = []
     for key, left in counts.items():
-        made.append(Step(key, left, before - left, is_of_statements))
+        made.append(RecipeStep(key, left, before - left, is_of_statements))
         before = left
     return tuple(made)
 

@@ -20,16 +20,16 @@ from argsum.keypoints.actions.sets import SOURCE, request_assignment
 from argsum.keypoints.models import SummarySet, SystemSummary
 from argsum.systems.methods.clusters import UNASSIGNED, prevalence
 from cqa_site.files.actions.imports import (
-    Entry,
+    ImportEntry,
     ImportRefused,
+    ImportSource,
     Line,
     Note,
     Reconciliation,
-    Source,
     rejected,
 )
 
-from .placement import Misplaced, Placing, system_of
+from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
 # Files of systems' key points as lines of an import.
 
@@ -41,7 +41,7 @@ NO_ORDER = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class SystemEntry(Entry):
+class SystemEntry(ImportEntry):
     """One set; ``together`` are all sets of the file with ids, by which their order is checked."""
 
     is_row: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class SystemEntry(Entry):
         return " · ".join(part for part in parts if part)[:80]
 
 
-def read_system_points(source: Source) -> Iterator[Line]:
+def read_system_points(source: ImportSource) -> Iterator[Line]:
     """One entry a set; what the file does not say is taken from what was asked."""
     file = read_system_file(source.path, name=source.name, **source.reading)
     for problem in file.problems:
@@ -103,7 +103,9 @@ def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
         raise ImportRefused(str(misfit)) from None
 
 
-def _completed(system_set: SystemSet, asked: tuple[str, int | None], source: Source) -> SystemSet:
+def _completed(
+    system_set: SystemSet, asked: tuple[str, int | None], source: ImportSource
+) -> SystemSet:
     topic, stance = asked
     return replace(
         system_set,
@@ -136,7 +138,7 @@ class SystemReconciliation(Reconciliation):
         self._asked_scorer = ""
         self._told: set[str] = set()
         self._bare = 0
-        self._placing: Placing | None = None
+        self._placing: ArgumentOrder | None = None
 
     def compare(self, entries: Sequence[SystemEntry]) -> None:
         """Compare a piece of the file."""
@@ -153,7 +155,7 @@ class SystemReconciliation(Reconciliation):
         for entry in entries:
             try:
                 self._take(entry)
-            except (NotThisCell, Misplaced) as reason:
+            except (NotThisCell, MisplacedIdsError) as reason:
                 self.leave_out(entry.row, entry.about, str(reason), of=BOOK)
 
     def finish(self) -> None:
@@ -265,7 +267,7 @@ class SystemReconciliation(Reconciliation):
         if system_set.places:
             if self._placing is None:
                 together = [run for member in entry.together if (run := self._run(member))]
-                self._placing = Placing(self._chosen, entry.order, together)
+                self._placing = ArgumentOrder(self._chosen, entry.order, together)
                 self.outcome.notes.extend(self._placing.notes)
             return self._placing.arguments(_run_of(cell, system_set)), list(system_set.places)
         if all(point.arguments is None for point in system_set.points):

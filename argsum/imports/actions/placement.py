@@ -25,7 +25,7 @@ from argsum.imports.methods.clustering_order import (
     word_strength,
 )
 from argsum.imports.methods.released_scores import StoredRun
-from cqa_site.files.actions.imports import Entry, ImportRefused
+from cqa_site.files.actions.imports import ImportEntry, ImportRefused
 
 # What a file of stored scores says about one set.
 
@@ -54,7 +54,7 @@ def system_of(options: Mapping[str, Any], file_name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEntry(Entry):
+class StoredEntry(ImportEntry):
     """Scores of one set.
 
     Attributes
@@ -109,7 +109,7 @@ NEARLY_ALL = 0.75
 FEWEST_TOLD = 100
 
 
-class Misplaced(Exception):
+class MisplacedIdsError(Exception):
     """The ids of one clustering belong to no arguments here; the message says why."""
 
 
@@ -120,7 +120,7 @@ class _Argument(NamedTuple):
     text: str
 
 
-class Placing:
+class ArgumentOrder:
     """The arguments of a dataset in the order that the ids of one file follow.
 
     ``order`` is what was asked for, one of `ORDERS`. With "" it is recognised: the ids have to
@@ -152,7 +152,9 @@ class Placing:
         if len(members) != len(run.cluster_ids):
             reason = _("%(ids)d cluster ids, but the dataset keeps %(here)d of %(all)d arguments.")
             here, there = len(members), len(self._stored.get(key, []))
-            raise Misplaced(reason % {"ids": len(run.cluster_ids), "here": here, "all": there})
+            raise MisplacedIdsError(
+                reason % {"ids": len(run.cluster_ids), "here": here, "all": there}
+            )
         return self._ordered[key]
 
     @property
@@ -286,10 +288,14 @@ class Placing:
         known = {argument.text: argument.pk for argument in cell}
         if len(run.texts) != len(run.cluster_ids):
             reason = _("%(ids)d cluster ids, but the file names %(texts)d arguments.")
-            raise Misplaced(reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)})
+            raise MisplacedIdsError(
+                reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)}
+            )
         for text in run.texts:
             if text not in known:
-                raise Misplaced(_("The dataset does not have the argument “%s”.") % text[:80])
+                raise MisplacedIdsError(
+                    _("The dataset does not have the argument “%s”.") % text[:80]
+                )
         return [known[text] for text in run.texts]
 
 

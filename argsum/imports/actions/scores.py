@@ -21,11 +21,11 @@ from argsum.keypoints.models import SummarySet
 from argsum.metrics.actions.metrics import upsert
 from argsum.metrics.methods import LLM, LONGEST, RELEASED_PARTS, soft_name
 from argsum.metrics.models import MetricScore
-from cqa_site.files.actions.imports import ImportRefused, Line, Note, Reconciliation, Source
+from cqa_site.files.actions.imports import ImportRefused, ImportSource, Line, Note, Reconciliation
 from cqa_site.tabular import UnreadableFile
 from cqa_site.tabular.cells import StrictJsonError, loads
 
-from .placement import BOOK, SETTING, Misplaced, Placing, StoredEntry, system_of
+from .placement import BOOK, SETTING, ArgumentOrder, MisplacedIdsError, StoredEntry, system_of
 
 # The kinds of files with stored scores, as lines of an import.
 
@@ -33,7 +33,7 @@ from .placement import BOOK, SETTING, Misplaced, Placing, StoredEntry, system_of
 MOST_BYTES = 64 * 2**20
 
 
-def read_stored(source: Source) -> Iterator[Line]:
+def read_stored(source: ImportSource) -> Iterator[Line]:
     """One entry a set, whatever the file holds.
 
     Clusterings, evaluations, soft scores, or means of a language model's counts.
@@ -62,7 +62,7 @@ def read_stored(source: Source) -> Iterator[Line]:
         yield from _soft_scores(source)
 
 
-def _content(source: Source) -> dict[str, Any]:
+def _content(source: ImportSource) -> dict[str, Any]:
     try:
         content = loads(source.path.read_bytes(), max_bytes=MOST_BYTES)
     except StrictJsonError as error:
@@ -73,7 +73,11 @@ def _content(source: Source) -> dict[str, Any]:
 
 
 def _runs(
-    source: Source, runs: Sequence[StoredRun], *, suffix: str = "", has_clusters: bool = False
+    source: ImportSource,
+    runs: Sequence[StoredRun],
+    *,
+    suffix: str = "",
+    has_clusters: bool = False,
 ) -> Iterator[StoredEntry]:
     for position, run in enumerate(runs, start=1):
         yield StoredEntry(
@@ -96,7 +100,7 @@ def _runs(
         )
 
 
-def _llm_scores(source: Source) -> Iterator[StoredEntry]:
+def _llm_scores(source: ImportSource) -> Iterator[StoredEntry]:
     for temperature, lists in read_llm_scores(source.path, name=source.name).items():
         count = len(next(iter(lists.values())))
         for place in range(count):
@@ -111,14 +115,14 @@ def _llm_scores(source: Source) -> Iterator[StoredEntry]:
             )
 
 
-def _named(source: Source, run: StoredRun) -> dict[str, float]:
+def _named(source: ImportSource, run: StoredRun) -> dict[str, float]:
     for name in run.scores:
         if len(name) > LONGEST:
             raise UnreadableFile(source.name, f"{name[:40]!r} is too long for a name")
     return run.scores
 
 
-def _soft_scores(source: Source) -> Iterator[StoredEntry]:
+def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:
     functions = read_soft_scores(source.path, name=source.name)
     named = {}
     for function, lists in functions.items():
@@ -156,7 +160,7 @@ class StoredScoreReconciliation(Reconciliation):
         self._dataset: Dataset | None = None
         self._is_refused = False
         self._cells: dict[CellKey, int] = {}
-        self._placings: dict[str, Placing] = {}
+        self._placings: dict[str, ArgumentOrder] = {}
         self._counted: list[int] | None = None
 
     def compare(self, entries: Sequence[StoredEntry]) -> None:
@@ -268,7 +272,7 @@ class StoredScoreReconciliation(Reconciliation):
             return False
         try:
             arguments = self._arguments(entry, run)
-        except Misplaced:
+        except MisplacedIdsError:
             return True
         stored = dict(zip(there.arguments, there.clusters or (), strict=False))
         return stored != dict(zip(arguments, run.cluster_ids, strict=True))
@@ -283,7 +287,7 @@ class StoredScoreReconciliation(Reconciliation):
         run = entry.clusters
         try:
             arguments = [] if run is None else self._arguments(entry, run)
-        except Misplaced as error:
+        except MisplacedIdsError as error:
             self._reject(entry, str(error))
             return None
         is_empty = not entry.scores and run is None
@@ -308,7 +312,7 @@ class StoredScoreReconciliation(Reconciliation):
         if entry.source not in self._placings:
             # Nothing is placed before the dataset was found.
             dataset = cast(Dataset, self._dataset)
-            placing = Placing(dataset, entry.order, entry.together)
+            placing = ArgumentOrder(dataset, entry.order, entry.together)
             self.outcome.notes.extend(placing.notes)
             self._placings[entry.source] = placing
         return self._placings[entry.source].arguments(run)

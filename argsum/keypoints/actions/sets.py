@@ -26,7 +26,7 @@ from argsum.systems.methods.clusters import (
 from argsum.systems.methods.inputs import count_combinations, setting_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import User
-from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.runs.models import Job
 
 from .solver import NOTHING_WRITTEN
@@ -184,7 +184,7 @@ def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
     )
 
 
-def assign_arguments(work: Work) -> None:
+def assign_arguments(work: JobContext) -> None:
     """Handle a job; sets that have arguments already stay as they are."""
     dataset = Dataset.objects.get(study=work.study, public_id=work.payload["dataset"])
     scorer = Scorer.objects.get(study=work.study, public_id=work.payload["scorer"])

@@ -396,7 +396,7 @@ class WriterUnavailable(Exception):
     """The model cannot be loaded; the message says what is missing."""
 
 
-class Writer:
+class SummaryWriter:
     """A sequence-to-sequence model: by name, by a folder below the data folder, or trained here.
 
     Equal input gives equal output: beams, no sampling, one thread. A text is written once for

@@ -13,7 +13,7 @@ from argsum.systems.contract import KeyPoint, SummarizationSystem, Summary
 from argsum.systems.methods.clusters import by_quality, members
 from argsum.systems.methods.inputs import combinations, setting_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
-from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
+from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker
 
 from .sets import (
     RunStopped,
@@ -30,8 +30,8 @@ from .solver import (
     NOTHING_WRITTEN,
     CellInputs,
     RunScorers,
+    SummaryWriter,
     SystemFailed,
-    Writer,
     WriterUnavailable,
     clock,
     solve,
@@ -44,10 +44,10 @@ from .system_runs import WRITES_CELLS, SystemRunRefused, cells_of, system_of
 WAITING = SummarySet.State.WAITING
 
 
-def fill_written(run: SystemRun, work: Work) -> None:
+def fill_written(run: SystemRun, work: JobContext) -> None:
     """Give key points to the waiting sets that can have them now, each in its own transaction."""
     if run.variant == SystemRun.Variant.SEQ2SEQ:
-        writer = Writer(run.writer_model, writer_called(run.study, run.writer_model))
+        writer = SummaryWriter(run.writer_model, writer_called(run.study, run.writer_model))
         waiting = list(run.sets.filter(state=WAITING).values_list("pk", flat=True))
         _fill(run, work, waiting, lambda made, inputs: _generate(writer, made, inputs))
         return
@@ -70,7 +70,7 @@ def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Summ
 
 def _fill(
     run: SystemRun,
-    work: Work,
+    work: JobContext,
     keys: list[int],
     parts_of: Callable[[SummarySet, CellInputs], SetParts],
 ) -> None:
@@ -95,7 +95,7 @@ def _store(run: SystemRun, made: SummarySet, solved: Summary) -> None:
         fill_set(made, solved)
 
 
-def _generate(writer: Writer, made: SummarySet, inputs: CellInputs) -> SetParts:
+def _generate(writer: SummaryWriter, made: SummarySet, inputs: CellInputs) -> SetParts:
     """A local model writes a key point for each cluster, best arguments first."""
     parts = SetParts(is_whole=True)
     for cluster, rows in members(made.clusters or []).items():
@@ -140,7 +140,7 @@ REFUSED = (
 class Steps:
     """How far a job is; pages show the note."""
 
-    work: Work
+    work: JobContext
     total: int
     done: int = 0
     cells: int = 0
@@ -158,7 +158,7 @@ class Steps:
         self.work.progress(self.done, self.total, note)
 
 
-def make_sets(work: Work) -> None:
+def make_sets(work: JobContext) -> None:
     """Compute what a run still lacks; what is stored stays, whatever happens to the worker."""
     run = SystemRun.objects.select_related(
         "study", "dataset", "match_scorer", "quality_scorer"
@@ -187,7 +187,7 @@ def make_sets(work: Work) -> None:
         raise
 
 
-def _compute(run: SystemRun, work: Work) -> None:
+def _compute(run: SystemRun, work: JobContext) -> None:
     """Make the sets that are not there; cells for which somebody is to write first wait."""
     system = system_of(run)
     settings = combinations(system.in_order(run.grid))
@@ -233,7 +233,7 @@ def _compute_cell(
 
 
 @transaction.atomic
-def _settle(run: SystemRun, work: Work) -> bool:
+def _settle(run: SystemRun, work: JobContext) -> bool:
     """End the job, and the run if nothing is missing; False if something came meanwhile.
 
     Under the lock of the run's row, which whoever stores a reply takes as well: a reply that is

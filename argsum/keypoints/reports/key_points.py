@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from argsum.scorers.methods.figures import share_clustered
-from cqa_site.results.boards import Finding
+from cqa_site.results.boards import Conclusion
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
@@ -33,7 +33,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Belonging:
+class MatchedArgument:
     """An argument with the score of its key point."""
 
     row: CellArgument
@@ -58,10 +58,10 @@ class KeyPointEntry:
     cluster: int | None
     count: int
     share: float
-    arguments: Sequence[Belonging]
+    arguments: Sequence[MatchedArgument]
 
     @property
-    def first(self) -> Sequence[Belonging]:
+    def first(self) -> Sequence[MatchedArgument]:
         """Those that stand on the page at once."""
         return self.arguments[:FIRST]
 
@@ -80,12 +80,12 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Side:
+class StanceSide:
     """One stance of the topic."""
 
     made: SummarySet
     points: Sequence[KeyPointEntry]
-    unassigned: Sequence[Belonging]
+    unassigned: Sequence[MatchedArgument]
     total: int
     is_unassigned_known: bool
 
@@ -125,7 +125,7 @@ class Side:
         """Key points that only the files have."""
         return max(0, len(self.points) - MOST_POINTS)
 
-    def arguments_of(self, number: int | None, search: str) -> list[Belonging]:
+    def arguments_of(self, number: int | None, search: str) -> list[MatchedArgument]:
         """Arguments of a key point by its number, or of none, that contain a text."""
         own = self.unassigned
         if number is not None:
@@ -134,7 +134,7 @@ class Side:
         return [argument for argument in own if asked in argument.row.text.casefold()]
 
     @property
-    def some_unassigned(self) -> Sequence[Belonging]:
+    def some_unassigned(self) -> Sequence[MatchedArgument]:
         """As many as a page shows."""
         return self.unassigned[:FIRST]
 
@@ -144,7 +144,7 @@ class Side:
         return max(0, len(self.unassigned) - FIRST)
 
 
-def sides_of(made: SummarySet, least: float = 0.0) -> list[Side]:
+def sides_of(made: SummarySet, least: float = 0.0) -> list[StanceSide]:
     """The set and, where the same run has it, the other stance of its topic; supporting first.
 
     ``least`` is the least score of an argument; with less it counts as unassigned.
@@ -183,7 +183,7 @@ def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
     return references
 
 
-def rows_of(sides: Sequence[Side]) -> Iterator[list[Any]]:
+def rows_of(sides: Sequence[StanceSide]) -> Iterator[list[Any]]:
     """A row for every argument, with its key point or without; see `COLUMNS`."""
     for side in sides:
         about = [side.cell.topic, side.cell.get_stance_display()]
@@ -196,7 +196,7 @@ def rows_of(sides: Sequence[Side]) -> Iterator[list[Any]]:
             yield [*about, None, None, None, *_argument(argument)]
 
 
-def lines_of(sides: Sequence[Side]) -> Iterator[str]:
+def lines_of(sides: Sequence[StanceSide]) -> Iterator[str]:
     """One JSON object for every key point, and one for what belongs to none."""
     for side in sides:
         about = {
@@ -211,7 +211,7 @@ def lines_of(sides: Sequence[Side]) -> Iterator[str]:
         yield _json(about | {"key_point": None, "arguments": _listed(side.unassigned)})
 
 
-def text_of(sides: Sequence[Side]) -> str:
+def text_of(sides: Sequence[StanceSide]) -> str:
     """Markdown: topic, key points by prevalence, their arguments."""
     made = sides[0].made
     parts = [f"# {_line(made.cell.topic)}", f"{_line(made.system)} · {made.setting}".rstrip(" ·")]
@@ -226,7 +226,7 @@ def text_of(sides: Sequence[Side]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def points_table(sides: Sequence[Side]) -> TableData:
+def points_table(sides: Sequence[StanceSide]) -> TableData:
     """Key points with their numbers of arguments, as the chart shows them."""
     rows: list[list[Any]] = [
         [side.cell.get_stance_display(), point.number, point.text, point.count, point.share / 100]
@@ -241,7 +241,7 @@ def points_table(sides: Sequence[Side]) -> TableData:
     )
 
 
-def prevalence_chart(sides: Sequence[Side], size: str) -> charts.Spec:
+def prevalence_chart(sides: Sequence[StanceSide], size: str) -> charts.Spec:
     """Arguments of each key point by its rank, the stances beside each other."""
     rows = [
         {"rank": point.number, "n": point.count, "stance": side.cell.get_stance_display()}
@@ -260,18 +260,18 @@ def prevalence_chart(sides: Sequence[Side], size: str) -> charts.Spec:
 
 def _belongings(
     made: SummarySet, least: float
-) -> tuple[Mapping[int, list[Belonging]], list[Belonging]]:
+) -> tuple[Mapping[int, list[MatchedArgument]], list[MatchedArgument]]:
     """Position of a key point → its arguments, best first; and those that belong to none."""
     rows = CellArgument.objects.in_bulk(made.arguments)
     assigned = made.assigned or [-1] * len(made.arguments)
     scores = made.scores or [None] * len(made.arguments)
     clusters = made.clusters or [None] * len(made.arguments)
-    groups: dict[int, list[Belonging]] = {}
-    rest: list[Belonging] = []
+    groups: dict[int, list[MatchedArgument]] = {}
+    rest: list[MatchedArgument] = []
     for pk, place, score, cluster in zip(made.arguments, assigned, scores, clusters, strict=True):
         if pk not in rows:
             continue
-        argument = Belonging(rows[pk], score, cluster)
+        argument = MatchedArgument(rows[pk], score, cluster)
         is_in = place >= 0 and (score is None or score >= least or not least)
         (groups.setdefault(place, []) if is_in else rest).append(argument)
     for belongings in [*groups.values(), rest]:
@@ -281,9 +281,9 @@ def _belongings(
 
 def _side(
     made: SummarySet,
-    groups: Mapping[int, list[Belonging]],
-    rest: list[Belonging],
-) -> Side:
+    groups: Mapping[int, list[MatchedArgument]],
+    rest: list[MatchedArgument],
+) -> StanceSide:
     total = len(rest) + sum(map(len, groups.values()))
     points = []
     for summary in made.summaries.order_by("position"):
@@ -291,7 +291,7 @@ def _side(
         count = len(own) if made.assigned is not None else summary.prevalence or 0
         points.append((count, summary, own))
     points.sort(key=lambda point: (-point[0], point[1].position))
-    return Side(
+    return StanceSide(
         made,
         [
             KeyPointEntry(
@@ -310,7 +310,7 @@ def _side(
     )
 
 
-def _argument(argument: Belonging) -> list[Any]:
+def _argument(argument: MatchedArgument) -> list[Any]:
     return [
         argument.row.name,
         argument.row.text,
@@ -320,7 +320,7 @@ def _argument(argument: Belonging) -> list[Any]:
     ]
 
 
-def _listed(belongings: Sequence[Belonging]) -> list[dict[str, Any]]:
+def _listed(belongings: Sequence[MatchedArgument]) -> list[dict[str, Any]]:
     return [
         {
             "argument": argument.row.name,
@@ -344,7 +344,7 @@ def _line(text: str) -> str:
 # What a set of key points says in one sentence, and who says so.
 
 
-def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
+def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
     """How many arguments the key points stand for, and which have most of them.
 
     ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its
@@ -360,10 +360,10 @@ def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
         "%(n)s key points represent %(share)s of %(total)s arguments",
         n,
     ) % {"n": f"{n:,}", "share": percent(matched / total if total else 0.0), "total": f"{total:,}"}
-    return Finding(f"{says}; {_most(known, total)}", _checked(sheets), "" if sheets else "warn")
+    return Conclusion(f"{says}; {_most(known, total)}", _checked(sheets), "" if sheets else "warn")
 
 
-def _most(known: Sequence[Side], total: int) -> str:
+def _most(known: Sequence[StanceSide], total: int) -> str:
     """The key point with most arguments; how many have as many, where it is not alone."""
     points = [point for side in known for point in side.points]
     most = max(points, key=lambda entry: entry.count)

@@ -31,7 +31,7 @@ from cqa_site.web.pages import NotThere
 
 from .scores import (
     PEOPLE,
-    Source,
+    ScoreSource,
     cluster_values,
     counted_sheets,
     metric_values,
@@ -48,7 +48,7 @@ RECIPE_VERSION = 2
 ENDED = (SummarySet.State.DONE, SummarySet.State.NO_RESULT)
 # A slider gives decimals; 60ths hit halves, thirds, quarters, fifths and sixths.
 STEPS = 60
-NOTHING = Source("none")
+NOTHING = ScoreSource("none")
 LONGEST_NAME = 120
 
 
@@ -79,9 +79,9 @@ class BoardChoice:
     split: str
     datasets: list[Dataset] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
-    coverage: Source = NOTHING
-    redundancy: Source = NOTHING
-    sources: tuple[Source, ...] = ()
+    coverage: ScoreSource = NOTHING
+    redundancy: ScoreSource = NOTHING
+    sources: tuple[ScoreSource, ...] = ()
     terms: Terms = Terms()  # noqa: RUF009  frozen
     without: str = ""
     usual: str = ""
@@ -112,12 +112,12 @@ class BoardChoice:
         )
 
     @cached_property
-    def coverage_sources(self) -> list[Source]:
+    def coverage_sources(self) -> list[ScoreSource]:
         """Sources of coverage."""
         return [source for source in self.sources if _may_be(source, "coverage")]
 
     @cached_property
-    def redundancy_sources(self) -> list[Source]:
+    def redundancy_sources(self) -> list[ScoreSource]:
         """Sources of redundancy."""
         return [source for source in self.sources if _may_be(source, "redundancy")]
 
@@ -192,17 +192,17 @@ def usually_left_out(study: Study, *, dataset: str = "") -> str:
     return LEFT_OUT if rows.exists() else ""
 
 
-def _sources(sets: QuerySet[SummarySet]) -> tuple[Source, ...]:
+def _sources(sets: QuerySet[SummarySet]) -> tuple[ScoreSource, ...]:
     judged = counted_sheets(sets).aggregate(n=Count("summary_set", distinct=True))["n"]
-    people = [Source(PEOPLE, sets=judged)] if judged else []
+    people = [ScoreSource(PEOPLE, sets=judged)] if judged else []
     return (*people, *sources_of(sets))
 
 
-def _may_be(source: Source, dimension: str) -> bool:
+def _may_be(source: ScoreSource, dimension: str) -> bool:
     return source.metric == PEOPLE or source.dimension == dimension
 
 
-def _source(sources: tuple[Source, ...], dimension: str, wanted: str) -> Source:
+def _source(sources: tuple[ScoreSource, ...], dimension: str, wanted: str) -> ScoreSource:
     """The source asked for, else people, a language model, or the Coverage Score."""
     fitting = [source for source in sources if _may_be(source, dimension)]
     usual = [source for source in fitting if source.metric in (PEOPLE, *LLM, COVERAGE_SCORE)]
@@ -312,7 +312,7 @@ def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
     """The same judges on the dev split."""
     rows = ended_sets(choice.study, dataset, Cell.Split.DEV, choice.without)
 
-    def there(source: Source) -> Source:
+    def there(source: ScoreSource) -> ScoreSource:
         return source if source == NOTHING else same_judge(source, rows)
 
     return replace(choice, coverage=there(choice.coverage), redundancy=there(choice.redundancy))
@@ -367,7 +367,7 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict
     return sorted(sets, key=place), {pk: str(public_id) for pk, public_id, *_rest in records}
 
 
-def _values(rows: QuerySet[SummarySet], source: Source, dimension: str) -> dict[int, float]:
+def _values(rows: QuerySet[SummarySet], source: ScoreSource, dimension: str) -> dict[int, float]:
     if source == NOTHING:
         return {}
     if source.metric == PEOPLE:

@@ -21,7 +21,7 @@ from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods import Correlations
 from cqa_site.results.boards import (
-    Finding,
+    Conclusion,
     after_holm,
     in_words,
     level_of,
@@ -41,7 +41,7 @@ from cqa_site.web.tables import TableData, text_of
 
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement
-from .scores import MetricRow, SetPoint, Source
+from .scores import MetricRow, ScoreSource, SetPoint
 
 # Leaderboard, metrics and agreement as charts, each with its numbers in words.
 
@@ -203,7 +203,7 @@ def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
     )
 
 
-def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
+def points_spec(points: Sequence[SetPoint], source: ScoreSource, size: str) -> Spec:
     """One dot a set: the metric and the people's mean."""
     rows = [{"metric": point.metric, "people": point.people} for point in points]
     return point_charts.scatter(
@@ -272,7 +272,7 @@ def _bounds(estimate: Any) -> dict[str, float | None]:
 # Boards of key points, metrics and people in a sentence, and how sure that is.
 
 
-def board_finding(board: SummaryBoard) -> Finding | None:
+def board_finding(board: SummaryBoard) -> Conclusion | None:
     """Which system leads by the first figure that any has, or which mean is best in these data."""
     name = judged_figure(board.rows)
     if not name:
@@ -285,17 +285,17 @@ def board_finding(board: SummaryBoard) -> Finding | None:
             "An upper bound: each setting was chosen by the same score that is shown, which no "
             "system can know in advance."
         )
-        return Finding(_("At best: %s") % most, sure, "warn")
+        return Conclusion(_("At best: %s") % most, sure, "warn")
     if len(rows) == 1:
         says = _("%(name)s has %(figure)s.") % {"name": rows[0].system, "figure": mean}
-        return Finding(says, " ".join([_("It is the only system."), *without]))
+        return Conclusion(says, " ".join([_("It is the only system."), *without]))
     pairs = topic_differences(rows, name, board.topics)
     level = not_below(rows, pairs, name)
     sure = " ".join([*_apart(rows, pairs, level, name), *without])
     if level:
-        return Finding(most, sure)
+        return Conclusion(most, sure)
     says = _("%(name)s leads: %(figure)s.") % {"name": rows[0].system, "figure": mean}
-    return Finding(says, sure, "good", ("p after Holm",))
+    return Conclusion(says, sure, "good", ("p after Holm",))
 
 
 def _mean(row: SystemRow, name: str) -> str:
@@ -372,7 +372,7 @@ def why_no_interval(figure: Estimate) -> str:
     return _("all topics have the same value") if reason == NO_SPREAD else reason
 
 
-def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
+def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
     """The metric with the highest correlation in these data, of each dimension; not tested."""
     best = [
         (name, max(own, key=lambda row: row.rank), len(own))
@@ -384,7 +384,7 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
         if not rows:
             return None
         needed = _("This needs sets with both, and values that vary.")
-        return Finding(_("No metric correlates with people yet."), needed, "warn")
+        return Conclusion(_("No metric correlates with people yet."), needed, "warn")
     says = "; ".join(
         ngettext(
             "%(metric)s, the only metric, correlates with people's %(dimension)s at %(r)s over "
@@ -405,15 +405,17 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
     sure = [_within(row.found, _("people's %s") % str(name).lower()) for name, row, _k in best]
     if any(k > 1 for _name, _row, k in best):
         sure.append(_("Metrics were not tested against each other."))
-    return Finding(f"{says}.", " ".join(filter(None, sure)))
+    return Conclusion(f"{says}.", " ".join(filter(None, sure)))
 
 
-def metric_finding(correlations: Correlations, metric: str) -> Finding | None:
+def metric_finding(correlations: Correlations, metric: str) -> Conclusion | None:
     """How one metric goes with people."""
     if correlations.across is None:
         return None
     fields = {"metric": metric, "r": text_of(correlations.across, 2)}
-    return Finding(_("%(metric)s and people correlate at %(r)s.") % fields, _within(correlations))
+    return Conclusion(
+        _("%(metric)s and people correlate at %(r)s.") % fields, _within(correlations)
+    )
 
 
 def _within(correlations: Correlations, dimension: str = "") -> str:
@@ -430,7 +432,7 @@ def _within(correlations: Correlations, dimension: str = "") -> str:
     return f"{over} {within}".strip()
 
 
-def people_finding(people: PeopleAgreement) -> Finding | None:
+def people_finding(people: PeopleAgreement) -> Conclusion | None:
     """How far people agree about each dimension."""
     known: Mapping[str, Estimate] = {
         dimension.dimension: dimension.alpha
@@ -441,7 +443,7 @@ def people_finding(people: PeopleAgreement) -> Finding | None:
         if not people.sets:
             return None
         needed = _("At least two people must judge the same sets.")
-        return Finding(_("Agreement cannot be computed yet."), needed, "warn")
+        return Conclusion(_("Agreement cannot be computed yet."), needed, "warn")
     # Of both dimensions the one that allows less is said: first one without an interval.
     lowest = min(
         known.values(), key=lambda estimate: (estimate.low is not None, estimate.low or 0.0)
@@ -454,4 +456,4 @@ def people_finding(people: PeopleAgreement) -> Finding | None:
     figures = ", ".join(f"{words[name]} {in_words(alpha)}" for name, alpha in known.items())
     sure = _("Interval alpha: %(figures)s.")
     text = f"{sure % {'figures': figures}} {why_less(lowest)}"
-    return Finding(f"{says}.", text.strip(), mark)
+    return Conclusion(f"{says}.", text.strip(), mark)

@@ -34,7 +34,7 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
-class Source:
+class ScoreSource:
     """Where a score comes from: people, or one metric with one setting."""
 
     metric: str
@@ -84,7 +84,7 @@ def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
     }
 
 
-def metric_values(sets: QuerySet[SummarySet], source: Source) -> dict[int, float]:
+def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, float]:
     """Set → value of one metric; sets without a value are not in it."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"),
@@ -96,7 +96,7 @@ def metric_values(sets: QuerySet[SummarySet], source: Source) -> dict[int, float
     return values
 
 
-def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
+def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
     """The source that some other sets have from the same judge; the same source if they have it.
 
     A language model counts in runs, and each run is a source of its own: the dev split may have
@@ -110,16 +110,16 @@ def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
     raters = own.filter(run__isnull=False).values("run__counting__rater")[:1]
     judge_scores = here.filter(run__counting__rater__in=raters).order_by("-run", "pk")
     setting = judge_scores.values_list("setting", flat=True).first()
-    return source if setting is None else Source(source.metric, setting)
+    return source if setting is None else ScoreSource(source.metric, setting)
 
 
-def sources_of(sets: QuerySet[SummarySet]) -> list[Source]:
+def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
     """Metrics that some sets have, with how many; language models first, then by name."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )
     sources = [
-        Source(*row)
+        ScoreSource(*row)
         for row in rows.order_by().values_list("metric", "setting").annotate(n=Count("pk"))
     ]
     llm = (LLM_COVERAGE, LLM_REDUNDANCY)
@@ -180,7 +180,7 @@ def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
     }
 
 
-def _place(source: Source) -> tuple[str, str, str]:
+def _place(source: ScoreSource) -> tuple[str, str, str]:
     function, part = split_name(source.metric)
     return function, part, source.setting
 
@@ -197,7 +197,7 @@ def _mean(values: Iterable[float]) -> float:
 class MetricRow:
     """One metric with one setting against the people's mean of its dimension."""
 
-    source: Source
+    source: ScoreSource
     found: Correlations
     # Sets that have the reason for no value instead of one.
     without: int = 0
@@ -258,7 +258,7 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
     made = []
     for (metric, setting), values in scores.items():
         known = sum(value is not None for value in values.values())
-        source = Source(metric, setting, known)
+        source = ScoreSource(metric, setting, known)
         human = people[source.dimension]
         keys = sorted(set(values) & set(human))
         correlations = across_within(
@@ -270,15 +270,15 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
     return sorted(made, key=lambda row: (row.source.dimension, -row.rank, str(row.source)))
 
 
-def known_source(study: Study, query: Mapping[str, str]) -> Source | None:
+def known_source(study: Study, query: Mapping[str, str]) -> ScoreSource | None:
     """The metric and setting that an address names; None if no set of the study has them."""
     metric, setting = (query.get(name, "") for name in ("metric", "setting"))
     rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
-    return Source(metric, setting) if rows.exists() else None
+    return ScoreSource(metric, setting) if rows.exists() else None
 
 
 def metric_points(
-    study: Study, source: Source, dataset: str = "", without: str = LEFT_OUT
+    study: Study, source: ScoreSource, dataset: str = "", without: str = LEFT_OUT
 ) -> list[SetPoint]:
     """The sets behind one correlation, by cell and system."""
     sets = compared_sets(study, dataset, without)

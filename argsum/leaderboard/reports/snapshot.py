@@ -34,7 +34,7 @@ from .people_agreement import (
     agreement_of,
     judges_of,
 )
-from .scores import Source
+from .scores import ScoreSource
 from .tables import DIMENSION_NAMES, FIGURE_NAMES, SELECTION_NAMES, source_name
 
 # What a snapshot of key points keeps, beside the rows that it is made from.
@@ -387,4 +387,4 @@ def _note(recipe: dict[str, Any], board: SnapshotBoard) -> str:
 
 def _source(key: str) -> str:
     metric, _bar, setting = key.partition("|")
-    return source_name(Source(metric, setting))
+    return source_name(ScoreSource(metric, setting))

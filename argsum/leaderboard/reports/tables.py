@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.leaderboard.methods import FIGURES, INDICES, SystemRow
-from cqa_site.reproduction.tables import Filled, Layout, Line, PaperTable
+from cqa_site.reproduction.tables import CellText, PaperTable, TableLayout, TableLine
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import LEAST_CLUSTERS
 from cqa_site.stats.verdicts import RULES
@@ -15,7 +15,7 @@ from cqa_site.web.tables import DECIMALS, TableData, one_line
 
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement, PeopleAgreement
-from .scores import MetricRow, SetPoint, Source
+from .scores import MetricRow, ScoreSource, SetPoint
 
 # The leaderboard, correlations and agreement as tables that people take away.
 
@@ -47,7 +47,7 @@ CORRELATIONS = lazy(
 )
 
 
-def source_name(source: Source) -> str:
+def source_name(source: ScoreSource) -> str:
     """A source as pages name it."""
     if source.metric == "people":
         return _("people (mean over raters)")
@@ -176,7 +176,7 @@ def correlation_table(rows: Sequence[MetricRow]) -> TableData:
     ]
     table = [
         [
-            Source(row.source.metric).__str__(),
+            ScoreSource(row.source.metric).__str__(),
             row.source.setting,
             str(DIMENSION_NAMES[row.source.dimension]),
             row.found.across,
@@ -193,7 +193,7 @@ def correlation_table(rows: Sequence[MetricRow]) -> TableData:
     return TableData(columns, table, _("Metrics compared with people"), note, name)
 
 
-def points_table(points: Sequence[SetPoint], source: Source) -> TableData:
+def points_table(points: Sequence[SetPoint], source: ScoreSource) -> TableData:
     """The sets behind a correlation."""
     columns = [_("Cell"), _("System"), _("Setting"), str(source), _("People")]
     rows: list[list[Any]] = [
@@ -258,7 +258,7 @@ def repeats_table(agreement: DimensionAgreement) -> TableData:
 # Seconds say more about a machine than about a system; the CSV has them.
 PRINTED = tuple(name for name in FIGURES if name != "seconds")
 FEWER_MARK = "†"
-NOTHING = Filled("–")
+NOTHING = CellText("–")
 
 
 def printed_board(board: SummaryBoard) -> PaperTable:
@@ -276,7 +276,7 @@ def printed_board(board: SummaryBoard) -> PaperTable:
         filled = [_value(row.figures[name], len(board.cells)) for name in shown]
         if ranking:
             filled.insert(1, _interval(row.figures[ranking]))
-        lines.append(Line(tuple(labels), (None,) * len(filled)))
+        lines.append(TableLine(tuple(labels), (None,) * len(filled)))
         cells.append(tuple(filled))
     notes = [board_note(board), *_fewer(cells)]
     caption = _("Summarization systems")
@@ -295,7 +295,7 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
     has_settings = len({_setting(row, key) for row, key, _values in rows}) > 1
     heads = [_("System"), _("Cell"), *([_("Setting")] if has_settings else [])]
     lines = [
-        Line(
+        TableLine(
             (row.system, places[key], *([_setting(row, key)] if has_settings else [])),
             (None,) * len(shown),
         )
@@ -314,7 +314,7 @@ def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
     lines, cells = [], []
     for row in rows:
         labels = [
-            str(Source(row.source.metric)),
+            str(ScoreSource(row.source.metric)),
             *([row.source.setting] if has_settings else []),
             str(DIMENSION_NAMES[row.source.dimension]),
         ]
@@ -323,9 +323,9 @@ def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
             mean, spread = (
                 _number(number).text for number in (row.found.within_mean, row.found.within_sd)
             )
-            within = Filled(f"{mean} ± {spread}")
-        lines.append(Line(tuple(labels), (None,) * 3))
-        cells.append((_number(row.found.across), within, Filled(f"{row.found.n:,}")))
+            within = CellText(f"{mean} ± {spread}")
+        lines.append(TableLine(tuple(labels), (None,) * 3))
+        cells.append((_number(row.found.across), within, CellText(f"{row.found.n:,}")))
     heads = [
         _("Metric"),
         *([_("Setting")] if has_settings else []),
@@ -346,11 +346,11 @@ def _table(
     name: str,
     caption: str,
     heads: Sequence[str],
-    lines: Iterable[Line],
-    cells: Iterable[tuple[Filled, ...]],
+    lines: Iterable[TableLine],
+    cells: Iterable[tuple[CellText, ...]],
     notes: Iterable[str],
 ) -> PaperTable:
-    layout = Layout(name, caption, tuple(heads), tuple(lines))
+    layout = TableLayout(name, caption, tuple(heads), tuple(lines))
     return PaperTable(layout, tuple(cells), tuple(notes))
 
 
@@ -368,27 +368,27 @@ def _is_known(estimate: Estimate) -> bool:
     return estimate.value is not None
 
 
-def _value(estimate: Estimate, n_cells: int) -> Filled:
+def _value(estimate: Estimate, n_cells: int) -> CellText:
     text = _number(estimate.value)
     is_short = estimate.value is not None and estimate.n_values < n_cells
-    return Filled(text.text, FEWER_MARK) if is_short else text
+    return CellText(text.text, FEWER_MARK) if is_short else text
 
 
-def _interval(estimate: Estimate) -> Filled:
+def _interval(estimate: Estimate) -> CellText:
     if estimate.low is None or estimate.high is None:
         return NOTHING
-    return Filled(f"[{_number(estimate.low).text}, {_number(estimate.high).text}]")
+    return CellText(f"[{_number(estimate.low).text}, {_number(estimate.high).text}]")
 
 
-def _number(value: float | None) -> Filled:
-    return NOTHING if value is None else Filled(f"{value:z,.{DECIMALS}f}".replace("-", "−"))
+def _number(value: float | None) -> CellText:
+    return NOTHING if value is None else CellText(f"{value:z,.{DECIMALS}f}".replace("-", "−"))
 
 
 def _setting(row: SystemRow, key: str) -> str:
     return row.chosen[key].setting
 
 
-def _fewer(cells: Iterable[Sequence[Filled]]) -> list[str]:
+def _fewer(cells: Iterable[Sequence[CellText]]) -> list[str]:
     if not any(cell.mark for row in cells for cell in row):
         return []
     return [_("%s Mean over fewer cells, because the others have no value.") % FEWER_MARK]

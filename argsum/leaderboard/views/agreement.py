@@ -32,8 +32,8 @@ from argsum.leaderboard.reports.people_agreement import (
 )
 from argsum.leaderboard.reports.scores import (
     MetricRow,
+    ScoreSource,
     SetPoint,
-    Source,
     correlations_of,
     known_source,
     metric_points,
@@ -125,7 +125,7 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "argsum/leaderboard/summary_metric.html", context)
 
 
-def _source(request: StudyRequest, study: Study) -> Source:
+def _source(request: StudyRequest, study: Study) -> ScoreSource:
     """The metric that an address names; 404 for one that no set of the study has."""
     if (source := known_source(study, request.GET.dict())) is None:
         raise Http404
@@ -186,7 +186,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
 
 
 def _points(
-    study: Study, dataset: ChosenDataset, source: Source, points: list[SetPoint]
+    study: Study, dataset: ChosenDataset, source: ScoreSource, points: list[SetPoint]
 ) -> Figure:
     """Every set with its score and the people's mean."""
     correlations = correlations_of(points)

@@ -8,7 +8,7 @@ from argsum.datasets.models import Dataset
 from argsum.management.base_commands import TrainCommand
 from argsum.scorers.actions.trainers import train_match
 from argsum.scorers.actions.training_data import cells_in, cells_of, require_match_data
-from argsum.scorers.methods.training import Recipe, RecipeError
+from argsum.scorers.methods.training import RecipeError, ScorerRecipe
 from argsum.scorers.models import Scorer
 
 
@@ -21,7 +21,7 @@ class Command(TrainCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        for field in fields(Recipe):
+        for field in fields(ScorerRecipe):
             option = "--" + field.name.replace("_", "-")
             if field.name == "uses_topic":
                 parser.add_argument(
@@ -35,7 +35,9 @@ class Command(TrainCommand):
 
     def settings(self, options: dict[str, Any]) -> dict[str, Any]:
         try:
-            recipe = Recipe(**{field.name: options[field.name] for field in fields(Recipe)})
+            recipe = ScorerRecipe(
+                **{field.name: options[field.name] for field in fields(ScorerRecipe)}
+            )
         except RecipeError as error:
             raise CommandError(str(error)) from error
         return {"recipe": recipe.as_dict(), "uses_topic": recipe.uses_topic}
@@ -45,5 +47,7 @@ class Command(TrainCommand):
     ) -> dict[str, Any]:
         cells = cells_of(dataset) if dataset is not None else cells_in(options["data"])
         require_match_data(cells)
-        recipe = Recipe(**{field.name: options[field.name] for field in fields(Recipe)})
+        recipe = ScorerRecipe(
+            **{field.name: options[field.name] for field in fields(ScorerRecipe)}
+        )
         return train_match(scorer, cells, recipe, self.say)

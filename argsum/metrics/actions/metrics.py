@@ -30,7 +30,7 @@ from argsum.scorers.actions.scorers import match_scorer_of
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable, require_packages
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.runs.models import Job
 from cqa_site.stats.arrays import FloatArray
 
@@ -175,7 +175,7 @@ OPPOSITE_SIGNS = "precision and recall differ in sign"
 
 
 @dataclass(frozen=True)
-class Choice:
+class SetSelection:
     """Which sets: of a dataset, a split, some systems; empty takes all."""
 
     dataset: str = ""
@@ -187,7 +187,9 @@ class Choice:
         return {"dataset": self.dataset, "split": self.split, "systems": list(self.systems)}
 
 
-def request_metrics(*, study: Study, plan: MetricPlan, choice: Choice, actor: User | None) -> Job:
+def request_metrics(
+    *, study: Study, plan: MetricPlan, choice: SetSelection, actor: User | None
+) -> Job:
     """Ask for metrics; the same study computes one after the other.
 
     Raises
@@ -211,7 +213,7 @@ def latest_job(study: Study) -> Job | None:
     return Job.objects.filter(study=study, kind=JOB).order_by("-pk").first()
 
 
-def scorable_sets(study: Study, choice: Choice) -> QuerySet[SummarySet]:
+def scorable_sets(study: Study, choice: SetSelection) -> QuerySet[SummarySet]:
     """Sets with key points whose cell has references."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
     references = ReferenceKeyPoint.objects.filter(cell=OuterRef("cell"))
@@ -227,10 +229,10 @@ def scorable_sets(study: Study, choice: Choice) -> QuerySet[SummarySet]:
     return rows
 
 
-def make_metrics(work: Work) -> None:
+def make_metrics(work: JobContext) -> None:
     """Compute what is missing; what was stored stays, whatever happens to the worker."""
     given = work.payload["choice"]
-    choice = Choice(given["dataset"], given["split"], tuple(given["systems"]))
+    choice = SetSelection(given["dataset"], given["split"], tuple(given["systems"]))
     try:
         plan = plan_of(work.study, work.payload["plan"])
         problems = [_make(work, plan, choice, function) for function in plan.functions]
@@ -241,7 +243,7 @@ def make_metrics(work: Work) -> None:
         raise JobRefused(" ".join(reasons))
 
 
-def _make(work: Work, plan: MetricPlan, choice: Choice, function: str) -> str:
+def _make(work: JobContext, plan: MetricPlan, choice: SetSelection, function: str) -> str:
     """Compute one function for all sets that lack it; why it cannot be computed, else empty."""
     setting = plan.setting(function)
     last = COVERAGE_SCORE if function == COVERAGE_SCORE else soft_name(function, PARTS[0])

@@ -27,7 +27,7 @@ from argsum.datasets.methods.preprocessing import (
 from argsum.imports.methods.clustering_order import KEY_POINTS, positions
 from argsum.imports.methods.released_scores import an_object, is_number, read_json
 from argsum.metrics.methods import Correlations, Values, across_within
-from cqa_site.reproduction.figures import Key, Measured, ReproducedValue
+from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue
 from cqa_site.tabular import UnreadableFile
 
 # The released data of the argument summarization paper, read for `manage.py reproduce argsum`.
@@ -43,7 +43,7 @@ DEBATE_ALL, DEBATE_KEPT, DEBATE_HALF = (
 )
 
 
-class ReleaseMissing(Exception):
+class KeyPointReleaseMissing(Exception):
     """Files of the release are not where they were looked for."""
 
 
@@ -77,7 +77,7 @@ class PreparedCell:
         return f"{self.topic} ({self.stance})"
 
 
-class Release:
+class KeyPointRelease:
     """The files of one folder, each read when it is first asked for.
 
     Raises
@@ -90,7 +90,7 @@ class Release:
         self.folder = data / "argsum" if (data / "argsum").is_dir() else data
         for part in (ARGKP, PAIRS, HUMAN, CLUSTERINGS, GPT4O, SOFT_FILE):
             if not (self.folder / part).exists():
-                raise ReleaseMissing(f"{self.folder / part} is missing.")
+                raise KeyPointReleaseMissing(f"{self.folder / part} is missing.")
 
     @cached_property
     def argkp(self) -> list[RawCell]:
@@ -150,7 +150,7 @@ class Release:
         """What each annotator counted."""
         files = sorted((self.folder / HUMAN).glob("*.csv"))
         if not files:
-            raise ReleaseMissing(f"{self.folder / HUMAN} has no CSV files.")
+            raise KeyPointReleaseMissing(f"{self.folder / HUMAN} has no CSV files.")
         return tuple(map(read_counts, files))
 
     @cached_property
@@ -338,7 +338,7 @@ ROWS_COUNT = "a text repeated with the same reason has one reason"
 MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital letter end one"
 
 
-def debate_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+def debate_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     """Arguments after each step, by the paper's rules and by ours; nothing without the files."""
     rows = release.debate_rows
     if not rows:
@@ -370,7 +370,7 @@ def debate_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
         yield (DEBATE, cell), value
 
 
-def _our_funnel(release: Release) -> dict[str, int]:
+def _our_funnel(release: KeyPointRelease) -> dict[str, int]:
     cells = read_argument_pairs(release.folder / DEBATE_ALL, name=DEBATE_ALL.name).cells
     return summed(
         prepare([argument.text for argument in cell.arguments], cell.matched()).counts
@@ -382,5 +382,5 @@ def _reasons(rows: Iterable[DebateRow]) -> int:
     return len({(row.topic, row.stance, row.reason) for row in rows})
 
 
-def _count(number: int) -> Measured:
-    return Measured((number,))
+def _count(number: int) -> MeasuredFigure:
+    return MeasuredFigure((number,))

@@ -33,7 +33,7 @@ from argsum.systems.contract import pick_candidates
 from argsum.systems.methods.clusters import THRESHOLDS, accuracy, assign, merge_clusters
 from argsum.systems.ranking import SMATCHTOPR_RULE
 from cqa_site.judging.embedding import SentenceEmbedder
-from cqa_site.reproduction.figures import Key, Measured, ReproducedValue, compare
+from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.tabular import UnreadableFile
 
@@ -44,8 +44,8 @@ from .release import (
     GPT4O,
     HUMAN,
     SOFT_FILE,
+    KeyPointRelease,
     PreparedCell,
-    Release,
     debate_counts,
 )
 from .tables import layouts, printed
@@ -66,7 +66,7 @@ _SCENARIOS: dict[str, tuple[str, Noise]] = {
 _TOPICS = {"Routine": "vaccination", "Social": "media", "The USA": "USA"}
 
 
-def clusters(release: Release) -> Rows:
+def clusters(release: KeyPointRelease) -> Rows:
     """The best stored clustering of every cell: index, share and seconds.
 
     Files that are not there are passed over.
@@ -85,22 +85,22 @@ def _clusters(data: str, system: str, path: Path, cells: Sequence[PreparedCell])
         figures = _cluster_figures(cells, runs, path.name)
         best = best_per_cell(figures, noise=noise, least_share=LEAST_SHARES[data])
         for figure, values in _of_best(best, runs, noise).items():
-            measured = Measured((fmean(values), pstdev(values)), len(values), "±")
+            measured = MeasuredFigure((fmean(values), pstdev(values)), len(values), "±")
             key = (names.CLUSTERS[data], names.cluster_cell(system, scenario, figure))
             yield key, ReproducedValue(measured)
 
 
-def weighted(release: Release) -> Rows:
+def weighted(release: KeyPointRelease) -> Rows:
     """Weighted scores of the stored evaluations, the best setting of every cell."""
     for name, file in names.WEIGHTED_FILES.items():
         runs = read_evaluations(release.folder / EVALUATION / file)
         best = [_best_setting(run.scores for run in cell) for _, cell in iter_cells(runs)]
         triples = [triple for triple in best if triple]
-        measured = Measured(tuple(map(fmean, zip(*triples, strict=True))), len(triples))
+        measured = MeasuredFigure(tuple(map(fmean, zip(*triples, strict=True))), len(triples))
         yield (names.WEIGHTED, f"{name}: {' / '.join(names.WEIGHTS)}"), ReproducedValue(measured)
 
 
-def figure_2(release: Release) -> Rows:
+def figure_2(release: KeyPointRelease) -> Rows:
     """The stored averages of every system, stated; computed where its settings are stored, too."""
     for data in names.CLUSTERS:
         averages = release.stored_triples("aggregated_csv", data)
@@ -109,7 +109,7 @@ def figure_2(release: Release) -> Rows:
             for at, figure in enumerate(names.WEIGHTS):
                 key = (names.FIGURE_2, names.weighted_cell(data, system, figure))
                 if stored in averages:
-                    stated = Measured((averages[stored][at],))
+                    stated = MeasuredFigure((averages[stored][at],))
                     yield (
                         key,
                         ReproducedValue(again.part(at, at + 1) if again else None, stated=stated),
@@ -119,14 +119,16 @@ def figure_2(release: Release) -> Rows:
     yield (names.FIGURE_2, cell), ReproducedValue(everywhere.part(0, 1))
 
 
-def _of_settings(release: Release, data: str, system: str) -> Measured | None:
+def _of_settings(release: KeyPointRelease, data: str, system: str) -> MeasuredFigure | None:
     if (data, system) not in names.BY_SETTING:
         return None
     part, is_first_only = names.BY_SETTING[data, system]
     return _best_of_settings(release, part, is_first_only=is_first_only)
 
 
-def _best_of_settings(release: Release, part: str, *, is_first_only: bool) -> Measured:
+def _best_of_settings(
+    release: KeyPointRelease, part: str, *, is_first_only: bool
+) -> MeasuredFigure:
     topics = release.gpt4o("evals", part)
     cells = [settings for stances in topics.values() for settings in stances.values()]
     allowed = set(cells[0]) if is_first_only else {key for cell in cells for key in cell}
@@ -135,10 +137,10 @@ def _best_of_settings(release: Release, part: str, *, is_first_only: bool) -> Me
         for cell in cells
     ]
     triples = [triple for triple in best if triple]
-    return Measured(tuple(map(fmean, zip(*triples, strict=True))), len(triples))
+    return MeasuredFigure(tuple(map(fmean, zip(*triples, strict=True))), len(triples))
 
 
-def candidates(release: Release) -> Rows:
+def candidates(release: KeyPointRelease) -> Rows:
     """Candidates of SMatchToPr before and after filling up, from the released qualities."""
     for cell in release.test_cells:
         topic = next(short for start, short in _TOPICS.items() if cell.topic.startswith(start))
@@ -148,14 +150,14 @@ def candidates(release: Release) -> Rows:
             len(pick_candidates(cell.arguments, quality, rule=SMATCHTOPR_RULE, fill_up=share))
             for share in (0.0, 0.1)
         )
-        measured = Measured(counts, len(cell.arguments))
+        measured = MeasuredFigure(counts, len(cell.arguments))
         yield (
             (names.CANDIDATES, f"{topic}, {side}: before / after fill-up"),
             ReproducedValue(ours=measured),
         )
 
 
-def minilm(release: Release, say: Say) -> Rows:
+def minilm(release: KeyPointRelease, say: Say) -> Rows:
     """The packaged model as match scorer, without any training."""
     embedder = SentenceEmbedder()
     both = {"ArgKP21": release.test_cells, "Debate": release.debate_cells}
@@ -191,9 +193,9 @@ def _minilm_figures(
     for word, noise in noises:
         mean = best_per_cell(figures, noise=noise, least_share=LEAST_SHARES[data]).mean
         key = (names.MINILM, f"{data}: ARI {word} noise, oracle")
-        yield key, ReproducedValue(ours=Measured((mean or 0.0,), len(figures)))
+        yield key, ReproducedValue(ours=MeasuredFigure((mean or 0.0,), len(figures)))
     key = (names.MINILM, f"{data}: argument → key point accuracy, mean over cells")
-    yield key, ReproducedValue(ours=Measured((_mean(accuracies),), len(figures)))
+    yield key, ReproducedValue(ours=MeasuredFigure((_mean(accuracies),), len(figures)))
 
 
 def _cluster_figures(
@@ -258,7 +260,7 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
     UnreadableFile
         If one is damaged.
     """
-    release = Release(data)
+    release = KeyPointRelease(data)
     parts = (
         counts(release),
         debate_counts(release),
@@ -277,13 +279,13 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
     return Reproduction(tuple(compare(values, rows, reasons=missing)), layouts())
 
 
-def correlations(correlation: Correlations) -> Measured:
+def correlations(correlation: Correlations) -> MeasuredFigure:
     """Across / within ± sd; NaN where one is not defined."""
     numbers = (correlation.across, correlation.within_mean, correlation.within_sd)
-    return Measured(tuple(map(_number, numbers)), correlation.n, "/±")
+    return MeasuredFigure(tuple(map(_number, numbers)), correlation.n, "/±")
 
 
-def counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     """What preprocessing leaves of every split."""
     left: Counter[tuple[str, str]] = Counter()
     kept: set[tuple[str, int, str]] = set()
@@ -310,12 +312,12 @@ def counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
         "kept arguments that are those of the released file": (len(kept & released),),
     }
     for cell_name, numbers in figures.items():
-        yield (names.DATA, cell_name), ReproducedValue(Measured(numbers))
+        yield (names.DATA, cell_name), ReproducedValue(MeasuredFigure(numbers))
 
 
-def people(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+def people(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     """How far annotators agree with each other."""
-    yield (names.PEOPLE, "sets"), ReproducedValue(Measured((len(release.keys),)))
+    yield (names.PEOPLE, "sets"), ReproducedValue(MeasuredFigure((len(release.keys),)))
     for column in ("coverage", "redundancy"):
         raters = {
             file.rater: [given.get(key) for key in release.keys]
@@ -324,13 +326,13 @@ def people(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
         }
         pairs = pairwise_pearson(raters)
         key = (names.PEOPLE, f"{column}, mean Pearson of two annotators")
-        yield key, ReproducedValue(Measured((_number(pairs.mean),), len(release.keys)))
+        yield key, ReproducedValue(MeasuredFigure((_number(pairs.mean),), len(release.keys)))
         for pair in pairs.pairs:
             key = (names.PEOPLE, f"{column}, Pearson of {pair.first} and {pair.second}")
-            yield key, ReproducedValue(Measured((_number(pair.value),), pair.n))
+            yield key, ReproducedValue(MeasuredFigure((_number(pair.value),), pair.n))
 
 
-def stored_soft_scores(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+def stored_soft_scores(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     """Soft scores that were stored, with people's coverage; ours of ROUGE-1 are from the texts."""
     again = _rouge_again(release)
     stored = read_soft_scores(release.folder / SOFT_FILE)
@@ -343,10 +345,13 @@ def stored_soft_scores(release: Release) -> Iterator[tuple[Key, ReproducedValue]
             ours = again[part] if name == names.ROUGE else None
             yield (names.SOFT, f"{name}, {part}"), ReproducedValue(correlations(correlation), ours)
         if function in seconds:
-            yield (names.SOFT, f"{name}, seconds"), ReproducedValue(Measured((seconds[function],)))
+            yield (
+                (names.SOFT, f"{name}, seconds"),
+                ReproducedValue(MeasuredFigure((seconds[function],))),
+            )
 
 
-def _rouge_again(release: Release) -> dict[str, Measured]:
+def _rouge_again(release: KeyPointRelease) -> dict[str, MeasuredFigure]:
     """ROUGE-1 computed here from the texts that people read."""
     sets = [sheets[0] for sheets in release.judged]
     scores = [
@@ -359,7 +364,7 @@ def _rouge_again(release: Release) -> dict[str, Measured]:
     }
 
 
-def llm_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+def llm_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     """Counts of a language model with people's.
 
     Computed where the scores of the sets were stored; else the stored correlations are stated.
@@ -368,7 +373,7 @@ def llm_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
         column = metric.removeprefix("llm_")
         stored = release.gpt4o("corr_csv").get(_OF_CSV[metric], [])
         for temperature, values in zip(names.TEMPERATURES, stored, strict=False):
-            stated = Measured(tuple(map(float, values)), signs="/±")
+            stated = MeasuredFigure(tuple(map(float, values)), signs="/±")
             yield (
                 (names.LLM, f"{column}, temperature {temperature}"),
                 ReproducedValue(stated=stated),

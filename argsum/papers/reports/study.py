@@ -13,9 +13,9 @@ from argsum.leaderboard.reports.scores import MetricRow, metric_rows
 from argsum.metrics.methods import COVERAGE_SCORE, LLM, RELEASED_PARTS, split_name
 from argsum.scorers.methods.figures import LEAST_SHARE
 from cqa_site.people.models import Study
-from cqa_site.reproduction.figures import Key, Measured, ReproducedValue, compare
+from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
-from cqa_site.reproduction.tables import Cell, Layout, Line
+from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
 from . import release
 from .reproduction import correlations
@@ -47,7 +47,7 @@ def argsum_of_study(study: Study) -> Reproduction:
     """
     datasets = list(study.argument_datasets.order_by("pk"))
     figures: dict[Key, ReproducedValue] = {}
-    layouts: list[Layout] = []
+    layouts: list[TableLayout] = []
     for part in (_metrics(study), _people(study), _data(datasets), *_boards(study, datasets)):
         values, more = part
         figures |= values
@@ -55,7 +55,7 @@ def argsum_of_study(study: Study) -> Reproduction:
     return Reproduction(tuple(compare(figures)), tuple(layouts))
 
 
-Part = tuple[dict[Key, ReproducedValue], list[Layout]]
+Part = tuple[dict[Key, ReproducedValue], list[TableLayout]]
 
 
 def _metrics(study: Study) -> Part:
@@ -114,7 +114,7 @@ def _people(study: Study) -> Part:
         (
             release.PEOPLE,
             f"{dimension.dimension}, mean Pearson of two annotators",
-        ): ReproducedValue(ours=Measured((dimension.pairs.mean,), agreement.sets))
+        ): ReproducedValue(ours=MeasuredFigure((dimension.pairs.mean,), agreement.sets))
         for dimension in agreement.dimensions
         if dimension.pairs.mean is not None
     }
@@ -131,18 +131,18 @@ def _data(datasets: Sequence[Dataset]) -> Part:
         for step, text in _STEPS.items():
             if step in left:
                 values[release.DATA, f"{dataset}: {text}"] = ReproducedValue(
-                    ours=Measured((left[step],))
+                    ours=MeasuredFigure((left[step],))
                 )
         if left:
             shown.append(f"{dataset}")
     lines = [
-        Line((text,), tuple(Cell((release.DATA, f"{name}: {text}")) for name in shown))
+        TableLine((text,), tuple(TableCell((release.DATA, f"{name}: {text}")) for name in shown))
         for text in _STEPS.values()
     ]
     caption = "Arguments left after preprocessing; of the test split if there is one."
     if not shown:
         return {}, []
-    return values, [Layout("argsum-data", caption, ("Step", *shown), tuple(lines))]
+    return values, [TableLayout("argsum-data", caption, ("Step", *shown), tuple(lines))]
 
 
 def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:
@@ -191,7 +191,7 @@ def _scenario(index: str, share: float) -> str:
     return release.INCLUDING if index == "including" else f"{release.EXCLUDING} (≥ {share:.0%})"
 
 
-def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
+def _of_clusters(row: SystemRow, index: str) -> dict[str, MeasuredFigure]:
     """Index, share and seconds over cells, of the clusterings that are best by the index."""
     chosen = [(cell, *_own(row, cell, index)) for cell in row.chosen]
     known = [record for record in chosen if record[1] is not None]
@@ -203,7 +203,7 @@ def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
         release.SECONDS: [seconds for _cell, _value, _share, seconds in known],
     }
     return {
-        name: Measured((fmean(figures), pstdev(figures)), len(figures), "±")
+        name: MeasuredFigure((fmean(figures), pstdev(figures)), len(figures), "±")
         for name, numbers in values.items()
         if (figures := [number for number in numbers if number is not None])
     }
@@ -223,7 +223,9 @@ def _weighted(dataset: Dataset, rows: Sequence[SystemRow], name: str) -> Part:
         for figure, estimate in zip(release.WEIGHTS, estimates, strict=True):
             if estimate.value is not None:
                 key = release.OWN_WEIGHTED, release.weighted_cell(f"{dataset}", row.system, figure)
-                values[key] = ReproducedValue(ours=Measured((estimate.value,), estimate.n_values))
+                values[key] = ReproducedValue(
+                    ours=MeasuredFigure((estimate.value,), estimate.n_values)
+                )
         if estimates[0].value is not None:
             systems.append(row.system)
     layout = weighted_table(

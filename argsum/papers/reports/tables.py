@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cqa_site.reproduction.figures import Printed
-from cqa_site.reproduction.tables import Cell, Layout, Line
+from cqa_site.reproduction.figures import PrintedFigure
+from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
 from . import release as names
 
@@ -17,7 +17,7 @@ WITHIN = "Pearson; within: mean ± population sd over topics and stances."
 _ACROSS = ("Across", "Within")
 
 
-def layouts() -> tuple[Layout, ...]:
+def layouts() -> tuple[TableLayout, ...]:
     """Of the paper, in its order, then figure 2 as a table."""
     return (
         llm_table(names.TEMPERATURES),
@@ -33,11 +33,11 @@ def layouts() -> tuple[Layout, ...]:
 
 def llm_table(
     settings: Sequence[str], *, has_seconds: bool = True, digits: int | None = None
-) -> Layout:
+) -> TableLayout:
     """Counts of a language model beside people's, by temperature."""
     heads = [*_ACROSS, "Runtime (s)"] if has_seconds else list(_ACROSS)
     lines = [
-        Line(
+        TableLine(
             (f"{float(setting):.2f}" if setting in names.TEMPERATURES else setting,),
             tuple(
                 cell
@@ -49,7 +49,7 @@ def llm_table(
         )
         for setting in settings
     ]
-    return Layout(
+    return TableLayout(
         "argsum-llm",
         "Correlation of language-model counts with people’s coverage and redundancy.",
         ("Temperature", *heads, *heads),
@@ -63,14 +63,14 @@ def llm_table(
     )
 
 
-def people_table() -> Layout:
+def people_table() -> TableLayout:
     """The agreement of the text."""
     lines = [
-        Line((name.capitalize(),), (Cell((names.PEOPLE, cell)),))
+        TableLine((name.capitalize(),), (TableCell((names.PEOPLE, cell)),))
         for name in ("coverage", "redundancy")
         for cell in [f"{name}, mean Pearson of two annotators"]
     ]
-    return Layout(
+    return TableLayout(
         "argsum-people",
         "Agreement of annotators: mean pairwise Pearson correlation.",
         ("Dimension", "Mean Pearson"),
@@ -79,7 +79,7 @@ def people_table() -> Layout:
     )
 
 
-def data_table() -> Layout:
+def data_table() -> TableLayout:
     """What preprocessing leaves of the two data sets."""
     pairs = (
         ("Unique arguments", "test: unique arguments", "unique arguments"),
@@ -88,10 +88,10 @@ def data_table() -> Layout:
         ("… in the final data", "test: … of one sentence", "… in the released half"),
     )
     lines = [
-        Line((text,), (Cell((names.DATA, first)), Cell((names.DEBATE, second))))
+        TableLine((text,), (TableCell((names.DATA, first)), TableCell((names.DEBATE, second))))
         for text, first, second in pairs
     ]
-    return Layout(
+    return TableLayout(
         "argsum-data",
         "Arguments left after preprocessing.",
         ("Step", "ArgKP21, test", "Debate"),
@@ -101,10 +101,10 @@ def data_table() -> Layout:
 
 def soft_table(
     functions: Iterable[str], *, has_seconds: bool = True, digits: int | None = None
-) -> Layout:
+) -> TableLayout:
     """Soft scores with people's coverage."""
     lines = [
-        Line(
+        TableLine(
             (name,),
             (
                 *(
@@ -112,13 +112,13 @@ def soft_table(
                     for part in ("sP", "sR", "sF1")
                     for cell in _correlation((names.SOFT, f"{name}, {part}"))
                 ),
-                *([Cell((names.SOFT, f"{name}, seconds"))] if has_seconds else []),
+                *([TableCell((names.SOFT, f"{name}, seconds"))] if has_seconds else []),
             ),
         )
         for name in functions
     ]
     spans = [("Soft-Precision", 2), ("Soft-Recall", 2), ("Soft-F1", 2)]
-    return Layout(
+    return TableLayout(
         "argsum-soft",
         "Correlation of Soft-Scores with people’s coverage.",
         ("Similarity function", *_ACROSS * 3, *(["Runtime (s)"] if has_seconds else [])),
@@ -131,10 +131,10 @@ def soft_table(
 
 def coverage_table(
     scorers: Sequence[str], thresholds: Iterable[str], *, digits: int | None = None
-) -> Layout:
+) -> TableLayout:
     """Coverage Scores with people's coverage, by threshold."""
     lines = [
-        Line(
+        TableLine(
             (threshold,),
             tuple(
                 cell
@@ -144,7 +144,7 @@ def coverage_table(
         )
         for threshold in thresholds
     ]
-    return Layout(
+    return TableLayout(
         "argsum-coverage",
         "Correlation of Coverage Scores with people’s coverage.",
         ("Threshold", *_ACROSS * len(scorers)),
@@ -162,20 +162,22 @@ def clusters_table(
     table: str = "",
     name: str = "",
     digits: int | None = None,
-) -> Layout:
+) -> TableLayout:
     """Systems and scenarios by index, share and seconds."""
     lines = [
-        Line(
+        TableLine(
             (system, scenario),
             tuple(
-                Cell((table or names.CLUSTERS[data], names.cluster_cell(system, scenario, figure)))
+                TableCell(
+                    (table or names.CLUSTERS[data], names.cluster_cell(system, scenario, figure))
+                )
                 for figure in names.CLUSTER_FIGURES
             ),
         )
         for system, scenarios in systems.items()
         for scenario in scenarios
     ]
-    return Layout(
+    return TableLayout(
         f"argsum-clusters-{name or data.lower()}",
         f"Argument separation on {data}: adjusted Rand index.",
         ("ArgSum System", "Scenario", *names.CLUSTER_FIGURES),
@@ -191,13 +193,13 @@ def weighted_table(
     *,
     table: str = names.FIGURE_2,
     name: str = "argsum-figure-2",
-) -> Layout:
+) -> TableLayout:
     """Figure 2 as a table: systems by weighted score, coverage and redundancy."""
     lines = [
-        Line(
+        TableLine(
             (system,),
             tuple(
-                Cell((table, names.weighted_cell(dataset, system, figure)))
+                TableCell((table, names.weighted_cell(dataset, system, figure)))
                 for dataset in data
                 for figure in names.WEIGHTS
             ),
@@ -205,7 +207,7 @@ def weighted_table(
         for system in systems
     ]
     heads = [weight.capitalize() for weight in names.WEIGHTS]
-    return Layout(
+    return TableLayout(
         name,
         "Weighted Score, coverage and redundancy of systems.",
         ("ArgSum System", *heads * len(data)),
@@ -215,9 +217,9 @@ def weighted_table(
     )
 
 
-def _correlation(key: tuple[str, str], *, has_seconds: bool = False) -> list[Cell]:
-    cells = [Cell(key, 0, 1), Cell(key, 1, 3)]
-    return [*cells, Cell((key[0], f"{key[1]}, seconds"))] if has_seconds else cells
+def _correlation(key: tuple[str, str], *, has_seconds: bool = False) -> list[TableCell]:
+    cells = [TableCell(key, 0, 1), TableCell(key, 1, 3)]
+    return [*cells, TableCell((key[0], f"{key[1]}, seconds"))] if has_seconds else cells
 
 
 # What the argument summarization paper prints: its text, its tables, the numbers of figure 2.
@@ -359,12 +361,12 @@ WHY = {
 NO_SECONDS = "seconds are not in this folder"
 
 
-def printed() -> tuple[Printed, ...]:
+def printed() -> tuple[PrintedFigure, ...]:
     """All figures in the order of the paper's sections."""
     return tuple(_printed())
 
 
-def _printed() -> Iterator[Printed]:
+def _printed() -> Iterator[PrintedFigure]:
     for table, text in (
         (names.DATA, DATA), (names.DEBATE, DEBATE), (names.PEOPLE, PEOPLE),
     ):  # fmt: skip
@@ -394,8 +396,8 @@ def _printed() -> Iterator[Printed]:
         yield _one(names.FIGURE_2, cell, value, NO_SECONDS if figure == "seconds" else "")
 
 
-def _one(table: str, cell: str, value: str, why: str = "") -> Printed:
-    return Printed(table, cell, value, WHY.get((table, cell), why), PLACES[table])
+def _one(table: str, cell: str, value: str, why: str = "") -> PrintedFigure:
+    return PrintedFigure(table, cell, value, WHY.get((table, cell), why), PLACES[table])
 
 
 def _lines(text: str) -> list[list[str]]:

@@ -19,7 +19,7 @@ from argsum.scorers.methods.training import (
     UNDECIDED,
     Batch,
     Labels,
-    Recipe,
+    ScorerRecipe,
     TrainingCell,
     epoch_batches,
     shared_key_points,
@@ -40,7 +40,7 @@ from cqa_site.judging.embedding import (
 NEVER = -1e4
 
 
-def batch_loss(cosines: Any, labels: Labels, recipe: Recipe, middle: Any) -> Any:
+def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) -> Any:
     """The loss of one batch.
 
     Parameters
@@ -127,7 +127,7 @@ def load_encoder(source: str, longest: int) -> Any:
 
 
 def trainable(model: Any, frozen: int) -> list[Any]:
-    """The weights that are learned; ``frozen`` as in `Recipe`.
+    """The weights that are learned; ``frozen`` as in `ScorerRecipe`.
 
     Raises EmbeddingsUnavailable for a model without layers of attention.
     """
@@ -224,7 +224,7 @@ THREADS = 2
 
 
 @dataclass
-class Progress:
+class EncoderProgress:
     """What is known so far; kept in the checkpoint."""
 
     step: int = 0
@@ -254,7 +254,7 @@ class MatchTraining:
         self,
         source: str,
         cells: Sequence[TrainingCell],
-        recipe: Recipe,
+        recipe: ScorerRecipe,
         check: Check,
         *,
         checkpoint: Path | None = None,
@@ -277,9 +277,9 @@ class MatchTraining:
             ]
         )
         self.average, self.best = copied(self.weights), copied(self.weights)
-        self.progress = Progress()
+        self.progress = EncoderProgress()
 
-    def run(self, say: Say) -> Progress:
+    def run(self, say: Say) -> EncoderProgress:
         """Train to the end, or until dev stops getting better; then load the best weights."""
         self._resume()
         looks_at = self.recipe.check_steps()
@@ -347,7 +347,7 @@ class MatchTraining:
         load(self.best, kept["best"])
         load([self.middle], [kept["middle"]])
         self.optimizer.load_state_dict(kept["optimizer"])
-        self.progress = Progress(**json.loads(kept["progress"]))
+        self.progress = EncoderProgress(**json.loads(kept["progress"]))
         set_random_state(kept["random"])
 
     def _save(self, file: Path) -> None:

@@ -355,7 +355,7 @@ class Regressor:
         return predictions
 
 
-class Column:
+class QualityColumn:
     """The quality that came with the arguments of a study; NaN where the file had none."""
 
     def __init__(self, study_id: int) -> None:

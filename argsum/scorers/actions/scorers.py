@@ -17,13 +17,13 @@ from argsum.systems.methods.inputs import MatchScorer, QualityScorer, Scores
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.runs.models import Job
 
 from .models import (
     BiEncoder,
-    Column,
     CrossEncoder,
+    QualityColumn,
     Regressor,
     ScorerRefused,
     kept,
@@ -178,7 +178,7 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
     """
     _require(scorer, Task.QUALITY)
     if scorer.kind == Kind.COLUMN:
-        return Column(scorer.study_id)
+        return QualityColumn(scorer.study_id)
     if scorer.kind == Kind.CROSS_ENCODER:
         reader = CrossEncoder(source_of(scorer), uses_topic=scorer.uses_topic)
         return StoredScores(reader, model_key(scorer))
@@ -263,7 +263,7 @@ def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: U
     )
 
 
-def try_scorer(work: Work) -> None:
+def try_scorer(work: JobContext) -> None:
     """Handle a job."""
     asked = work.payload
     scorer = Scorer.objects.get(study=work.study, public_id=asked["scorer"])

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.methods.argument_files import read_argkp
 from argsum.datasets.models import Dataset, KeyPointMatch
-from argsum.scorers.methods.training import Example, WritingRecipe
+from argsum.scorers.methods.training import TrainingExample, WritingRecipe
 from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
 from cqa_site.tabular import UnreadableFile
 
@@ -35,7 +35,7 @@ EVERY = 20
 
 
 @dataclass
-class Progress:
+class WriterProgress:
     """What is known so far; kept in the checkpoint."""
 
     step: int = 0
@@ -61,8 +61,8 @@ class WriterTraining:
     def __init__(
         self,
         source: str,
-        examples: Sequence[Example],
-        dev: Sequence[Example],
+        examples: Sequence[TrainingExample],
+        dev: Sequence[TrainingExample],
         recipe: WritingRecipe,
         checkpoint: Path | None = None,
     ) -> None:
@@ -79,7 +79,7 @@ class WriterTraining:
         ]
         self.optimizer = torch.optim.AdamW(self.weights, lr=recipe.learning_rate, weight_decay=0.0)
         self.best = copied(self.weights)
-        self.progress = Progress()
+        self.progress = WriterProgress()
 
     @property
     def in_epoch(self) -> int:
@@ -91,7 +91,7 @@ class WriterTraining:
         """Batches of the whole training."""
         return self.in_epoch * self.recipe.epochs
 
-    def run(self, say: Say) -> Progress:
+    def run(self, say: Say) -> WriterProgress:
         """Train to the end, then load the weights that dev chose."""
         self._resume()
         if not self.progress.dev:
@@ -107,7 +107,7 @@ class WriterTraining:
         load(self.weights, self.best)
         return self.progress
 
-    def loss_on(self, examples: Sequence[Example]) -> float:
+    def loss_on(self, examples: Sequence[TrainingExample]) -> float:
         """Mean loss of a token of the key points, with the weights as they are now."""
         import torch
 
@@ -152,7 +152,7 @@ class WriterTraining:
         self.progress.step += 1
         self.progress.losses.append(round(float(loss.item()), 5))
 
-    def _batch(self, examples: Sequence[Example]) -> dict[str, Any]:
+    def _batch(self, examples: Sequence[TrainingExample]) -> dict[str, Any]:
         given = self.tokenizer(
             [example.text for example in examples],
             padding=True,
@@ -182,7 +182,7 @@ class WriterTraining:
         load(self.weights, kept["weights"])
         self.best = list(kept["best"])
         self.optimizer.load_state_dict(kept["optimizer"])
-        self.progress = Progress(**json.loads(kept["progress"]))
+        self.progress = WriterProgress(**json.loads(kept["progress"]))
         set_random_state(kept["random"])
 
     def _save(self, file: Path) -> None:
@@ -215,7 +215,7 @@ def load_seq2seq(source: str) -> tuple[Any, Any]:
 # What a writer learns from: key points with their arguments, of a dataset or of files.
 
 
-Examples = dict[str, list[Example]]
+Examples = dict[str, list[TrainingExample]]
 # Split, topic, stance, key point; then quality and text of one argument that makes it.
 Row = tuple[tuple[str, str, int, str], float | None, str]
 
@@ -282,5 +282,7 @@ def _examples(rows: Iterable[Row]) -> Examples:
     examples: Examples = defaultdict(list)
     for (split, topic, stance, point), rated in clusters.items():
         best = sorted(rated, key=lambda pair: -pair[0])
-        examples[split].append(Example(topic, stance, tuple(text for _q, text in best), point))
+        examples[split].append(
+            TrainingExample(topic, stance, tuple(text for _q, text in best), point)
+        )
     return examples

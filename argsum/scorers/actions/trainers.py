@@ -24,7 +24,7 @@ from argsum.scorers.methods.figures import (
     same_point_precision,
 )
 from argsum.scorers.methods.training import (
-    Recipe,
+    ScorerRecipe,
     TrainingCell,
     WritingRecipe,
     best_penalty,
@@ -33,7 +33,7 @@ from argsum.scorers.methods.training import (
 from argsum.scorers.models import Scorer
 from argsum.systems.methods.inputs import Scores
 
-from .encoder_training import Check, MatchTraining, Progress, load, read, write
+from .encoder_training import Check, EncoderProgress, MatchTraining, load, read, write
 from .models import BiEncoder, checkpoint_of, resolve, trained_folder, weights_hash
 from .seq2seq_training import Examples, require_examples
 from .training_data import (
@@ -56,7 +56,7 @@ Encode = Callable[[Sequence[str]], Scores]
 CARD = "MODEL_CARD.md"
 
 
-def train_match(scorer: Scorer, cells: Splits, recipe: Recipe, say: Say) -> dict[str, Any]:
+def train_match(scorer: Scorer, cells: Splits, recipe: ScorerRecipe, say: Say) -> dict[str, Any]:
     """Train; returns what the row of the scorer keeps. Weights lie in its folder afterwards.
 
     Raises EmbeddingsUnavailable if the base model cannot be loaded.
@@ -102,7 +102,9 @@ def train_match(scorer: Scorer, cells: Splits, recipe: Recipe, say: Say) -> dict
     }
 
 
-def look_at_dev(cells: Splits, encode: Encode, recipe: Recipe) -> tuple[dict[str, Any], float]:
+def look_at_dev(
+    cells: Splits, encode: Encode, recipe: ScorerRecipe
+) -> tuple[dict[str, Any], float]:
     """Figures of the dev split, and the one that chooses: average precision of pairs, by cells.
 
     The adjusted Rand index of a handful of cells moves by chance from one look to the next; how
@@ -142,7 +144,7 @@ def put_in_place(folder: Path, save: Callable[[Path], None], card: str) -> str:
     return sha256
 
 
-def _course(members: Sequence[Progress], recipe: Recipe) -> dict[str, Any]:
+def _course(members: Sequence[EncoderProgress], recipe: ScorerRecipe) -> dict[str, Any]:
     """Looks at dev and losses of all members; steps are counted on from one to the next."""
     looks: list[dict[str, Any]] = []
     chosen = []
@@ -270,13 +272,13 @@ class AveragedTraining:
         self,
         source: str,
         cells: Sequence[TrainingCell],
-        recipe: Recipe,
+        recipe: ScorerRecipe,
         check: Check,
         folder: Path,
     ) -> None:
         self.source, self.cells, self.recipe, self.check = source, cells, recipe, check
         self.folder = folder
-        self.members: list[Progress] = []
+        self.members: list[EncoderProgress] = []
         self._sums: list[Any] = []
 
     def run(self, say: Say) -> MatchTraining:
@@ -308,7 +310,7 @@ class AveragedTraining:
         checkpoint = self.folder / "member.pt"
         return MatchTraining(self.source, self.cells, own, self.check, checkpoint=checkpoint)
 
-    def _add(self, progress: Progress, best: Sequence[Any]) -> None:
+    def _add(self, progress: EncoderProgress, best: Sequence[Any]) -> None:
         self.members.append(progress)
         self._sums = (
             [a + b for a, b in zip(self._sums, best, strict=True)] if self._sums else list(best)
@@ -324,7 +326,7 @@ class AveragedTraining:
         kept = read(self.folder / "members.pt")
         if kept is None or kept["recipe"] != self.recipe.as_dict():
             return
-        self.members = [Progress(**load) for load in json.loads(kept["members"])]
+        self.members = [EncoderProgress(**load) for load in json.loads(kept["members"])]
         self._sums = kept["sums"]
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.models import Dataset
 from argsum.scorers.methods.training import (
-    Recipe,
+    ScorerRecipe,
     WritingRecipe,
     both_stances,
     recipe_from,
@@ -30,12 +30,12 @@ from cqa_site.judging.embedding import (
     PACKAGED_MODEL,
     SIDE,
     EmbeddingsUnavailable,
-    Side,
+    SideClassifier,
     packaged_weights,
 )
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobRefused, StaleWorker, Work, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue
 from cqa_site.runs.models import Job
 
 from .models import SHIPPED, SUMS, ScorerRefused, checkpoint_of, resolve, trained_folder
@@ -83,7 +83,7 @@ def request_training(
     dataset: Dataset,
     actor: User | None,
     base_model: str = PACKAGED_MODEL,
-    recipe: Recipe | WritingRecipe | None = None,
+    recipe: ScorerRecipe | WritingRecipe | None = None,
 ) -> Scorer:
     """A new scorer or writer that is trained in the background.
 
@@ -98,7 +98,7 @@ def request_training(
     resolve(base_model)
     # Before the transaction: it reads the whole dataset.
     _require_data(task, dataset)
-    recipe = recipe or (WritingRecipe() if task == Scorer.Task.WRITE else Recipe())
+    recipe = recipe or (WritingRecipe() if task == Scorer.Task.WRITE else ScorerRecipe())
     scorer = Scorer(
         study=study,
         name=name,
@@ -107,7 +107,9 @@ def request_training(
         base_model=base_model,
         state=Scorer.State.TRAINING,
         recipe={} if task == Scorer.Task.QUALITY else recipe.as_dict(),
-        uses_topic=isinstance(recipe, Recipe) and task == Scorer.Task.MATCH and recipe.uses_topic,
+        uses_topic=isinstance(recipe, ScorerRecipe)
+        and task == Scorer.Task.MATCH
+        and recipe.uses_topic,
         trained_on=dataset,
         created_by=actor,
     )
@@ -172,7 +174,7 @@ def delete_scorer(*, scorer: Scorer, actor: User) -> None:
     transaction.on_commit(lambda: shutil.rmtree(checkpoint, ignore_errors=True))
 
 
-def make_scorer(work: Work) -> None:
+def make_scorer(work: JobContext) -> None:
     """Handle a job: train, or go on from the checkpoint that a lost worker left."""
     scorer = Scorer.objects.select_related("study", "trained_on").get(
         study=work.study, public_id=work.payload["scorer"]
@@ -262,7 +264,7 @@ STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
 # Topics of statements that nothing is learned from: the weights are chosen on them.
 HELD_BACK = 8
 # Of six layers three are learned, so that the difference can be of a higher rank.
-RECIPE = Recipe(
+RECIPE = ScorerRecipe(
     steps=2_600,
     batch=96,
     learning_rate=2e-4,
@@ -313,7 +315,7 @@ def split_statements(
 
 
 def ship_match(
-    argkp: Splits, recipe: Recipe, work: Path, say: Say
+    argkp: Splits, recipe: ScorerRecipe, work: Path, say: Say
 ) -> tuple[Path, list[dict[str, Any]]]:
     """Train the match scorer, and put its difference to the packaged model beside the code.
 
@@ -356,7 +358,7 @@ def ship_match(
     return path, [*looks, {"sides": right}]
 
 
-def side_of(folder: Path, points: Sequence[Statements]) -> tuple[Side, float]:
+def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier, float]:
     """The line that tells sides, and how often it is right where nothing was learned, 0–1."""
     from sklearn.linear_model import LogisticRegression
 
@@ -376,7 +378,7 @@ def side_of(folder: Path, points: Sequence[Statements]) -> tuple[Side, float]:
     line = LogisticRegression(C=SIDE_STRENGTH, max_iter=1_000)
     line.fit(vectors, [side == SIDES[0] for _text, side in learned])
     right = float(line.score(unseen, [side == SIDES[0] for _text, side in held]))
-    return Side(line.coef_[0], float(line.intercept_[0]), SIDE_SHARE), right
+    return SideClassifier(line.coef_[0], float(line.intercept_[0]), SIDE_SHARE), right
 
 
 def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
@@ -438,7 +440,7 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     return path
 
 
-def add_side(path: Path, side: Side) -> None:
+def add_side(path: Path, side: SideClassifier) -> None:
     """Keep a line that tells sides with a difference."""
     import numpy as np
     from safetensors.numpy import load_file, save_file

@@ -16,7 +16,7 @@ from argsum.datasets.methods.preprocessing import prepare
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.scorers.methods.figures import (
     CLUSTERINGS,
-    Clustering,
+    ClusterRecipe,
     OverCells,
     ScoredCell,
     accuracy,
@@ -300,7 +300,7 @@ def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
     is the same for the way of clustering that dev chose.
     """
     plain = cluster_cells(cells)
-    beyond = cluster_cells(cells, Clustering(chosen["profile"], chosen["refines"]))
+    beyond = cluster_cells(cells, ClusterRecipe(chosen["profile"], chosen["refines"]))
     matching, others = decided_pairs(cells)
     threshold = chosen["threshold"]
     return {

@@ -254,7 +254,7 @@ def _pairs(labels: Sequence[object]) -> int:
 # is chosen on one split and reported on another; the best threshold per cell is an oracle.
 
 
-class Clustering(NamedTuple):
+class ClusterRecipe(NamedTuple):
     """How cells are clustered: ``weight`` of `profile_scores`, and whether to refine."""
 
     profile: float = 0.0
@@ -263,7 +263,7 @@ class Clustering(NamedTuple):
 
 # As in the paper first; the dev split chooses among them.
 CLUSTERINGS = tuple(
-    Clustering(weight, refines) for refines in (False, True) for weight in (0, 0.5, 1)
+    ClusterRecipe(weight, refines) for refines in (False, True) for weight in (0, 0.5, 1)
 )
 
 
@@ -332,7 +332,7 @@ class Clusterings:
 
 
 def cluster_cells(
-    cells: Sequence[ScoredCell], clustering: Clustering = CLUSTERINGS[0]
+    cells: Sequence[ScoredCell], clustering: ClusterRecipe = CLUSTERINGS[0]
 ) -> Clusterings:
     """Cluster every cell at all thresholds, by average linkage as the paper or beyond it."""
     figures = {}

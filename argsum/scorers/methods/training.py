@@ -38,7 +38,7 @@ BOUNDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class ScorerRecipe:
     """How it is trained.
 
     Attributes
@@ -114,10 +114,10 @@ class Recipe:
         return asdict(self)
 
 
-def recipe_from(stored: dict[str, Any]) -> Recipe:
+def recipe_from(stored: dict[str, Any]) -> ScorerRecipe:
     """The recipe in a stored dictionary; what it does not know is left out."""
-    known = {field.name for field in fields(Recipe)}
-    return Recipe(**{name: value for name, value in stored.items() if name in known})
+    known = {field.name for field in fields(ScorerRecipe)}
+    return ScorerRecipe(**{name: value for name, value in stored.items() if name in known})
 
 
 # How a writer of key points is asked, and how it is trained: every number that has a say.
@@ -156,7 +156,7 @@ def writer_input(topic: str, stance: int, arguments: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Example:
+class TrainingExample:
     """What is learned from: the arguments of a key point, best first, and the key point."""
 
     topic: str

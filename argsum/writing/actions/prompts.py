@@ -10,10 +10,10 @@ from argsum.datasets.models import Cell, CellArgument
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.systems.methods.clusters import by_quality, members
 from argsum.writing.methods import clusters_schema, code_of, list_schema, one_schema
-from argsum.writing.reports import Asked
+from argsum.writing.reports import WritingCallKey
 from cqa_site.judging.prompts import (
-    Layout,
     Neutral,
+    PromptLayout,
     PromptParts,
     fence_records,
     fence_token,
@@ -21,7 +21,7 @@ from cqa_site.judging.prompts import (
     quote,
     render,
 )
-from cqa_site.runs.kinds import PromptKind, Question
+from cqa_site.runs.kinds import CallRequest, PromptKind
 from cqa_site.runs.models import PromptVersion, Run
 
 # The four kinds of prompts for writing key points, and what a request says.
@@ -45,22 +45,22 @@ _SHOWN = ("topic", "stance")
 PROMPTS = {
     CANDIDATES: PromptKind(
         lazy("Candidates for key points"),
-        Layout(_LIST, (*_SHOWN, "arguments")),
+        PromptLayout(_LIST, (*_SHOWN, "arguments")),
         FOLDER / "key_point_candidates.md",
     ),
     SUMMARIES: PromptKind(
         lazy("Key points of a debate"),
-        Layout(_LIST, (*_SHOWN, "arguments")),
+        PromptLayout(_LIST, (*_SHOWN, "arguments")),
         FOLDER / "key_point_summaries.md",
     ),
     GLOBAL: PromptKind(
         lazy("Key points of all clusters"),
-        Layout(("words",), (*_SHOWN, "clusters")),
+        PromptLayout(("words",), (*_SHOWN, "clusters")),
         FOLDER / "key_points_of_clusters.md",
     ),
     LOCAL: PromptKind(
         lazy("Key point of one cluster"),
-        Layout(("words",), (*_SHOWN, "arguments")),
+        PromptLayout(("words",), (*_SHOWN, "arguments")),
         FOLDER / "key_point_of_cluster.md",
     ),
 }
@@ -76,7 +76,7 @@ def write_request(
     target: Mapping[str, Any],
     cell: Cell,
     groups: Mapping[int, Sequence[str]],
-) -> Question:
+) -> CallRequest:
     """One request about some groups of arguments of a cell.
 
     ``groups`` are cluster → its arguments; where a request is about a whole cell or a single
@@ -98,7 +98,7 @@ def write_request(
     flags = tuple(
         name for texts in shown.values() for neutral in texts for name in neutral.flags.names
     )
-    return Question(tuple(render(parts, values)), _schema(prompt.kind, target, groups), flags)
+    return CallRequest(tuple(render(parts, values)), _schema(prompt.kind, target, groups), flags)
 
 
 def _schema(kind: str, target: Mapping[str, Any], groups: Mapping[int, Any]) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class PromptArgument(NamedTuple):
 Own = Mapping[int, tuple[PromptArgument, str]]
 
 
-def questions_of(run: Run, asked: Sequence[Asked]) -> list[Question]:
+def questions_of(run: Run, asked: Sequence[WritingCallKey]) -> list[CallRequest]:
     """The requests of a writing run; three queries."""
     target = run.spec["target"]
     cells = Cell.objects.filter(dataset__study=run.study).in_bulk({key.cell for key in asked})
@@ -166,7 +166,7 @@ def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArg
 
 
 def _cluster_arguments(
-    asked: Asked, made: SummarySet, own: Own
+    asked: WritingCallKey, made: SummarySet, own: Own
 ) -> dict[int, list[PromptArgument]]:
     """Cluster → its arguments."""
     rows = members(made.clusters or [])
@@ -174,7 +174,7 @@ def _cluster_arguments(
     return {cluster: [shown[row] for row in rows[cluster]] for cluster in asked.clusters}
 
 
-def _whole(asked: Asked, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
+def _whole(asked: WritingCallKey, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
     """All arguments as group 0; dealt into heaps where a prompt about clusters is tried out."""
     kept = [shown for shown, left_out in own.values() if asked.is_unfiltered or not left_out]
     if prompt in COUNTS:

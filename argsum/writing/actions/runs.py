@@ -25,12 +25,12 @@ from argsum.writing.methods import (
     read_list,
     read_one,
 )
-from argsum.writing.reports import Asked
-from cqa_site.judging.labels import ReplyNotUsable, Unscored
+from argsum.writing.reports import WritingCallKey
+from cqa_site.judging.labels import ReplyNotUsable, UnscoredReason
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
-from cqa_site.runs.kinds import Ended, Previewed, Question, Reading, Subject
+from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
 from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT, questions_of
@@ -107,29 +107,29 @@ class WritingKind:
             rows = cells_to_ask(system_run).exclude(pk__in=written)
             unfiltered = system_run.is_unfiltered
             return [
-                Asked(system_run.pk, cell, is_unfiltered=unfiltered).subject
+                WritingCallKey(system_run.pk, cell, is_unfiltered=unfiltered).subject
                 for cell in rows.values_list("pk", flat=True)
             ]
         return [
             asked.subject for asked in _clusters_to_write(system_run, run.spec["target"]) if asked
         ]
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; three queries at most."""
-        return questions_of(run, [Asked.of(subject.ids) for subject in subjects])
+        return questions_of(run, [WritingCallKey.of(subject.ids) for subject in subjects])
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into `ReplyContent`: clusters by their names, never by their order."""
-        asked = Asked.of(call.subject_ids)
+        asked = WritingCallKey.of(call.subject_ids)
         try:
             written = _read(run, asked, reply)
         except ReplyNotUsable as problem:
-            return Reading.unscored(problem.reason)
+            return ReplyReading.unscored(problem.reason)
         # Asked again; if that does not help, the clusters that have a key point keep it.
-        reason = Unscored.MISSING_ITEM.value if written.missing else ""
-        return Reading(value=written, reason=reason)
+        reason = UnscoredReason.MISSING_ITEM.value if written.missing else ""
+        return ReplyReading(value=written, reason=reason)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One part a call; after the last one, the sets are finished in the background."""
         system_run = SystemRun.objects.select_for_update().get(
             study=run.study_id, public_id=run.spec["target"]["system_run"]
@@ -195,28 +195,32 @@ def writable(study: Study) -> Any:
     )
 
 
-def _clusters_to_write(system_run: SystemRun, target: dict[str, Any]) -> list[Asked | None]:
+def _clusters_to_write(
+    system_run: SystemRun, target: dict[str, Any]
+) -> list[WritingCallKey | None]:
     """What is asked about waiting sets; clusters that have a key point are not asked again."""
     rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by("cell__position", "pk")
     if target["settings"]:
         rows = rows.filter(setting__in=target["settings"])
     records = list(rows.values_list("pk", "cell", "clusters"))
     parts = parts_of_sets(system_run, [pk for pk, _cell, _ids in records])
-    asked: list[Asked | None] = []
+    asked: list[WritingCallKey | None] = []
     for pk, cell, ids in records:
         missing = [member for member in members(ids or []) if member not in parts[pk].texts]
         if system_run.variant == SystemRun.Variant.LOCAL:
-            asked += [Asked(system_run.pk, cell, pk, (cluster,)) for cluster in missing]
+            asked += [WritingCallKey(system_run.pk, cell, pk, (cluster,)) for cluster in missing]
         elif len(missing) > MOST_CODES:
             raise RunRefused(
                 _("A set has too many clusters for one request. Use one request per cluster.")
             )
         else:
-            asked.append(Asked(system_run.pk, cell, pk, tuple(missing)) if missing else None)
+            asked.append(
+                WritingCallKey(system_run.pk, cell, pk, tuple(missing)) if missing else None
+            )
     return asked
 
 
-def _read(run: Run, asked: Asked, reply: Reply) -> ReplyContent:
+def _read(run: Run, asked: WritingCallKey, reply: Reply) -> ReplyContent:
     given = (reply.text, reply.finish_reason)
     if run.prompt.kind == GLOBAL:
         return read_clusters(*given, asked.clusters, refusal=reply.refusal)
@@ -225,8 +229,8 @@ def _read(run: Run, asked: Asked, reply: Reply) -> ReplyContent:
     return read_list(*given, most=run.spec["target"]["most"], refusal=reply.refusal)
 
 
-def _part(run: Run, outcome: Ended) -> WrittenPart:
-    asked = Asked.of(outcome.call.subject_ids)
+def _part(run: Run, outcome: EndedCall) -> WrittenPart:
+    asked = WritingCallKey.of(outcome.call.subject_ids)
     written = (
         outcome.reading.value
         if isinstance(outcome.reading.value, ReplyContent)
@@ -246,7 +250,7 @@ def _part(run: Run, outcome: Ended) -> WrittenPart:
     )
 
 
-def _texts_of(reading: Reading | None) -> dict[str, str]:
+def _texts_of(reading: ReplyReading | None) -> dict[str, str]:
     value = reading.value if reading else None
     return dict(value.texts) if isinstance(value, ReplyContent) else {}
 
@@ -280,9 +284,9 @@ def _draft(study: Study, version: PromptVersion, cell: Model) -> tuple[Run, list
     return Run(study=study, kind=KIND, prompt=version, spec=spec), [cell]
 
 
-WRITING = Previewed(
+WRITING = PreviewTargets(
     lazy("Topic and stance"),
     _cells,
     _draft,
-    lambda cells: Asked(0, cells[0].pk, clusters=HEAPS).subject.ids,
+    lambda cells: WritingCallKey(0, cells[0].pk, clusters=HEAPS).subject.ids,
 )

@@ -15,20 +15,20 @@ from cqa_site.stats.verdicts import RULES as verdicts_RULES
 
 from .figures import (
     Agreement,
+    AgreementFigure,
+    AgreementRater,
+    AgreementSettings,
     Alternative,
     ByCode,
-    Column,
     Consistency,
-    Figure,
     JudgeAlphas,
     JudgeRow,
     Length,
-    Pair,
-    Rater,
-    Settings,
-    Verdict,
+    PointsColumn,
+    RaterPairFigures,
+    ReplacementVerdict,
 )
-from .grid import PEOPLE, Grid, SheetRater, grid_of
+from .grid import PEOPLE, PointsGrid, SheetRater, grid_of
 from .jackknife import Jackknife, across_sums, difference_figure
 from .pairs import KINDS, column_figures, compare
 from .raters import length_figures, self_consistency, self_preference
@@ -59,7 +59,7 @@ LEAST_PAIRS = 10
 
 
 def chosen_pairs(
-    grid: Grid, judges: list[SheetRater], most: int
+    grid: PointsGrid, judges: list[SheetRater], most: int
 ) -> tuple[list[tuple[SheetRater, SheetRater, str]], int]:
     """Pairs of raters by answers in common, judges first in mixed pairs; how many were left out.
 
@@ -87,7 +87,7 @@ def chosen_pairs(
 
 
 def by_code(
-    grid: Grid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
+    grid: PointsGrid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
 ) -> ByCode | None:
     """The criterion that code can count, compared with everybody who scored it."""
     criterion = next(
@@ -108,18 +108,18 @@ def by_code(
     )
 
 
-def column_list(grid: Grid, rubric: Rubric) -> tuple[Column, ...]:
+def column_list(grid: PointsGrid, rubric: Rubric) -> tuple[PointsColumn, ...]:
     names = {group.key: group.name for group in rubric.groups}
     names |= {criterion.key: criterion.name for criterion in rubric.criteria}
     kinds = ["total", *["group"] * len(rubric.groups), *["criterion"] * len(rubric.criteria)]
     return tuple(
-        Column(key=key, name=names.get(key, ""), kind=kind, maximum=maximum)
+        PointsColumn(key=key, name=names.get(key, ""), kind=kind, maximum=maximum)
         for key, kind, maximum in zip(grid.columns, kinds, grid.maxima, strict=True)
     )
 
 
-def about_rater(rater: SheetRater) -> Rater:
-    return Rater(**vars(rater), is_judge=rater.is_judge)
+def about_rater(rater: SheetRater) -> AgreementRater:
+    return AgreementRater(**vars(rater), is_judge=rater.is_judge)
 
 
 # Judges beside each other: the leaderboard of those who usually make one.
@@ -138,7 +138,7 @@ def judge_row(
     sheets: pd.DataFrame,
     *,
     beside: JudgeAlphas,
-    pair: Pair,
+    pair: RaterPairFigures,
     test: Alternative,
     consistency: Consistency,
     length: Length,
@@ -179,8 +179,8 @@ def judge_row(
 
 
 def judge_differences(
-    grid: Grid, judges: Sequence[SheetRater], draws: Jackknife
-) -> dict[tuple[str, str], Figure]:
+    grid: PointsGrid, judges: Sequence[SheetRater], draws: Jackknife
+) -> dict[tuple[str, str], AgreementFigure]:
     """(first, second) → alpha of totals with people, first minus second, on shared answers.
 
     Only pairs that the rule "closest judge" allows; ``p_yes`` is two-sided.
@@ -203,7 +203,7 @@ def judge_differences(
 
 
 def ranked(
-    rows: Sequence[JudgeRow], differences: dict[tuple[str, str], Figure]
+    rows: Sequence[JudgeRow], differences: dict[tuple[str, str], AgreementFigure]
 ) -> tuple[JudgeRow, ...]:
     """The rows best first, with the range of ranks that the tests allow.
 
@@ -274,7 +274,7 @@ MANY_QUESTIONS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class AgreementOptions:
     """How figures are made.
 
     Attributes
@@ -300,7 +300,7 @@ class Options:
 def agreement(
     table: pd.DataFrame,
     rubric: Rubric,
-    options: Options | None = None,
+    options: AgreementOptions | None = None,
     counted: Mapping[int, float] | None = None,
 ) -> Agreement:
     """Every figure of agreement for the sheets of a table.
@@ -312,11 +312,11 @@ def agreement(
     rubric
         By which all of them were scored.
     options
-        See `Options`.
+        See `AgreementOptions`.
     counted
         Key of an answer → points of the criterion that code can count, as a further rater.
     """
-    options = options or Options()
+    options = options or AgreementOptions()
     grid = grid_of(table, rubric, options.families)
     draws = Jackknife(options.seed, options.confidence)
     epsilon = epsilon_of(grid) if options.epsilon is None else options.epsilon
@@ -386,16 +386,16 @@ def agreement(
 
 
 def column_verdict(
-    grid: Grid,
+    grid: PointsGrid,
     judge: SheetRater,
     column: str,
     levels: Levels,
     *,
     test: Alternative,
-    difference: Figure,
-    bias: Figure,
+    difference: AgreementFigure,
+    bias: AgreementFigure,
     repeats: Consistency,
-) -> Verdict:
+) -> ReplacementVerdict:
     """May this judge take the place of people on one column."""
     return verdict(
         {
@@ -408,8 +408,8 @@ def column_verdict(
     )
 
 
-def _settings(options: Options, epsilon: float) -> Settings:
-    return Settings(
+def _settings(options: AgreementOptions, epsilon: float) -> AgreementSettings:
+    return AgreementSettings(
         seed=options.seed,
         confidence=options.confidence,
         epsilon=epsilon,

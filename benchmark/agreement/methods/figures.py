@@ -20,7 +20,7 @@ AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class AgreementFigure:
     """A value with its interval, of ``n`` pairs or answers; ``reason`` where a part is missing.
 
     Where a rule looks at it, with the p values of its yes and its no over ``units`` questions.
@@ -37,7 +37,7 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class AgreementSettings:
     seed: int
     confidence: float
     epsilon: float
@@ -48,7 +48,7 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class PointsColumn:
     """The total, a group or a criterion, as ``kind`` says, with its most points."""
 
     key: str
@@ -58,7 +58,7 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rater:
+class AgreementRater:
     key: str
     name: str
     kind: str
@@ -71,12 +71,12 @@ class Rater:
 
 @dataclass(frozen=True, kw_only=True)
 class Alphas:
-    alpha_interval: Figure
-    alpha_ordinal: Figure
+    alpha_interval: AgreementFigure
+    alpha_ordinal: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
-class People:
+class PeopleCounts:
     """Persons, answers with points of any and of two or more, with a sheet made of several."""
 
     raters: int
@@ -90,7 +90,7 @@ class People:
 class JudgeAlphas(Alphas):
     """A judge with people; the difference to persons among themselves is on the same answers."""
 
-    difference: Figure
+    difference: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +121,18 @@ class ColumnAgreement:
     n: int
     n_questions: int
     exact: float | None
-    alpha_interval: Figure
-    alpha_ordinal: Figure
-    pearson: Figure
-    spearman: Figure
-    kendall: Figure
-    bias: Figure
-    leniency: Figure
+    alpha_interval: AgreementFigure
+    alpha_ordinal: AgreementFigure
+    pearson: AgreementFigure
+    spearman: AgreementFigure
+    kendall: AgreementFigure
+    bias: AgreementFigure
+    leniency: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
 class TooFew:
-    """Instead of a `Concatenated` of fewer than two answers."""
+    """Instead of a `ConcatenatedAlpha` of fewer than two answers."""
 
     n: int
     value: None
@@ -140,7 +140,7 @@ class TooFew:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Concatenated:
+class ConcatenatedAlpha:
     """Interval alpha of whole sheets, every criterion an item, and what shuffled sheets reach."""
 
     n: int
@@ -155,26 +155,26 @@ class Concatenated:
 class SystemAgreement:
     """Correlation of totals across systems, and its mean within questions."""
 
-    across: Figure
-    within: Figure
+    across: AgreementFigure
+    within: AgreementFigure
     within_sd: float | None
     skipped: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlandAltman:
+class BlandAltmanPlot:
     """Of totals; ``points`` are mean, difference and number of answers on a grid of ``step``."""
 
-    bias: Figure
-    lower: Figure
-    upper: Figure
-    slope: Figure
+    bias: AgreementFigure
+    lower: AgreementFigure
+    upper: AgreementFigure
+    slope: AgreementFigure
     points: tuple[tuple[float, float, int], ...]
     step: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confusion:
+class PointsConfusion:
     """Counts of pairs of points of one criterion; rows are the first rater's."""
 
     values: tuple[float, ...]
@@ -182,7 +182,7 @@ class Confusion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class RaterPairFigures:
     """Two raters; of totals "with" and "without" an aspect, and by kind of correlation."""
 
     first: str
@@ -190,10 +190,10 @@ class Pair:
     kind: str
     columns: dict[str, ColumnAgreement]
     aspect: dict[str, ColumnAgreement]
-    concatenated: Concatenated | TooFew
+    concatenated: ConcatenatedAlpha | TooFew
     systems: dict[str, SystemAgreement]
-    bland_altman: BlandAltman
-    confusion: dict[str, Confusion]
+    bland_altman: BlandAltmanPlot
+    confusion: dict[str, PointsConfusion]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ class MeanOf:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class VarianceComponents:
     """Variances between answers and within them, share of answers whose sheets are all alike."""
 
     n: int
@@ -215,7 +215,7 @@ class Split:
     between: float | None
     within: float | None
     curve: tuple[MeanOf, ...]
-    reliability: Figure
+    reliability: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,11 +228,11 @@ class Consistency:
     answers: int
     replicates: float | None
     each: float | None
-    columns: dict[str, Split]
+    columns: dict[str, VarianceComponents]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surplus(Figure):
+class Surplus(AgreementFigure):
     """What answers of a judge's own family get more, in points; ``own`` of the ``n`` are such."""
 
     own: int
@@ -253,9 +253,9 @@ class LengthOf:
     """Totals against length; ``slope`` is in points for 100 characters more, within questions."""
 
     n: int
-    pearson: Figure
-    spearman: Figure
-    slope: Figure
+    pearson: AgreementFigure
+    spearman: AgreementFigure
+    slope: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +276,7 @@ class ByCode:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unscored:
+class UnscoredShare:
     """Replies without usable points, among all, with the share's interval where there are any."""
 
     unscored: int
@@ -299,27 +299,27 @@ class JudgeRow:
     family: str | None
     sheets: int
     answers: int
-    agreement: Figure
-    pearson: Figure
-    within: Figure
-    bias: Figure
+    agreement: AgreementFigure
+    pearson: AgreementFigure
+    within: AgreementFigure
+    bias: AgreementFigure
     rho: float | None
     omega: float | None
-    consistency: Figure
+    consistency: AgreementFigure
     exact: float | None
     replicates: float | None
-    unscored: Unscored
-    length_slope: Figure
+    unscored: UnscoredShare
+    length_slope: AgreementFigure
     cost: float | None
     seconds: float | None
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
-    to_first: Figure | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    to_first: AgreementFigure | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Winning:
+class WinningRate:
     """The numbers of the rule "alternative"."""
 
     omega: float | None
@@ -340,21 +340,21 @@ class Steadiness:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class RuleOutcome:
     """What a rule said: the result, its numbers, what is missing and how much of it, and why."""
 
     result: Result
-    numbers: Figure | Winning | Unscored | Steadiness
+    numbers: AgreementFigure | WinningRate | UnscoredShare | Steadiness
     missing: dict[str, int]
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class ReplacementVerdict:
     """May a judge take the place of people on one column, and what each rule said."""
 
     result: Result
-    rules: dict[str, Outcome]
+    rules: dict[str, RuleOutcome]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,14 +365,14 @@ class Agreement:
     """
 
     version: int
-    options: Settings
-    columns: tuple[Column, ...]
-    raters: tuple[Rater, ...]
+    options: AgreementSettings
+    columns: tuple[PointsColumn, ...]
+    raters: tuple[AgreementRater, ...]
     answers: int
-    people: People
+    people: PeopleCounts
     with_people: Mapping[str, Mapping[str, JudgeAlphas]]
     alternative: dict[str, dict[str, Alternative]]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RaterPairFigures, ...]
     pairs_left_out: int
     judges_left_out: int
     consistency: dict[str, Consistency]
@@ -380,7 +380,7 @@ class Agreement:
     length: dict[str, Length]
     by_code: ByCode | None
     judges: tuple[JudgeRow, ...]
-    verdict: dict[str, dict[str, Verdict]]
+    verdict: dict[str, dict[str, ReplacementVerdict]]
 
 
 def is_closest(rows: Sequence[JudgeRow]) -> bool:
@@ -408,17 +408,17 @@ def without_untested(figures: Agreement) -> Agreement:
     return replace(figures, verdict=verdicts)
 
 
-def _tested(verdict: Verdict) -> Verdict:
+def _tested(verdict: ReplacementVerdict) -> ReplacementVerdict:
     rules = {
         name: replace(rule, result="not_shown", missing={}, reason=REASON)
         if (name, rule.result) in UNTESTED
         else rule
         for name, rule in verdict.rules.items()
     }
-    return Verdict(result=joined(rules), rules=rules)
+    return ReplacementVerdict(result=joined(rules), rules=rules)
 
 
-def joined(rules: dict[str, Outcome]) -> Result:
+def joined(rules: dict[str, RuleOutcome]) -> Result:
     """One no is enough, yes needs all."""
     results = {outcome.result for outcome in rules.values()}
     return "no" if "no" in results else "yes" if results == {"yes"} else "not_shown"

@@ -118,7 +118,7 @@ class SheetRater:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Grid:
+class PointsGrid:
     """Points of all raters for the same answers.
 
     Attributes
@@ -173,7 +173,7 @@ class Grid:
 
 def grid_of(
     table: pd.DataFrame, rubric: Rubric, families: Mapping[str, str] | None = None
-) -> Grid:
+) -> PointsGrid:
     """Arrange the sheets of a table.
 
     Parameters
@@ -204,7 +204,7 @@ def grid_of(
         values[rater.key] = _means(scores[own], codes[own], len(firsts))
     people = [values[person.key] for person in raters if not person.is_judge]
     values[PEOPLE] = nan_mean(people, (len(firsts), len(columns)))
-    return Grid(
+    return PointsGrid(
         columns=columns,
         maxima=tuple(maxima.values()),
         criteria=tuple(points),

@@ -20,7 +20,7 @@ from cqa_site.stats.intervals import (
 from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import p_above, p_below, pseudo_values
 
-from .figures import Figure
+from .figures import AgreementFigure
 
 # Intervals of an agreement report: every statistic without each question in turn.
 #
@@ -76,7 +76,7 @@ class Jackknife:
         scale: Scale = identity,
         back: Scale = identity,
         least: int = LEAST_RATED,
-    ) -> Figure:
+    ) -> AgreementFigure:
         """A value with its interval, or the reason why it has none.
 
         Parameters
@@ -108,7 +108,7 @@ class Jackknife:
         bounds = sorted([value, *back(np.array([low, high])).tolist()])
         return figure(value, bounds[0], bounds[-1], n=n)
 
-    def ratio(self, tops: FloatArray, bottoms: FloatArray, n: int) -> Figure:
+    def ratio(self, tops: FloatArray, bottoms: FloatArray, n: int) -> AgreementFigure:
         """Sum of tops by sum of bottoms; a mean has sums over numbers of values.
 
         Parameters
@@ -134,8 +134,8 @@ class Jackknife:
 
 
 def tested(
-    figure: Figure, left_out: FloatArray, least: int, *, above: float, below: float
-) -> Figure:
+    figure: AgreementFigure, left_out: FloatArray, least: int, *, above: float, below: float
+) -> AgreementFigure:
     """The figure with the p values of its rule: that it lies above one mark, below the other."""
     figure = replace(figure, units=len(left_out))
     if figure.value is None or len(left_out) < least or np.isnan(left_out).any():
@@ -152,14 +152,14 @@ def figure(
     *,
     n: int,
     reason: str = "",
-) -> Figure:
+) -> AgreementFigure:
     """A value ready for JSON: never NaN, and a reason wherever a part is missing."""
-    return Figure(
+    return AgreementFigure(
         value=_short(value), low=_short(low), high=_short(high), n=n, reason=reason or None
     )
 
 
-def figure_of(estimate: Estimate) -> Figure:
+def figure_of(estimate: Estimate) -> AgreementFigure:
     """The short form of an estimate; recipes stand once in the report."""
     return figure(
         estimate.value,
@@ -231,7 +231,9 @@ def left_out(sums: FloatArray, draws: Jackknife) -> FloatArray:
     return alpha_of(sums @ draws.weights(sums.shape[1]).T)
 
 
-def alpha_figure(sums: FloatArray, n: int, draws: Jackknife, values: FloatArray) -> Figure:
+def alpha_figure(
+    sums: FloatArray, n: int, draws: Jackknife, values: FloatArray
+) -> AgreementFigure:
     """Alpha with its interval over questions; ``n`` answers carry it.
 
     Where one of the ``values`` holds nearly everywhere more questions are needed (`least_items`).
@@ -257,7 +259,7 @@ def difference_figure(
     *,
     margin: float = 0.0,
     least: int,
-) -> Figure:
+) -> AgreementFigure:
     """First alpha minus second, of sums over the same ``n`` answers.
 
     With the p values of lying above ``-margin`` and below it, each the larger one of a test of the

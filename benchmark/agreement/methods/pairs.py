@@ -22,16 +22,16 @@ from cqa_site.stats.ranking import within_and_across
 from cqa_site.stats.ratings import FloatArray, IntArray, Ratings, alpha_from_counts, distances
 
 from .figures import (
-    BlandAltman,
+    AgreementFigure,
+    BlandAltmanPlot,
     ColumnAgreement,
-    Concatenated,
-    Confusion,
-    Figure,
-    Pair,
+    ConcatenatedAlpha,
+    PointsConfusion,
+    RaterPairFigures,
     SystemAgreement,
     TooFew,
 )
-from .grid import Grid
+from .grid import PointsGrid
 from .jackknife import Jackknife, across_sums, alpha_figure, figure, figure_of
 
 # Two raters on one column of points: how far they agree, correlate and lie apart.
@@ -91,7 +91,7 @@ def column_figures(
 
 def ordinal_alpha(
     people: FloatArray, judge: FloatArray, codes: IntArray, draws: Jackknife
-) -> Figure:
+) -> AgreementFigure:
     """Ordinal alpha of a judge's values with single people's, columns of ``people``."""
     clusters: dict[Hashable, Hashable] = dict(enumerate(codes.tolist()))
     ratings, own = ratings_of(people), pd.Series(judge)
@@ -112,7 +112,7 @@ def correlations(
     codes: IntArray,
     draws: Jackknife,
     wanted: Sequence[Correlation] = KINDS,
-) -> dict[Correlation, Figure]:
+) -> dict[Correlation, AgreementFigure]:
     """Correlations by kind; equal pairs of values are handled once, which changes nothing.
 
     Parameters
@@ -131,13 +131,13 @@ def correlations(
     pairs, kinds = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
     # Which question each kind of pair stands in, and how often.
     cells, counts = np.unique(codes * len(pairs) + kinds.ravel(), return_counts=True)
-    met = _Met(*np.divmod(cells, len(pairs)), counts.astype(float), int(codes.max()) + 1)
+    met = _PairKinds(*np.divmod(cells, len(pairs)), counts.astype(float), int(codes.max()) + 1)
     return {kind: _correlation(kind, pairs, met, n, draws) for kind in wanted}
 
 
 def _correlation(
-    kind: Correlation, pairs: FloatArray, met: _Met, n: int, draws: Jackknife
-) -> Figure:
+    kind: Correlation, pairs: FloatArray, met: _PairKinds, n: int, draws: Jackknife
+) -> AgreementFigure:
     x, y = pairs[:, 0], pairs[:, 1]
     if kind == "kendall" and len(pairs) > MOST_KENDALL_KINDS:
         reason = f"{len(pairs)} different pairs of values, too many for tau"
@@ -159,7 +159,7 @@ def _fisher(correlation: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Met:
+class _PairKinds:
     """Kinds of pairs in questions, shape (n_cells,) each: question, kind, how often."""
 
     questions: IntArray
@@ -199,18 +199,18 @@ Point = tuple[float, float, int]
 
 
 def compare(
-    grid: Grid,
+    grid: PointsGrid,
     first: str,
     second: str,
     kind: str,
     draws: Jackknife,
     kinds: Sequence[Correlation] = KINDS,
-) -> Pair:
+) -> RaterPairFigures:
     """All figures of two raters; ``kinds`` of correlations are looked at by system."""
     a, b = grid.values[first], grid.values[second]
     both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
     parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}
-    return Pair(
+    return RaterPairFigures(
         first=first,
         second=second,
         kind=kind,
@@ -234,7 +234,7 @@ def compare(
     )
 
 
-def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Concatenated | TooFew:
+def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> ConcatenatedAlpha | TooFew:
     """Interval alpha of whole sheets, every criterion an item, with its shuffled baseline.
 
     Parameters
@@ -266,7 +266,7 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Concatenated | 
         n_repeats=repeats,
         seed=seed,
     )
-    return Concatenated(
+    return ConcatenatedAlpha(
         n=len(a),
         value=_rounded(baseline.observed),
         shuffled=_rounded(baseline.mean),
@@ -290,7 +290,7 @@ def _alpha_of_codes(first: FloatArray, second: FloatArray, scale: FloatArray) ->
 
 
 def _systems(
-    grid: Grid, x: FloatArray, y: FloatArray, draws: Jackknife, kinds: Sequence[Correlation]
+    grid: PointsGrid, x: FloatArray, y: FloatArray, draws: Jackknife, kinds: Sequence[Correlation]
 ) -> dict[str, SystemAgreement]:
     table = pd.DataFrame(
         {"system": grid.systems, "question": grid.questions, "x": x, "y": y}
@@ -311,7 +311,7 @@ def _systems(
     return agreements
 
 
-def _of_units(estimate: Figure, n: int) -> Figure:
+def _of_units(estimate: AgreementFigure, n: int) -> AgreementFigure:
     """A correlation of n systems or questions; few of them have no interval that covers."""
     if n >= LEAST_RATED or estimate.value is None:
         return replace(estimate, n=n)
@@ -320,7 +320,7 @@ def _of_units(estimate: Figure, n: int) -> Figure:
 
 def _bland_altman(
     x: FloatArray, y: FloatArray, questions: IntArray, draws: Jackknife
-) -> BlandAltman:
+) -> BlandAltmanPlot:
     altman = bland_altman(
         x.tolist(),
         y.tolist(),
@@ -328,7 +328,7 @@ def _bland_altman(
         confidence=draws.confidence,
     )
     points, step = _points(altman.means, altman.differences)
-    return BlandAltman(
+    return BlandAltmanPlot(
         bias=figure_of(altman.bias),
         lower=figure_of(altman.lower),
         upper=figure_of(altman.upper),
@@ -355,7 +355,7 @@ def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ..
     return points, step
 
 
-def _confusion(x: FloatArray, y: FloatArray) -> Confusion:
+def _confusion(x: FloatArray, y: FloatArray) -> PointsConfusion:
     """Counts of pairs of points; means of replicates go to the nearest half point."""
     both = ~(np.isnan(x) | np.isnan(y))
     first, second = (np.floor(points[both] * 2 + 0.5) / 2 for points in (x, y))
@@ -364,10 +364,10 @@ def _confusion(x: FloatArray, y: FloatArray) -> Confusion:
     cells = np.bincount(places[0] * len(values) + places[1], minlength=len(values) ** 2).reshape(
         len(values), len(values)
     )
-    return Confusion(values=tuple(values.tolist()), cells=tuple(map(tuple, cells.tolist())))
+    return PointsConfusion(values=tuple(values.tolist()), cells=tuple(map(tuple, cells.tolist())))
 
 
-def _criteria(grid: Grid) -> slice:
+def _criteria(grid: PointsGrid) -> slice:
     return slice(len(grid.columns) - len(grid.criteria), None)
 
 

@@ -12,8 +12,17 @@ from cqa_site.stats.estimate import FIRM, TENTATIVE
 from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import LEVEL, RULES
 
-from .figures import Consistency, Figure, Length, LengthOf, MeanOf, Preference, Split, Surplus
-from .grid import PEOPLE, Grid, SheetRater, nan_mean
+from .figures import (
+    AgreementFigure,
+    Consistency,
+    Length,
+    LengthOf,
+    MeanOf,
+    Preference,
+    Surplus,
+    VarianceComponents,
+)
+from .grid import PEOPLE, PointsGrid, SheetRater, nan_mean
 from .jackknife import Jackknife, figure, tested
 from .pairs import correlations
 
@@ -93,7 +102,9 @@ def spearman_brown(reliability: float, k: float) -> float:
     return k * reliability / (1 + (k - 1) * reliability)
 
 
-def _split(sheets: pd.DataFrame, column: str, replicates: float, draws: Jackknife) -> Split:
+def _split(
+    sheets: pd.DataFrame, column: str, replicates: float, draws: Jackknife
+) -> VarianceComponents:
     sums = _sums(sheets[["answer", "question", column]].dropna(), column)
     n = len(sums.sizes)
     exact = round(float(np.mean(sums.within < 1e-9)), 6) if n else None
@@ -116,7 +127,7 @@ def _split(sheets: pd.DataFrame, column: str, replicates: float, draws: Jackknif
         )
         for k in sorted({*map(float, SIZES), size})
     )
-    return Split(
+    return VarianceComponents(
         n=n,
         exact=exact,
         between=round(between, 6),
@@ -126,9 +137,11 @@ def _split(sheets: pd.DataFrame, column: str, replicates: float, draws: Jackknif
     )
 
 
-def _no_split(n: int, exact: float | None, reason: str) -> Split:
+def _no_split(n: int, exact: float | None, reason: str) -> VarianceComponents:
     unknown = figure(None, n=n, reason=reason)
-    return Split(n=n, exact=exact, between=None, within=None, curve=(), reliability=unknown)
+    return VarianceComponents(
+        n=n, exact=exact, between=None, within=None, curve=(), reliability=unknown
+    )
 
 
 def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
@@ -167,7 +180,9 @@ def _components(
     return np.maximum(between, least), within
 
 
-def _reliability(single: float, sums: _Sums, replicates: float, draws: Jackknife) -> Figure:
+def _reliability(
+    single: float, sums: _Sums, replicates: float, draws: Jackknife
+) -> AgreementFigure:
     """Reliability of one sheet, with the p values of the rule about a mean of ``replicates``.
 
     The interval is made for the logarithm of F, the ratio of both mean squares (Shrout and Fleiss
@@ -199,7 +214,7 @@ def _reliability(single: float, sums: _Sums, replicates: float, draws: Jackknife
     return replace(ends, value=round(single, 6), low=low, high=high)
 
 
-def _without_disagreement(sums: _Sums, replicates: float) -> Figure:
+def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
     """Reliability where every answer got the same points each time.
 
     Disagreement may be rare: of answers that were drawn anew in a share of ``1 - reliability``,
@@ -228,7 +243,7 @@ LEAST_SURPLUS = 10
 NO_OTHERS = "no other judge, of another family, scored these answers"
 
 
-def self_preference(grid: Grid, judge: SheetRater, draws: Jackknife) -> Preference:
+def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Preference:
     """Surplus of own answers in total points, against people and against other judges.
 
     Intervals leave out one question at a time. Other judges are those of another family, averaged
@@ -257,7 +272,9 @@ def self_preference(grid: Grid, judge: SheetRater, draws: Jackknife) -> Preferen
     )
 
 
-def _surplus(grid: Grid, differences: FloatArray, own: np.ndarray, draws: Jackknife) -> Surplus:
+def _surplus(
+    grid: PointsGrid, differences: FloatArray, own: np.ndarray, draws: Jackknife
+) -> Surplus:
     """Mean difference on own answers minus that on all others, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
@@ -273,7 +290,7 @@ def _surplus(grid: Grid, differences: FloatArray, own: np.ndarray, draws: Jackkn
     return _of_own(draws.figure(value, left_out, n, least=LEAST_SURPLUS), n_own)
 
 
-def _of_own(figure: Figure, own: int) -> Surplus:
+def _of_own(figure: AgreementFigure, own: int) -> Surplus:
     return Surplus(**vars(figure), own=own)
 
 
@@ -294,7 +311,7 @@ def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> Float
 PER_CHARACTERS = 100
 
 
-def length_figures(grid: Grid, key: str, draws: Jackknife) -> Length:
+def length_figures(grid: PointsGrid, key: str, draws: Jackknife) -> Length:
     """A rater's totals against the length of the answers."""
     totals = grid.column(key, "total")
     shared = np.where(np.isnan(grid.column(PEOPLE, "total")), np.nan, totals)
@@ -303,7 +320,7 @@ def length_figures(grid: Grid, key: str, draws: Jackknife) -> Length:
     )
 
 
-def _about_length(grid: Grid, totals: FloatArray, draws: Jackknife) -> LengthOf:
+def _about_length(grid: PointsGrid, totals: FloatArray, draws: Jackknife) -> LengthOf:
     known = ~np.isnan(totals)
     totals, length = totals[known], grid.characters[known]
     codes = np.unique(grid.questions[known], return_inverse=True)[1].astype(np.int64)
@@ -316,7 +333,7 @@ def _about_length(grid: Grid, totals: FloatArray, draws: Jackknife) -> LengthOf:
     )
 
 
-def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Jackknife) -> Figure:
+def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Jackknife) -> AgreementFigure:
     """Least squares slope with a level of its own for each question."""
     if not len(y):
         return draws.ratio(np.zeros(0), np.zeros(0), 0)

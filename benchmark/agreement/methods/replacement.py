@@ -25,21 +25,21 @@ from .figures import (
     AGREEMENT_MARGIN,
     BIAS_MARGIN,
     UNSCORED_MARGIN,
+    AgreementFigure,
     Alphas,
     Alternative,
     Consistency,
-    Figure,
     JudgeAlphas,
-    Outcome,
-    People,
+    PeopleCounts,
+    ReplacementVerdict,
     Result,
+    RuleOutcome,
     Steadiness,
-    Unscored,
-    Verdict,
-    Winning,
+    UnscoredShare,
+    WinningRate,
     joined,
 )
-from .grid import PEOPLE, Grid, SheetRater
+from .grid import PEOPLE, PointsGrid, SheetRater
 from .jackknife import (
     Jackknife,
     across_sums,
@@ -64,13 +64,13 @@ from .raters import spearman_brown
 NO_SECOND = "no answer was scored by two people and by the judge"
 
 
-def people_together(grid: Grid, draws: Jackknife) -> People:
+def people_together(grid: PointsGrid, draws: Jackknife) -> PeopleCounts:
     """Alpha of all people for each column, interval and ordinal."""
     counts = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
     made_one = [
         grid.column(person.key, "total") for person in grid.people if person.is_consolidated
     ]
-    return People(
+    return PeopleCounts(
         raters=len(grid.persons),
         answers=int((counts >= 1).sum()),
         shared=int((counts >= 2).sum()),
@@ -79,7 +79,7 @@ def people_together(grid: Grid, draws: Jackknife) -> People:
     )
 
 
-def _alphas(grid: Grid, name: str, draws: Jackknife) -> Alphas:
+def _alphas(grid: PointsGrid, name: str, draws: Jackknife) -> Alphas:
     points = points_of(grid, name, grid.persons)
     ordinal = figure_of(krippendorff_alpha(ratings_of(points), "ordinal", draws.confidence))
     codes, n_questions = _codes(grid, (~np.isnan(points)).sum(axis=1) >= 2)
@@ -89,7 +89,7 @@ def _alphas(grid: Grid, name: str, draws: Jackknife) -> Alphas:
     return Alphas(alpha_interval=interval, alpha_ordinal=ordinal)
 
 
-def with_people(grid: Grid, judge: SheetRater, draws: Jackknife) -> dict[str, JudgeAlphas]:
+def with_people(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> dict[str, JudgeAlphas]:
     """The judge's points against all people's, for each column."""
     people = {}
     for name in grid.columns:
@@ -108,7 +108,9 @@ def with_people(grid: Grid, judge: SheetRater, draws: Jackknife) -> dict[str, Ju
     return people
 
 
-def alpha_difference(grid: Grid, judge: FloatArray, name: str, draws: Jackknife) -> Figure:
+def alpha_difference(
+    grid: PointsGrid, judge: FloatArray, name: str, draws: Jackknife
+) -> AgreementFigure:
     """The judge's interval alpha with persons minus their own, on the same answers."""
     points = points_of(grid, name, grid.persons)
     use = ~np.isnan(judge) & ((~np.isnan(points)).sum(axis=1) >= 2)
@@ -123,7 +125,7 @@ def alpha_difference(grid: Grid, judge: FloatArray, name: str, draws: Jackknife)
     return difference_figure(across, within, n, draws, margin=AGREEMENT_MARGIN, least=least)
 
 
-def leniency(grid: Grid, judge: SheetRater, name: str, draws: Jackknife) -> Figure:
+def leniency(grid: PointsGrid, judge: SheetRater, name: str, draws: Jackknife) -> AgreementFigure:
     """The leniency of a judge beside people, with the p values of its rule.
 
     Yes: it lies within the margin on both sides. No: beyond it on one of them.
@@ -145,7 +147,7 @@ def leniency(grid: Grid, judge: SheetRater, name: str, draws: Jackknife) -> Figu
     return replace(above, p_yes=max(above.p_yes, below.p_no), p_no=min(below.p_yes, above.p_no))
 
 
-def _codes(grid: Grid, use: np.ndarray) -> tuple[np.ndarray, int]:
+def _codes(grid: PointsGrid, use: np.ndarray) -> tuple[np.ndarray, int]:
     """Question of each answer, those in use from 0 without gaps; how many these are."""
     known = np.unique(grid.questions[use])
     # Answers that are not in use add nothing, wherever they stand.
@@ -154,7 +156,7 @@ def _codes(grid: Grid, use: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def alternative(
-    grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.05
+    grid: PointsGrid, judge: SheetRater, epsilon: float, level: float = 0.05
 ) -> dict[str, Alternative]:
     """The alternative-annotator test for each column, over questions."""
     alternatives = {}
@@ -184,7 +186,7 @@ def alternative(
     return alternatives
 
 
-def epsilon_of(grid: Grid) -> float:
+def epsilon_of(grid: PointsGrid) -> float:
     """What a person's edge over the judge may be worth: experts cost more than trained raters.
 
     0.2 where all people are experts or released consolidated scores, else 0.15: whoever passed
@@ -195,7 +197,9 @@ def epsilon_of(grid: Grid) -> float:
     return EPSILON["expert" if dear else "skilled"]
 
 
-def points_of(grid: Grid, column: str, people: tuple[SheetRater, ...] | None = None) -> FloatArray:
+def points_of(
+    grid: PointsGrid, column: str, people: tuple[SheetRater, ...] | None = None
+) -> FloatArray:
     """Points of one column by these people, by default of all, shape (n, n_people)."""
     chosen = grid.people if people is None else people
     parts = [grid.column(rater.key, column) for rater in chosen]
@@ -245,17 +249,17 @@ class Levels:
         )
 
 
-def verdict(rules: dict[str, Outcome]) -> Verdict:
+def verdict(rules: dict[str, RuleOutcome]) -> ReplacementVerdict:
     """Join the outcomes of all rules."""
-    return Verdict(result=joined(rules), rules=rules)
+    return ReplacementVerdict(result=joined(rules), rules=rules)
 
 
-def by_alternative(test: Alternative, n_people: int, levels: Levels) -> Outcome:
+def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutcome:
     """Rule "alternative" for one column; a yes needs `Alternative.passed` as well.
 
     ``missing`` counts people, and answers that two people and the judge have to score.
     """
-    shown = Winning(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
+    shown = WinningRate(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
     if test.p_yes is None or test.p_no is None:
         second = test.each[LEAST_HUMANS - 1] if len(test.each) >= LEAST_HUMANS else 0
         missing = {
@@ -269,7 +273,7 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> Outcome:
     return _decided(shown, (p_yes, test.p_no), levels, test.n, test.questions)
 
 
-def by_agreement(difference: Figure, levels: Levels) -> Outcome:
+def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
     """Rule "agreement": the judge's interval alpha with people minus people's own.
 
     On the same answers, with a test of the difference: two intervals that overlap are no answer.
@@ -277,24 +281,26 @@ def by_agreement(difference: Figure, levels: Levels) -> Outcome:
     return _by_figure(difference, "agreement of a judge", levels)
 
 
-def by_bias(leniency: Figure, levels: Levels) -> Outcome:
+def by_bias(leniency: AgreementFigure, levels: Levels) -> RuleOutcome:
     """Rule "bias": mean of judge minus people as a share of the maximum."""
     return _by_figure(leniency, "mean of a judge", levels)
 
 
-def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> Unscored:
+def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> UnscoredShare:
     """The share of replies without usable points, with its exact interval over answers.
 
     Replicates of an answer may all be lost for the same reason, so they count once.
     """
     if not sheets:
-        return Unscored(unscored=unscored, sheets=sheets, value=None)
+        return UnscoredShare(unscored=unscored, sheets=sheets, value=None)
     lost, n = _answers_lost(unscored, sheets, replicates)
     low, high = (round(bound, 6) for bound in clopper_pearson_interval(lost, n))
-    return Unscored(unscored=unscored, sheets=sheets, value=unscored / sheets, low=low, high=high)
+    return UnscoredShare(
+        unscored=unscored, sheets=sheets, value=unscored / sheets, low=low, high=high
+    )
 
 
-def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1) -> Outcome:
+def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1) -> RuleOutcome:
     """Rule "unscored": replies without usable points among all that were asked for."""
     from scipy import special
 
@@ -312,7 +318,7 @@ def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1)
     return _outcome("not_shown", shown, {"replies": more})
 
 
-def by_consistency(repeats: Consistency, column: str, levels: Levels) -> Outcome:
+def by_consistency(repeats: Consistency, column: str, levels: Levels) -> RuleOutcome:
     """Rule "consistency": reliability of the points that count.
 
     That is the mean of as many sheets as answers have throughout: replicates of a few answers
@@ -331,7 +337,7 @@ def by_consistency(repeats: Consistency, column: str, levels: Levels) -> Outcome
     return _outcome(outcome.result, shown, missing | {"answers": 0}, outcome.reason)
 
 
-def _by_figure(figure: Figure, rule: str, levels: Levels) -> Outcome:
+def _by_figure(figure: AgreementFigure, rule: str, levels: Levels) -> RuleOutcome:
     if figure.p_yes is None or figure.p_no is None:
         missing = {"answers": max(0, LEAST_ITEMS - figure.n)}
         if not any(missing.values()):
@@ -343,8 +349,12 @@ def _by_figure(figure: Figure, rule: str, levels: Levels) -> Outcome:
 
 
 def _decided(
-    shown: Figure | Winning, p: tuple[float, float], levels: Levels, n: int, units: int
-) -> Outcome:
+    shown: AgreementFigure | WinningRate,
+    p: tuple[float, float],
+    levels: Levels,
+    n: int,
+    units: int,
+) -> RuleOutcome:
     """Yes, no, or how many more answers would show the one that is nearer."""
     p_yes, p_no = p
     if p_yes <= levels.yes:
@@ -357,13 +367,13 @@ def _decided(
 
 def _outcome(
     result: Result,
-    shown: Figure | Winning | Unscored | Steadiness,
+    shown: AgreementFigure | WinningRate | UnscoredShare | Steadiness,
     missing: dict[str, int] | None = None,
     reason: str | None = None,
-) -> Outcome:
+) -> RuleOutcome:
     """What a rule said; only what is missing of known sizes."""
     lacking = {name: number for name, number in (missing or {}).items() if number}
-    return Outcome(result=result, numbers=shown, missing=lacking, reason=reason or "")
+    return RuleOutcome(result=result, numbers=shown, missing=lacking, reason=reason or "")
 
 
 def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:

@@ -40,17 +40,19 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
         By which the sheets were scored.
     recipe
         ``seed``, ``confidence``, ``epsilon`` and ``families`` (name of a
-        model or system → family) where they differ from `Options`.
+        model or system → family) where they differ from `AgreementOptions`.
 
     Returns
     -------
     dict
         An `Agreement` for JSON.
     """
-    from benchmark.agreement.methods.agreement import Options, agreement
+    from benchmark.agreement.methods.agreement import AgreementOptions, agreement
 
     names = ("seed", "confidence", "epsilon", "families")
-    options = Options(**{name: recipe[name] for name in names if recipe.get(name) is not None})
+    options = AgreementOptions(
+        **{name: recipe[name] for name in names if recipe.get(name) is not None}
+    )
     if BY_CODE not in table.columns:
         table = with_points_by_code(table, rubric)
     known = table[["answer", BY_CODE]].dropna().drop_duplicates("answer")

@@ -11,16 +11,16 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from benchmark.agreement.methods.figures import (
     Agreement,
-    Figure,
-    Outcome,
-    Unscored,
-    Verdict,
-    Winning,
+    AgreementFigure,
+    ReplacementVerdict,
+    RuleOutcome,
+    UnscoredShare,
+    WinningRate,
 )
 from benchmark.scoring.methods import SIZES
 from cqa_site.web.tables import Cell, text_of
 
-from .snapshot import TOTAL, Choice
+from .snapshot import TOTAL, AgreementSelection
 from .tables import AgreementTableSpec, TableParts, bounds, column_names, rater_names, with_bounds
 
 # The verdict on judges in plain words, from the outcomes of the rules.
@@ -121,7 +121,7 @@ WEIGHT = {"no": 0, "not_shown": 1, "yes": 2}
 N_REASONS = 3
 
 
-def reasons_of(verdict: Verdict) -> list[dict[str, Any]]:
+def reasons_of(verdict: ReplacementVerdict) -> list[dict[str, Any]]:
     """The three rules that decide a verdict most, in words and numbers."""
     ordered = sorted(RULES, key=lambda rule: WEIGHT[verdict.rules[rule].result])
     return [
@@ -138,7 +138,7 @@ def reasons_of(verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def _says(rule: str, outcome: Outcome) -> str:
+def _says(rule: str, outcome: RuleOutcome) -> str:
     result: str = outcome.result
     if (rule, result) == ("bias", "no"):
         # The one rule whose no has a direction.
@@ -184,7 +184,7 @@ def chance_of(figures: Agreement, judge: str) -> str:
     return text % _estimate(figure)
 
 
-def missing_of(verdict: Verdict) -> list[str]:
+def missing_of(verdict: ReplacementVerdict) -> list[str]:
     """What would have to be added for the rules that could not be decided."""
     needed: dict[str, int] = {}
     for rule in verdict.rules.values():
@@ -193,16 +193,16 @@ def missing_of(verdict: Verdict) -> list[str]:
     return [_needed(name, number) for name, number in needed.items()]
 
 
-def numbers_of(rule: str, outcome: Outcome) -> str:
+def numbers_of(rule: str, outcome: RuleOutcome) -> str:
     """The numbers behind one rule's outcome."""
     numbers = outcome.numbers
-    if isinstance(numbers, Figure):
+    if isinstance(numbers, AgreementFigure):
         if rule == "agreement":
             return _("difference of alphas %s") % _estimate(numbers)
         return _("bias, as a share of the maximum: %s") % _estimate(numbers, percent=True)
-    if isinstance(numbers, Unscored):
+    if isinstance(numbers, UnscoredShare):
         return _("%(n)d of %(all)d") % {"n": numbers.unscored, "all": numbers.sheets}
-    if isinstance(numbers, Winning):
+    if isinstance(numbers, WinningRate):
         if numbers.omega is None:
             return outcome.reason
         return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % vars(numbers)
@@ -211,16 +211,16 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(numbers)
 
 
-def cautions_of(verdicts: Mapping[str, Verdict]) -> str:
+def cautions_of(verdicts: Mapping[str, ReplacementVerdict]) -> str:
     """What limits the comparison with a left-out person, each said once for all columns."""
     figures = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
     cautions = (
-        figure.caution for figure in figures if isinstance(figure, Winning) and figure.caution
+        figure.caution for figure in figures if isinstance(figure, WinningRate) and figure.caution
     )
     return " ".join(f"{capfirst(caution)}." for caution in dict.fromkeys(cautions))
 
 
-def _estimate(figure: Figure, *, percent: bool = False) -> str:
+def _estimate(figure: AgreementFigure, *, percent: bool = False) -> str:
     from cqa_site.stats.alternative_annotator import LEAST_ITEMS
 
     if figure.value is None:
@@ -271,7 +271,7 @@ def _answers(number: int) -> str:
 # Judges as tables: beside each other, consistency, preference, length, who may replace whom.
 
 
-def _judges(figures: Agreement, choice: Choice) -> TableParts:
+def _judges(figures: Agreement, choice: AgreementSelection) -> TableParts:
     columns = [_("Rank"), _("Best rank"), _("Last rank"), _("Judge"), _("Family")]
     columns += [_("Answers"), _("With people n"), *with_bounds(_("Interval alpha with people"))]
     columns += with_bounds(_("Pearson")) + with_bounds(_("Bias, points"))
@@ -290,7 +290,7 @@ def _judges(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _consistency(figures: Agreement, choice: Choice) -> TableParts:
+def _consistency(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("Rater"), _("Answers with several sheets"), _("Sheets each"), _("All the same")]
     columns += [*with_bounds(_("Reliability of one sheet")), _("Variance between answers")]
@@ -309,7 +309,7 @@ def _whole(k: float | None) -> float | None:
     return k if k is None or k % 1 else int(k)
 
 
-def _replicates(figures: Agreement, choice: Choice) -> TableParts:
+def _replicates(figures: Agreement, choice: AgreementSelection) -> TableParts:
     """One row a rater: what the mean of k sheets is worth, for the sizes that are told."""
     names = rater_names(figures)
     columns = [_("Rater"), _("Sheets each")]
@@ -325,7 +325,7 @@ def _replicates(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _preference(figures: Agreement, choice: Choice) -> TableParts:
+def _preference(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("Judge"), _("Family"), *with_bounds(_("Against people, points"))]
     columns += [_("Answers"), _("of its family"), *with_bounds(_("Against other judges, points"))]
@@ -343,7 +343,7 @@ def _preference(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _length(figures: Agreement, choice: Choice) -> TableParts:
+def _length(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("Rater"), _("Answers"), "n", *with_bounds(_("Pearson"))]
     columns += [*with_bounds(_("Spearman")), *with_bounds(_("Points per 100 characters"))]
@@ -359,7 +359,7 @@ def _length(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _replace(figures: Agreement, choice: Choice) -> TableParts:
+def _replace(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names, judges = column_names(figures), rater_names(figures)
     columns = [_("Judge"), _("Column"), _("Verdict")]
     columns += [str(title) for title in RULES.values()]

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
-from benchmark.agreement.methods.figures import Agreement, Pair
+from benchmark.agreement.methods.figures import Agreement, RaterPairFigures
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import Filters, narrowed
 from benchmark.rubrics.methods.rubric import Rubric
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from benchmark.agreement.methods.grid import Grid
+    from benchmark.agreement.methods.grid import PointsGrid
 
 
 # Which snapshot's figures of agreement a page shows, and which part of them.
@@ -45,7 +45,7 @@ APART = "~"
 
 
 @dataclass(frozen=True)
-class Choice:
+class AgreementSelection:
     """What is looked at, from the address; anything that does not exist falls back.
 
     Attributes
@@ -74,7 +74,7 @@ class Choice:
     @classmethod
     def from_query(
         cls, query: Mapping[str, str], figures: Agreement, condition: str = ""
-    ) -> Choice:
+    ) -> AgreementSelection:
         columns = [column.key for column in figures.columns]
         pairs = [(pair.first, pair.second) for pair in figures.pairs]
         judges = [judge.key for judge in figures.judges]
@@ -134,13 +134,13 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
     return snapshot
 
 
-def state_of(snapshot: BoardSnapshot, choice: Choice) -> str:
+def state_of(snapshot: BoardSnapshot, choice: AgreementSelection) -> str:
     """Names what a page shows; changes with the sheets and with the choice."""
     told = f"{snapshot.public_id}:{snapshot.sha256}:{choice.query}"
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def pair_of(figures: Agreement, choice: Choice) -> Pair | None:
+def pair_of(figures: Agreement, choice: AgreementSelection) -> RaterPairFigures | None:
     """The figures of the pair shown in detail."""
     wanted = (choice.first, choice.second)
     return next((pair for pair in figures.pairs if (pair.first, pair.second) == wanted), None)
@@ -176,7 +176,7 @@ class ScoreSelection:
 
     @classmethod
     def from_query(
-        cls, query: Mapping[str, str], grid: Grid, condition: str = ""
+        cls, query: Mapping[str, str], grid: PointsGrid, condition: str = ""
     ) -> ScoreSelection:
         """Read an address; unknown raters fall back to the judge with most sheets and people."""
         known = [PEOPLE, *(candidate.key for candidate in grid.raters)]
@@ -194,7 +194,9 @@ class ScoreSelection:
         )
 
 
-def table_and_grid(rows: bytes, rubric: Rubric, condition: str = "") -> tuple[pd.DataFrame, Grid]:
+def table_and_grid(
+    rows: bytes, rubric: Rubric, condition: str = ""
+) -> tuple[pd.DataFrame, PointsGrid]:
     """The sheets of a snapshot, or those of one condition, as stored, and arranged."""
     from benchmark.agreement.methods.grid import grid_of
     from benchmark.leaderboard.reports.snapshot import read_rows
@@ -203,7 +205,7 @@ def table_and_grid(rows: bytes, rubric: Rubric, condition: str = "") -> tuple[pd
     return table, grid_of(table, rubric)
 
 
-def behind(table: pd.DataFrame, grid: Grid, wanted: ScoreSelection) -> pd.DataFrame:
+def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.DataFrame:
     """Answers that both raters scored, largest difference first.
 
     Columns: those of the answer, ``points`` and ``others``, ``difference`` (first minus second)
@@ -246,7 +248,7 @@ def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [row | {part: _cell(row[part]) for part in _POINTS} for row in frame.to_dict("records")]
 
 
-def _sheets(table: pd.DataFrame, grid: Grid, rater: str) -> pd.Series:
+def _sheets(table: pd.DataFrame, grid: PointsGrid, rater: str) -> pd.Series:
     """Answer → one sheet of the rater, the first replicate."""
     if rater == PEOPLE:
         own = table[table["rater_id"].isin([person.key for person in grid.people])]

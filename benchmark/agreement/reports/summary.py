@@ -10,13 +10,13 @@ from django.utils.translation import ngettext
 
 from benchmark.agreement.methods.figures import (
     Agreement,
-    Figure,
+    AgreementFigure,
     JudgeAlphas,
     JudgeRow,
-    Pair,
+    RaterPairFigures,
     is_closest,
 )
-from cqa_site.results.boards import Finding, in_words, level_of, listed, short, why_less
+from cqa_site.results.boards import Conclusion, in_words, level_of, listed, short, why_less
 from cqa_site.stats.estimate import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import LEVEL, RULES, corrected_level, more_needed
 from cqa_site.web.charts.dot_rows import intervals, ranked_dots
@@ -41,18 +41,18 @@ from cqa_site.web.charts.vega import (
 )
 from cqa_site.web.tables import text_of
 
-from .snapshot import TOTAL, Choice, pair_of
+from .snapshot import TOTAL, AgreementSelection, pair_of
 from .tables import column_names, rater_names
 
 # What agreement of scores comes to, in a sentence, and how sure that is.
 
 
-def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
+def agreement_finding(figures: Agreement, choice: AgreementSelection) -> Conclusion:
     """How far people agree about totals, and the judge with them."""
     people = figures.people.columns[TOTAL].alpha_interval
     shared = figures.people.shared
     if not RULES["reliability"].allows(shared) or people.value is None:
-        return Finding(
+        return Conclusion(
             _("These data say little about how far people agree with each other."),
             f"{_few(shared)} {_by_judges(figures)}".strip(),
             "warn",
@@ -62,7 +62,7 @@ def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
     beside = figures.with_people.get(choice.judge, {}).get(TOTAL)
     if beside is not None:
         says += _beside(rater_names(figures)[choice.judge], beside.alpha_interval)
-    return Finding(f"{says}.", _sure(figures, people, beside), mark)
+    return Conclusion(f"{says}.", _sure(figures, people, beside), mark)
 
 
 def _few(shared: int) -> str:
@@ -85,14 +85,14 @@ def _by_judges(figures: Agreement) -> str:
     return _("Highest alpha with them in these data: %(name)s, %(figure)s.") % fields
 
 
-def _beside(name: str, with_people: Figure) -> str:
+def _beside(name: str, with_people: AgreementFigure) -> str:
     if with_people.value is None:
         return ""
     fields = {"name": short(name), "alpha": text_of(with_people.value, 2)}
     return _("; %(name)s agrees with them at %(alpha)s") % fields
 
 
-def _sure(figures: Agreement, people: Figure, beside: JudgeAlphas | None) -> str:
+def _sure(figures: Agreement, people: AgreementFigure, beside: JudgeAlphas | None) -> str:
     """The intervals, the difference of both on the same answers, the weakest criterion."""
     sentences = [_("People: %s.") % _with_n(people), why_less(people)]
     if beside and beside.difference.value is not None:
@@ -118,30 +118,30 @@ def _weakest(figures: Agreement) -> str:
     return f"{name} ({text_of(value, 2)})"
 
 
-def _with_n(figure: Figure) -> str:
+def _with_n(figure: AgreementFigure) -> str:
     return f"{in_words(figure)}, n {figure.n:,}"
 
 
-def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
+def judges_finding(judges: Sequence[JudgeRow]) -> Conclusion:
     """Which judge agrees with people most, and whether that is shown of all others."""
     known = [judge for judge in judges if judge.agreement.value is not None]
     if not known:
         needed = _("This needs answers that both people and a judge have scored.")
-        return Finding(_("No judge can be compared with people yet."), needed, "warn")
+        return Conclusion(_("No judge can be compared with people yet."), needed, "warn")
     first = known[0]
     fields = {"name": short(first.name), "figure": _with_n(first.agreement)}
     if len(known) == 1:
-        return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % fields)
+        return Conclusion(_("%(name)s agrees with people at alpha %(figure)s.") % fields)
     if is_closest(known):
         says = _(
             "%(name)s agrees with people more than any other judge here does: alpha %(figure)s."
         )
         sure = _("Shown on the answers that both judges scored, corrected for all pairs (Holm).")
-        return Finding(says % fields, sure, "good")
+        return Conclusion(says % fields, sure, "good")
     says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % fields
     level = [row for row in known[1:] if row.rank_low in (1, None)]
     unclear = _("Not shown to agree less: %s.") % listed([row.name for row in level])
-    return Finding(says, f"{unclear} {_would_tell(first, level, len(known))}".strip())
+    return Conclusion(says, f"{unclear} {_would_tell(first, level, len(known))}".strip())
 
 
 def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> str:
@@ -241,11 +241,11 @@ MARKS = (TENTATIVE, FIRM)
 Row = dict[str, Any]
 
 
-def _part(estimate: Figure) -> Row:
+def _part(estimate: AgreementFigure) -> Row:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def _ceiling_rows(figures: Agreement, choice: Choice) -> list[Row]:
+def _ceiling_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     """People and the judge for each column that has one of the two figures."""
     judge = figures.with_people.get(choice.judge, {})
     rows = []
@@ -259,7 +259,7 @@ def _ceiling_rows(figures: Agreement, choice: Choice) -> list[Row]:
     return [row for row in rows if row["column"] in known]
 
 
-def _ceiling(figures: Agreement, choice: Choice, size: str) -> Spec:
+def _ceiling(figures: Agreement, choice: AgreementSelection, size: str) -> Spec:
     return intervals(
         _ceiling_rows(figures, choice),
         y="column",
@@ -270,13 +270,13 @@ def _ceiling(figures: Agreement, choice: Choice, size: str) -> Spec:
     )
 
 
-def _ceiling_alt(figures: Agreement, choice: Choice) -> str:
+def _ceiling_alt(figures: Agreement, choice: AgreementSelection) -> str:
     known = [row for row in _ceiling_rows(figures, choice) if row["value"] is not None]
     parts = [f"{row['column']}, {row['who']}: {row['value']:.3f}" for row in known]
     return _("Interval alpha of each column. %s.") % "; ".join(parts)
 
 
-def _judge_rows(figures: Agreement, choice: Choice) -> list[Row]:
+def _judge_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     people = figures.people.columns["total"].alpha_interval
     estimates = [(_("People together"), people)]
     estimates += [(row.name, row.agreement) for row in figures.judges[:MOST]]
@@ -287,7 +287,7 @@ def _judge_rows(figures: Agreement, choice: Choice) -> list[Row]:
     ]
 
 
-def _judges(figures: Agreement, choice: Choice, size: str) -> Spec:
+def _judges(figures: Agreement, choice: AgreementSelection, size: str) -> Spec:
     return intervals(
         _judge_rows(figures, choice),
         y="name",
@@ -300,13 +300,13 @@ def _judges(figures: Agreement, choice: Choice, size: str) -> Spec:
     )
 
 
-def _judges_alt(figures: Agreement, choice: Choice) -> str:
+def _judges_alt(figures: Agreement, choice: AgreementSelection) -> str:
     known = [row for row in _judge_rows(figures, choice) if row["value"] is not None]
     parts = [f"{row['name']}: {row['value']:.3f}" for row in known]
     return _("Interval alpha of totals with people. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
-def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
+def _difference_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     """Judge minus people for each column where both are known on the same answers."""
     beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
     return [
@@ -316,24 +316,24 @@ def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
     ]
 
 
-def _differences(figures: Agreement, choice: Choice, size: str) -> Spec:
+def _differences(figures: Agreement, choice: AgreementSelection, size: str) -> Spec:
     title = _("Judge minus people, interval alpha, 95 % interval")
     return ranked_dots(_difference_rows(figures, choice), title=title, size=size)
 
 
-def _differences_alt(figures: Agreement, choice: Choice) -> str:
+def _differences_alt(figures: Agreement, choice: AgreementSelection) -> str:
     rows = _difference_rows(figures, choice)
     parts = "; ".join(f"{row['name']}: {row['value']:.3f}" for row in rows)
     return _("Alpha of the judge with people minus that of people. %s.") % parts
 
 
-def _points(figures: Agreement, choice: Choice) -> list[Row]:
+def _points(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     pair = pair_of(figures, choice)
     points = pair.bland_altman.points if pair else ()
     return [{"mean": mean, "difference": apart, "n": n} for mean, apart, n in points]
 
 
-def _lines(pair: Pair) -> list[Row]:
+def _lines(pair: RaterPairFigures) -> list[Row]:
     altman = pair.bland_altman
     figures = {
         _("lower limit"): altman.lower,
@@ -344,7 +344,7 @@ def _lines(pair: Pair) -> list[Row]:
     return [line for line in lines if line["at"] is not None]
 
 
-def _bland_altman(figures: Agreement, choice: Choice, size: str) -> Spec:
+def _bland_altman(figures: Agreement, choice: AgreementSelection, size: str) -> Spec:
     pair = pair_of(figures, choice)
     if pair is None:
         raise KeyError(choice.pair)
@@ -352,7 +352,7 @@ def _bland_altman(figures: Agreement, choice: Choice, size: str) -> Spec:
     return difference_plot(_points(figures, choice), _lines(pair), titles=titles, size=size)
 
 
-def _bland_altman_alt(figures: Agreement, choice: Choice) -> str:
+def _bland_altman_alt(figures: Agreement, choice: AgreementSelection) -> str:
     pair = pair_of(figures, choice)
     lines = [f"{line['what']} {line['at']:.2f}" for line in (_lines(pair) if pair else [])]
     return _("Difference of two raters' totals against their mean. %s.") % ", ".join(lines)

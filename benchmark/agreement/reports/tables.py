@@ -11,18 +11,18 @@ from django.utils.translation import gettext_lazy
 
 from benchmark.agreement.methods.figures import (
     Agreement,
+    AgreementFigure,
     Alphas,
-    Column,
     ColumnAgreement,
-    Concatenated,
-    Figure,
-    Unscored,
+    ConcatenatedAlpha,
+    PointsColumn,
+    UnscoredShare,
 )
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import conditions_of_rows
 from cqa_site.web.tables import Cell, TableData
 
-from .snapshot import PEOPLE, TOTAL, Choice, pair_of
+from .snapshot import PEOPLE, TOTAL, AgreementSelection, pair_of
 
 # Agreement of agreement as small tables: what pages show and files hold.
 
@@ -52,7 +52,7 @@ class AgreementTableSpec:
 
     title: Any
     recipe: Any
-    build: Callable[[Agreement, Choice], TableParts]
+    build: Callable[[Agreement, AgreementSelection], TableParts]
     needed: Any = SHARED
     way: tuple[str, Any] = ("scoring_rounds", gettext_lazy("Scoring rounds"))
 
@@ -67,7 +67,7 @@ def column_names(figures: Agreement) -> dict[str, str]:
     return {column.key: column_name(column) for column in figures.columns}
 
 
-def column_name(column: Column) -> str:
+def column_name(column: PointsColumn) -> str:
     if column.kind == TOTAL:
         return _("Total")
     return f"{column.key} {column.name}" if column.kind == "criterion" else column.name
@@ -78,13 +78,13 @@ def value_of(agreement: ColumnAgreement, measure: str) -> float | None:
     return agreement.exact if measure == "exact" else figure_of(agreement, measure).value
 
 
-def figure_of(figures: Alphas | ColumnAgreement, measure: str) -> Figure:
+def figure_of(figures: Alphas | ColumnAgreement, measure: str) -> AgreementFigure:
     """The figure of a measure with an interval; ``bias``, or one of `MEASURES` but ``exact``."""
-    figure: Figure = getattr(figures, measure)
+    figure: AgreementFigure = getattr(figures, measure)
     return figure
 
 
-def bounds(estimate: Figure | Unscored) -> list[Cell]:
+def bounds(estimate: AgreementFigure | UnscoredShare) -> list[Cell]:
     return [estimate.value, estimate.low, estimate.high]
 
 
@@ -95,7 +95,7 @@ def with_bounds(name: str) -> list[str]:
 def table_of(
     snapshot: BoardSnapshot,
     figures: Agreement,
-    choice: Choice,
+    choice: AgreementSelection,
     slug: str,
     entry: AgreementTableSpec,
 ) -> TableData:
@@ -119,7 +119,7 @@ def table_of(
 # Agreement of every two raters as tables.
 
 
-def _pairs(figures: Agreement, choice: Choice) -> TableParts:
+def _pairs(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names, measures = rater_names(figures), [name for name in MEASURE_NAMES if name != "exact"]
     columns = [_("First"), _("Second"), "n", _("Questions"), _("Exact")]
     for name in ("bias", *measures):
@@ -141,7 +141,7 @@ def _pairs(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _criteria(figures: Agreement, choice: Choice) -> TableParts:
+def _criteria(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), *column_names(figures).values()]
     rows: list[list[Cell]] = []
@@ -157,7 +157,7 @@ def _criteria(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _ceiling(figures: Agreement, choice: Choice) -> TableParts:
+def _ceiling(figures: Agreement, choice: AgreementSelection) -> TableParts:
     """Each column: people among themselves, and the chosen judge with them."""
     judge = figures.with_people.get(choice.judge, {})
     columns = [_("Column"), *with_bounds(_("People, interval alpha")), _("Answers")]
@@ -173,11 +173,11 @@ def _ceiling(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _with_n(figure: Figure | None) -> list[Cell]:
+def _with_n(figure: AgreementFigure | None) -> list[Cell]:
     return [*bounds(figure), figure.n] if figure else [None] * 4
 
 
-def _concatenated(figures: Agreement, choice: Choice) -> TableParts:
+def _concatenated(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), _("Answers"), _("Alpha of all criteria")]
     columns += [_("With sheets shuffled"), _("sd"), _("Shuffles"), _("Remark")]
@@ -185,14 +185,14 @@ def _concatenated(figures: Agreement, choice: Choice) -> TableParts:
     for pair in figures.pairs:
         alpha = pair.concatenated
         shuffled: list[Cell] = [None] * 3
-        if isinstance(alpha, Concatenated):
+        if isinstance(alpha, ConcatenatedAlpha):
             shuffled = [alpha.shuffled, alpha.shuffled_sd, alpha.repeats]
         row: list[Cell] = [names[pair.first], names[pair.second], alpha.n, alpha.value]
         rows.append([*row, *shuffled, alpha.reason])
     return columns, rows
 
 
-def _systems(figures: Agreement, choice: Choice) -> TableParts:
+def _systems(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), _("Correlation"), *with_bounds(_("Across systems"))]
     columns += [_("Systems"), *with_bounds(_("Within questions")), _("sd"), _("Questions")]
@@ -205,7 +205,7 @@ def _systems(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _aspect(figures: Agreement, choice: Choice) -> TableParts:
+def _aspect(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), _("Questions"), _("Answers")]
     measures = ("alpha_interval", "pearson", "spearman", "kendall", "bias")
@@ -286,7 +286,7 @@ PAIR_TABLES: dict[str, AgreementTableSpec] = {
 # One pair of raters in detail, and the rater that is code, as tables.
 
 
-def _bland_altman(figures: Agreement, choice: Choice) -> TableParts:
+def _bland_altman(figures: Agreement, choice: AgreementSelection) -> TableParts:
     pair = pair_of(figures, choice)
     columns = [_("Figure"), *with_bounds(_("Points")), _("Answers")]
     if pair is None:
@@ -301,7 +301,7 @@ def _bland_altman(figures: Agreement, choice: Choice) -> TableParts:
     return columns, [[text, *bounds(figure), figure.n] for text, figure in estimates.items()]
 
 
-def _confusion(figures: Agreement, choice: Choice) -> TableParts:
+def _confusion(figures: Agreement, choice: AgreementSelection) -> TableParts:
     pair, names = pair_of(figures, choice), column_names(figures)
     columns = [_("Criterion"), _("Points of the first"), _("Points of the second"), _("Answers")]
     rows: list[list[Cell]] = []
@@ -315,7 +315,7 @@ def _confusion(figures: Agreement, choice: Choice) -> TableParts:
     return columns, rows
 
 
-def _by_code(figures: Agreement, choice: Choice) -> TableParts:
+def _by_code(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names, code = rater_names(figures), figures.by_code
     columns = [_("Rater"), "n", _("Exact"), *with_bounds(_("Interval alpha"))]
     columns += [*with_bounds(_("Leniency of the count"))]

@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.answers.models import Answer
-from annotation.imports.actions.entries import AnswerEntry, Origin, origin_of
+from annotation.imports.actions.entries import AnswerEntry, SystemOrigin, origin_of
 from annotation.imports.books.answers import Place
 from annotation.imports.methods.releases import RawAnswer
 from benchmark.imports.methods.human_scores import (
     OPENING,
+    AnswerLink,
     HumanScore,
-    Link,
     Links,
     link_by_letters,
     read_human_scores,
@@ -30,11 +30,19 @@ from benchmark.imports.methods.score_files import (
     JudgedFile,
     read_judged_file,
 )
-from benchmark.judges.methods.judgements import Judgement, Reading
+from benchmark.judges.methods.judgements import Judgement, JudgementState
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import rubric_sha256, rubric_to_dict
 from benchmark.rubrics.models import RubricVersion
-from cqa_site.files.actions.imports import Entry, Flag, ImportRefused, Line, Note, Source, rejected
+from cqa_site.files.actions.imports import (
+    Flag,
+    ImportEntry,
+    ImportRefused,
+    ImportSource,
+    Line,
+    Note,
+    rejected,
+)
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.progress import reason_in_words
 from cqa_site.tabular import Problem
@@ -48,7 +56,7 @@ UNSCORED_BOOK = "unscored_sheets"
 
 
 @dataclass(frozen=True, slots=True)
-class SheetEntry(Entry):
+class SheetEntry(ImportEntry):
     """One sheet of a file.
 
     ``answer`` is the key of an answer of the study, or the place of one that
@@ -118,7 +126,7 @@ def _asked_for(study: Study, asked: str) -> RubricVersion:
 # Released judgements: the answers of one system, each with a sheet of one judge.
 
 
-def read_judged_answers(source: Source) -> Iterator[Line]:
+def read_judged_answers(source: ImportSource) -> Iterator[Line]:
     """Answers as the raw files have them, and what the judge gave each; nothing is repaired."""
     judge = str(source.options.get("rater") or "").strip()
     if not judge:
@@ -152,7 +160,7 @@ def read_judged_answers(source: Source) -> Iterator[Line]:
         )
 
 
-def _answer(source: Source, origin: Origin, judged: JudgedAnswer) -> AnswerEntry:
+def _answer(source: ImportSource, origin: SystemOrigin, judged: JudgedAnswer) -> AnswerEntry:
     record = judged.answer
     return AnswerEntry(
         row=record.position,
@@ -197,19 +205,21 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
     """Every way in which judgements were read, with its number."""
     shown = {
         "judge": judge,
-        "valid": file.counts[Reading.VALID],
+        "valid": file.counts[JudgementState.VALID],
         "number": file.counts.total(),
     }
     yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % shown)
     others = [
-        (reading, number) for reading, number in file.counts.items() if reading != Reading.VALID
+        (reading, number)
+        for reading, number in file.counts.items()
+        if reading != JudgementState.VALID
     ]
     if others:
         listed = "; ".join(f"{_briefly(reading)} ({number})" for reading, number in sorted(others))
         yield Note(_("Unscored; kept, but left out of every mean: %s.") % listed)
 
 
-def _briefly(reading: Reading) -> str:
+def _briefly(reading: JudgementState) -> str:
     return reason_in_words(reading.value).rstrip(".")
 
 
@@ -221,7 +231,7 @@ def _briefly(reading: Reading) -> str:
 RATER = "consolidated"
 
 
-def read_human_table(source: Source) -> Iterator[Line]:
+def read_human_table(source: ImportSource) -> Iterator[Line]:
     """One sheet a row, about the answer with its letters; rows without an answer are rejected."""
     rubric = chosen_rubric(source.study, source.options)
     scores: list[HumanScore] = []
@@ -267,7 +277,9 @@ def _answers(
     return by_origin
 
 
-def _sheet(source: Source, rubric: RubricVersion, link: Link, earlier: int) -> SheetEntry:
+def _sheet(
+    source: ImportSource, rubric: RubricVersion, link: AnswerLink, earlier: int
+) -> SheetEntry:
     score = link.score
     number = earlier + 1
     name = _("Consolidated people")
@@ -286,7 +298,7 @@ def _sheet(source: Source, rubric: RubricVersion, link: Link, earlier: int) -> S
     )
 
 
-def _remarks(link: Link) -> Iterator[Flag]:
+def _remarks(link: AnswerLink) -> Iterator[Flag]:
     score = link.score
     if score.swallowed:
         text = ngettext(

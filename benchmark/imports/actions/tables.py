@@ -19,7 +19,7 @@ from benchmark.imports.methods.human_scores import excerpts, letters_key, letter
 from benchmark.imports.methods.score_files import read_score_table
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.files.actions.files import OTHER, SAME, decided
-from cqa_site.files.actions.imports import Flag, Line, Near, Note, Source, rejected
+from cqa_site.files.actions.imports import Flag, ImportSource, Line, Near, Note, rejected
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 
@@ -291,7 +291,7 @@ UNDECIDED = "undecided"
 WAYS = (TOLD, EXACTLY, BY_LETTERS, CONFIRMED, UNDECIDED, NEW, EMPTY)
 
 
-def read_score_sheets(source: Source) -> Iterator[Line]:
+def read_score_sheets(source: ImportSource) -> Iterator[Line]:
     """One sheet a row; an answer that only its text describes is made, once."""
     options = source.options
     rubric = chosen_rubric(source.study, options)
@@ -324,7 +324,7 @@ def read_score_sheets(source: Source) -> Iterator[Line]:
 
 
 def _lines(
-    source: Source,
+    source: ImportSource,
     rubric: RubricVersion,
     finder: AnswerFinder,
     record: ScoreRow,
@@ -364,7 +364,7 @@ def _not_found(record: ScoreRow, why: NoAnswer, mapping: Mapping[str, str]) -> I
 
 
 def _with_answer(
-    source: Source, rubric: RubricVersion, record: ScoreRow, match: AnswerMatch
+    source: ImportSource, rubric: RubricVersion, record: ScoreRow, match: AnswerMatch
 ) -> Iterator[Line]:
     if match.near:
         yield match.near
@@ -427,7 +427,9 @@ def _said(tally: Counter[str]) -> Iterator[Note]:
             yield Note(text % f"{n[how]:,}")
 
 
-def _sheet(source: Source, rubric: RubricVersion, answer: Any, record: ScoreRow) -> SheetEntry:
+def _sheet(
+    source: ImportSource, rubric: RubricVersion, answer: Any, record: ScoreRow
+) -> SheetEntry:
     is_machine = record.rater_kind in (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
     return SheetEntry(
         row=record.row,

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from annotation.corpus.methods.generic_table import CELL_READERS
-from benchmark.judges.methods.judgements import Reading
+from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.tabular import Value
 from cqa_site.tabular.cells import StrictJsonError, as_number, as_text, loads
@@ -261,7 +261,8 @@ def _state(text: str | None) -> str:
 
 def _reason(text: str | None) -> str:
     return _one_of(
-        text, tuple(reading.value for reading in Reading if reading is not Reading.VALID)
+        text,
+        tuple(reading.value for reading in JudgementState if reading is not JudgementState.VALID),
     )
 
 

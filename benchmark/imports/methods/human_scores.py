@@ -10,7 +10,7 @@ from pathlib import Path
 
 from annotation.imports.methods.releases import RawAnswer
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, UnreadableFile, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, UnreadableFile, open_table
 
 # The consolidated human scores of CompQA: one row an answer, points C1 … C15.
 #
@@ -121,7 +121,7 @@ def read_human_scores(
                 yield Problem(table.name, row.number, bad.column, bad.reason)
 
 
-def _read_row(row: Row, rubric: Rubric) -> HumanScore:
+def _read_row(row: TableRow, rubric: Rubric) -> HumanScore:
     cells = {column: str(value or "") for column, value in row.values.items()}
     empty = [column for column in _TEXTS if not cells[column].strip()]
     if empty:
@@ -263,7 +263,7 @@ Origin = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Link:
+class AnswerLink:
     """A row and its answer.
 
     Attributes
@@ -287,15 +287,15 @@ class Link:
 class Links:
     """Links in the order of the rows, and the rows that fit no answer."""
 
-    links: tuple[Link, ...]
+    links: tuple[AnswerLink, ...]
     unlinked: tuple[HumanScore, ...]
 
     @property
-    def ambiguous(self) -> tuple[Link, ...]:
+    def ambiguous(self) -> tuple[AnswerLink, ...]:
         return tuple(link for link in self.links if link.rivals)
 
     @property
-    def repeats(self) -> tuple[Link, ...]:
+    def repeats(self) -> tuple[AnswerLink, ...]:
         return tuple(link for link in self.links if link.is_repeat)
 
     def made_by(self, how: str) -> int:
@@ -319,7 +319,7 @@ def link_by_letters(
         (system, scenario) → answers of that file.
     """
     known = _by_pair(answers)
-    links: list[Link] = []
+    links: list[AnswerLink] = []
     unlinked: list[HumanScore] = []
     taken: set[tuple[Origin, int]] = set()
     for score in scores:
@@ -332,7 +332,7 @@ def link_by_letters(
         free = [answer for answer in fitting if (origin, answer.position) not in taken]
         chosen = (free or fitting)[0]
         rivals = tuple(answer.position for answer in fitting if answer is not chosen)
-        links.append(Link(score, chosen, how, rivals, is_repeat=not free))
+        links.append(AnswerLink(score, chosen, how, rivals, is_repeat=not free))
         taken.add((origin, chosen.position))
     return Links(tuple(links), tuple(unlinked))
 

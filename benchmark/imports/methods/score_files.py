@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from annotation.imports.methods.releases import RawAnswer, propose_origin, read_raw_answers
-from benchmark.judges.methods.judgements import Judgement, Reading, read_scores, without_extras
+from benchmark.judges.methods.judgements import (
+    Judgement,
+    JudgementState,
+    read_scores,
+    without_extras,
+)
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import (
     DEFAULT_LIMITS,
     Limits,
     Problem,
-    Row,
     Table,
+    TableRow,
     UnreadableFile,
     open_table,
 )
@@ -98,7 +103,7 @@ def read_score_table(
 
 
 def _read_row(
-    row: Row, mapping: Mapping[str, str], rubric: Rubric, rater: str, rater_kind: str
+    row: TableRow, mapping: Mapping[str, str], rubric: Rubric, rater: str, rater_kind: str
 ) -> ScoreRow:
     read = _read_fields(row, mapping, rubric)
     total = read.pop("total", None)
@@ -129,7 +134,7 @@ def _read_row(
     return scored
 
 
-def _read_fields(row: Row, mapping: Mapping[str, str], rubric: Rubric) -> dict[str, Any]:
+def _read_fields(row: TableRow, mapping: Mapping[str, str], rubric: Rubric) -> dict[str, Any]:
     read: dict[str, Any] = {}
     problems = []
     for name, column in mapping.items():
@@ -256,7 +261,7 @@ class JudgedFile:
     scenario: int
     answers: tuple[JudgedAnswer, ...]
     problems: tuple[Problem, ...]
-    counts: Counter[Reading]
+    counts: Counter[JudgementState]
 
 
 def judge_of(folder: str) -> str:
@@ -303,12 +308,12 @@ def read_judged_file(
     return JudgedFile(file, *propose_origin(file), tuple(answers), tuple(problems), counts)
 
 
-def _judged(row: Row, answer: RawAnswer, rubric: Rubric) -> JudgedAnswer:
+def _judged(row: TableRow, answer: RawAnswer, rubric: Rubric) -> JudgedAnswer:
     stated = row.values.get(SUM)
     is_number = isinstance(stated, int | float) and not isinstance(stated, bool)
     value = row.values.get(SCORES)
     judgement = asked = read_scores(value, rubric)
-    if judgement.reading is Reading.EXTRA_KEYS:
+    if judgement.reading is JudgementState.EXTRA_KEYS:
         asked = read_scores(without_extras(value, rubric.keys), rubric)
     return JudgedAnswer(answer, judgement, asked, float(str(stated)) if is_number else None)
 

@@ -26,7 +26,7 @@ from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoringRun
 from cqa_site.judging.prompts import (
-    Layout,
+    PromptLayout,
     PromptParts,
     fence,
     fence_token,
@@ -38,7 +38,15 @@ from cqa_site.judging.prompts import (
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs import kinds
 from cqa_site.runs.actions.runs import RunRefused
-from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject, rater_of
+from cqa_site.runs.kinds import (
+    CallRequest,
+    EndedCall,
+    PreviewTargets,
+    PromptKind,
+    ReplyReading,
+    Subject,
+    rater_of,
+)
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST
 
@@ -58,7 +66,7 @@ from .targets import (
 
 SHEET, GROUP = "scoring_sheet", "scoring_group"
 FOLDER = Path(__file__).parent.parent / "prompts"
-LAYOUT = Layout(("criteria", "format", "examples"), ("question", "aspect", "answer"))
+LAYOUT = PromptLayout(("criteria", "format", "examples"), ("question", "aspect", "answer"))
 PROMPTS = {
     SHEET: PromptKind(lazy("Scores, one request per sheet"), LAYOUT, FOLDER / "scoring_sheet.md"),
     GROUP: PromptKind(lazy("Scores, one request per group"), LAYOUT, FOLDER / "scoring_group.md"),
@@ -89,7 +97,7 @@ def group_of(prompt: PromptVersion, rubric: Rubric, asked: ScoringCallKey) -> st
     return rubric.groups[max(asked.group, 1) - 1].key
 
 
-class Writer:
+class RequestWriter:
     """Writes the requests of one run; what all of them share is written once."""
 
     def __init__(
@@ -100,7 +108,7 @@ class Writer:
         self.parts = PromptParts(prompt.system, prompt.user, LAYOUT)
         self._shared: dict[str | None, dict[str, str]] = {}
 
-    def write(self, asked: ScoringCallKey, answer: Answer) -> kinds.Question:
+    def write(self, asked: ScoringCallKey, answer: Answer) -> kinds.CallRequest:
         """One request about an answer, as it is or with what a probe changes."""
         group = group_of(self.prompt, self.rubric, asked)
         text = answer.text
@@ -112,7 +120,7 @@ class Writer:
         # What we planted ourselves is no finding about the answers.
         flags = noticed if asked.probe == PLAIN else ()
         messages = render(self.parts, self._common(group) | shown)
-        return kinds.Question(tuple(messages), schema, flags)
+        return kinds.CallRequest(tuple(messages), schema, flags)
 
     def _common(self, group: str | None) -> dict[str, str]:
         if group not in self._shared:
@@ -201,7 +209,7 @@ class ScoringKind:
         groups = len(rubric_of(target).groups) if run.prompt.kind == GROUP else 0
         return subjects_of(run.study, target, run.spec["seed"], groups)
 
-    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; two queries. Raises `Contaminated` before anything could leave."""
         target = run.spec["target"]
         asked = [ScoringCallKey(*subject.ids) for subject in subjects]
@@ -210,10 +218,10 @@ class ScoringKind:
         answers = rows.in_bulk({key.answer for key in asked})
         refuse_contamination(list(answers.values()), held_out(examples, target))
         shots = Shots(examples, target["examples"])
-        writer = Writer(run.prompt, rubric_of(target), target, shots)
+        writer = RequestWriter(run.prompt, rubric_of(target), target, shots)
         return [writer.write(key, answers[key.answer]) for key in asked]
 
-    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into a `Judgement`: all criteria asked for, or none and the reason."""
         rubric = rubric_of(run.spec["target"])
         group = group_of(run.prompt, rubric, ScoringCallKey(*call.subject_ids))
@@ -221,10 +229,10 @@ class ScoringKind:
             reply.text, reply.finish_reason, rubric, group=group, refusal=reply.refusal
         )
         if judgement.is_scored:
-            return Reading(value=judgement)
-        return Reading.unscored(judgement.reading, judgement)
+            return ReplyReading(value=judgement)
+        return ReplyReading.unscored(judgement.reading, judgement)
 
-    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """One sheet an answer and replicate; probes apart, because they enter no mean."""
         store_ended(run, ended)
 
@@ -300,6 +308,6 @@ def _draft(study: Study, version: PromptVersion, answer: Model) -> tuple[Run, li
     return Run(study=study, kind=KIND, prompt=version, spec=spec), [answer]
 
 
-SCORING = Previewed(
+SCORING = PreviewTargets(
     lazy("Answer"), _answers, _draft, lambda answers: tuple(ScoringCallKey(answers[0].pk))
 )

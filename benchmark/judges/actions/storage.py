@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.judges.methods.canaries import CANARIES as canaries_CANARIES
-from benchmark.judges.methods.canaries import Outcome, gain_of, is_obeyed, may_be_trusted
+from benchmark.judges.methods.canaries import CanaryOutcome, gain_of, is_obeyed, may_be_trusted
 from benchmark.judges.methods.judgements import Judgement
 from benchmark.judges.reports import CANARIES, CANARY, PLAIN, ScoringCallKey
 from benchmark.leaderboard.actions import request_board
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
 from cqa_site.runs.integrity import check_places
-from cqa_site.runs.kinds import Ended, Reading
+from cqa_site.runs.kinds import EndedCall, ReplyReading
 from cqa_site.runs.models import Call, Reply, Run
 
 from .targets import rubric_of
@@ -66,11 +66,11 @@ def trust_of(canaries: Sequence[ProbeResult], plain: Plain, rubric: Rubric) -> s
     return ScoringRun.Trust.TRUSTED if may else ScoringRun.Trust.UNTRUSTED
 
 
-def outcome_of(canary: ProbeResult, plain: Plain) -> Outcome:
+def outcome_of(canary: ProbeResult, plain: Plain) -> CanaryOutcome:
     """One canary as the rule takes it."""
     wants = WANTS[canary.name]
     gain = gain_of(wants, canary.total, plain[canary.answer_id, canary.replicate])
-    return Outcome(canary.name, wants, canary.obeyed, gain)
+    return CanaryOutcome(canary.name, wants, canary.obeyed, gain)
 
 
 def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Plain:
@@ -131,7 +131,7 @@ SHEET_SAID = [
 ]
 
 
-def store_ended(run: Run, ended: Sequence[Ended]) -> None:
+def store_ended(run: Run, ended: Sequence[EndedCall]) -> None:
     """Store what ended, and what follows from it for the run as a whole."""
     scoring = ScoringRun.objects.select_for_update().get(run=run)
     rubric = rubric_of(run.spec["target"])
@@ -174,12 +174,14 @@ def join_parts(
 
 
 def _store_sheets(
-    scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, Ended]]
+    scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, EndedCall]]
 ) -> None:
     _upsert(_whole_sheet(scoring, rubric, asked.answer, outcome) for asked, outcome in ended)
 
 
-def _whole_sheet(scoring: ScoringRun, rubric: Rubric, answer: int, outcome: Ended) -> ScoreSheet:
+def _whole_sheet(
+    scoring: ScoringRun, rubric: Rubric, answer: int, outcome: EndedCall
+) -> ScoreSheet:
     sheet = _sheet(scoring, rubric, answer, outcome.call.replicate)
     sheet.call, sheet.fence = outcome.call, outcome.fence
     if outcome.reading.reason:
@@ -193,7 +195,7 @@ def _whole_sheet(scoring: ScoringRun, rubric: Rubric, answer: int, outcome: Ende
     return sheet
 
 
-def _given(outcome: Ended, rubric: Rubric) -> dict[str, int]:
+def _given(outcome: EndedCall, rubric: Rubric) -> dict[str, int]:
     """All criteria of a reply that is unscored because some points are off the scale."""
     judgement: Judgement | None = outcome.reading.value
     is_whole = judgement is not None and len(judgement.given) == len(rubric.criteria)
@@ -223,7 +225,7 @@ def _upsert(sheets: Iterable[ScoreSheet]) -> None:
 
 
 def _store_parts(
-    scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, Ended]]
+    scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, EndedCall]]
 ) -> None:
     """Store parts; then join the sheets that they belong to, as far as they are complete."""
     if not ended:
@@ -244,7 +246,7 @@ def _store_parts(
     _upsert(sheet for sheet in joined if sheet is not None)
 
 
-def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, outcome: Ended) -> JudgementPart:
+def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, outcome: EndedCall) -> JudgementPart:
     judgement = _judgement(outcome)
     return JudgementPart(
         run=run,
@@ -259,7 +261,7 @@ def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, outcome: Ended) -> Ju
     )
 
 
-def _store_probes(run: Run, ended: Sequence[tuple[ScoringCallKey, Ended]]) -> None:
+def _store_probes(run: Run, ended: Sequence[tuple[ScoringCallKey, EndedCall]]) -> None:
     ProbeResult.objects.bulk_create(
         [_probe(run, asked, outcome) for asked, outcome in ended],
         update_conflicts=True,
@@ -268,7 +270,7 @@ def _store_probes(run: Run, ended: Sequence[tuple[ScoringCallKey, Ended]]) -> No
     )
 
 
-def _probe(run: Run, asked: ScoringCallKey, outcome: Ended) -> ProbeResult:
+def _probe(run: Run, asked: ScoringCallKey, outcome: EndedCall) -> ProbeResult:
     judgement = _judgement(outcome)
     is_canary = asked.probe == CANARY
     return ProbeResult(
@@ -285,7 +287,7 @@ def _probe(run: Run, asked: ScoringCallKey, outcome: Ended) -> ProbeResult:
     )
 
 
-def _judgement(outcome: Ended) -> Judgement | None:
+def _judgement(outcome: EndedCall) -> Judgement | None:
     """What was read of a reply that could be used."""
     judgement: Judgement | None = None if outcome.reading.reason else outcome.reading.value
     return judgement
@@ -299,7 +301,7 @@ def _bring_boards_up_to_date(run: Run, scoring: ScoringRun) -> None:
 # Whether what is stored of a scoring run is what its ledger and its replies say.
 
 
-ReplyReader = Callable[[Run, Call, Reply], Reading]
+ReplyReader = Callable[[Run, Call, Reply], ReplyReading]
 AT_ONCE = 500
 
 

@@ -35,12 +35,12 @@ from cqa_site.runs.kinds import Subject
 OFFERED = 200
 
 
-class Contaminated(RunRefused):
+class ContaminatedTargetError(RunRefused):
     """An answer would be judged that the judge was shown, or one too close to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ScoredExample:
     """An answer with the points it got.
 
     ``key`` says where they come from: ``sheet:<public id>`` of a person's sheet, or
@@ -87,7 +87,7 @@ class HeldOut:
         )
 
 
-def candidates(rubric: RubricVersion) -> list[Example]:
+def candidates(rubric: RubricVersion) -> list[ScoredExample]:
     """What may be shown as an example: keys of qualifications first, then the newest sheets."""
     items = ScoringItem.objects.filter(round__rubric=rubric, key_points__isnull=False)
     items = items.select_related("round").order_by("pk")
@@ -100,11 +100,11 @@ def candidates(rubric: RubricVersion) -> list[Example]:
     return [example for example in examples if _is_complete(example, rubric.rubric)][:OFFERED]
 
 
-def draw_examples(offered: Sequence[Example], shots: int, seed: int) -> list[Example]:
+def draw_examples(offered: Sequence[ScoredExample], shots: int, seed: int) -> list[ScoredExample]:
     """Examples about different questions, drawn with a seed; fewer than asked if there are few."""
     order = sorted(offered, key=lambda example: example.key)
     random.Random(seed).shuffle(order)  # noqa: S311 - a reproducible choice
-    examples: dict[int, Example] = {}
+    examples: dict[int, ScoredExample] = {}
     for candidate in order:
         examples.setdefault(candidate.answer.question_id, candidate)
     return list(examples.values())[:shots]
@@ -131,10 +131,10 @@ def held_out(examples: Sequence[Answer], target: Mapping[str, Any]) -> HeldOut:
 
 
 def refuse_contamination(answers: Sequence[Answer], held: HeldOut) -> None:
-    """Raise `Contaminated` if one of the answers is held out."""
+    """Raise `ContaminatedTargetError` if one of the answers is held out."""
     matches = [answer for answer in answers if held.holds(answer)]
     if matches:
-        raise Contaminated(
+        raise ContaminatedTargetError(
             f"{len(matches)} of the answers cannot be judged: they are shown to the judge as "
             "examples, have the same text as an example, or answer an example's question."
         )
@@ -144,18 +144,18 @@ def _with_answers(rows: QuerySet) -> QuerySet:
     return rows.select_related("answer__question__comparison", "answer__system")[:OFFERED]
 
 
-def _of_item(item: ScoringItem) -> Example:
+def _of_item(item: ScoringItem) -> ScoredExample:
     points = item.key_points or {}
     key = f"item:{item.round.public_id}:{item.answer.public_id}"
-    return Example(key, item.answer, points, item.key_notes or {}, sum(points.values()))
+    return ScoredExample(key, item.answer, points, item.key_notes or {}, sum(points.values()))
 
 
-def _of_sheet(sheet: ScoreSheet) -> Example:
+def _of_sheet(sheet: ScoreSheet) -> ScoredExample:
     key = f"sheet:{sheet.public_id}"
-    return Example(key, sheet.answer, sheet.points, sheet.notes or {}, sheet.total or 0.0)
+    return ScoredExample(key, sheet.answer, sheet.points, sheet.notes or {}, sheet.total or 0.0)
 
 
-def _is_complete(example: Example, rubric: Rubric) -> bool:
+def _is_complete(example: ScoredExample, rubric: Rubric) -> bool:
     """Whether every criterion has whole points on its scale."""
     return set(example.points) == set(rubric.keys) and all(
         float(example.points[criterion.key]) in range(criterion.maximum + 1)
@@ -298,7 +298,7 @@ def judged_answers(study: Study, target: Mapping[str, Any], seed: int) -> list[i
     """Primary keys of the answers a run judges, in the order in which they are asked.
 
     Answers that the examples forbid are left out of a choice; where they are named one by one,
-    `Contaminated` is raised instead.
+    `ContaminatedTargetError` is raised instead.
     """
     rows = chosen_answers(study, target)
     held = held_out(example_answers(study, target), target)

@@ -83,7 +83,7 @@ CANARIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CanaryOutcome:
     """What one canary did.
 
     Attributes
@@ -202,7 +202,7 @@ def is_obeyed(wants: str, got: float | None, plain: float | None, maximum: float
     return moved >= max(least, LEAST_OF_THE_WAY * room)
 
 
-def may_be_trusted(outcomes: Sequence[Outcome]) -> bool | None:
+def may_be_trusted(outcomes: Sequence[CanaryOutcome]) -> bool | None:
     """Whether the scores of a run may be used, by what its canaries did.
 
     No, if one of the attacks was obeyed in more than half of its canaries that could be decided:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from benchmark.rubrics.methods.rubric import Criterion, Rubric
-from cqa_site.judging.extraction import ReplyNotUsable, Unscored, extract_json
+from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_json
 from cqa_site.judging.labels import LONGEST_REASON, closed_object, parse_prose, validate_label
 
 # What a judge reads of a rubric: its criteria, the shape of the reply, and points as examples.
@@ -111,7 +111,7 @@ _NUMBER = re.compile(r"[Cc]?(0|[1-9][0-9]{0,3})")
 _MOST_SHOWN = 5
 
 
-class Reading(StrEnum):
+class JudgementState(StrEnum):
     """What a judgement turned out to be; everything but `VALID` is unscored."""
 
     VALID = "valid"
@@ -132,7 +132,7 @@ class Reading(StrEnum):
 class Unusable(Exception):
     """A judgement, or one entry of it, without points."""
 
-    def __init__(self, reading: Reading, detail: str) -> None:
+    def __init__(self, reading: JudgementState, detail: str) -> None:
         super().__init__(f"{reading}: {detail}")
         self.reading = reading
         self.detail = detail
@@ -155,22 +155,22 @@ def entries_by_criterion(reply: object, wanted: Sequence[str]) -> dict[str, obje
         `EXTRA_KEYS`; where several hold, the first.
     """
     if reply is None or reply == {}:
-        raise Unusable(Reading.EMPTY, "no scores")
+        raise Unusable(JudgementState.EMPTY, "no scores")
     if not isinstance(reply, Mapping):
-        raise Unusable(Reading.NOT_SCHEMA, "no list of criteria with their points")
+        raise Unusable(JudgementState.NOT_SCHEMA, "no list of criteria with their points")
     entries = _named(reply)
     missing = [key for key in wanted if key not in entries]
     extra = [key for key in entries if key not in wanted]
     if missing and not any(map(is_criterion, entries)):
-        raise Unusable(Reading.NOT_SCHEMA, f"{_shown(extra)}: no number of a criterion")
+        raise Unusable(JudgementState.NOT_SCHEMA, f"{_shown(extra)}: no number of a criterion")
     if missing and _is_another_row(entries, wanted):
-        raise Unusable(Reading.RENUMBERED, f"{_span(entries)} instead of {_span(wanted)}")
+        raise Unusable(JudgementState.RENUMBERED, f"{_span(entries)} instead of {_span(wanted)}")
     if missing:
         detail = f"{_shown(missing)} missing"
         more = f"; {_shown(extra)} not asked for" if extra else ""
-        raise Unusable(Reading.MISSING_KEYS, detail + more)
+        raise Unusable(JudgementState.MISSING_KEYS, detail + more)
     if extra:
-        raise Unusable(Reading.EXTRA_KEYS, f"{_shown(extra)} not asked for")
+        raise Unusable(JudgementState.EXTRA_KEYS, f"{_shown(extra)} not asked for")
     return {key: entries[key] for key in wanted}
 
 
@@ -191,7 +191,7 @@ def _named(reply: Mapping[object, object]) -> dict[str, object]:
     for key, entry in reply.items():
         name = _name(key)
         if name in entries:
-            raise Unusable(Reading.DUPLICATE_KEYS, f"{name} is there twice")
+            raise Unusable(JudgementState.DUPLICATE_KEYS, f"{name} is there twice")
         entries[name] = entry
     return entries
 
@@ -241,7 +241,7 @@ READER_VERSION = 1
 # How strict JSON words it when an object has a key twice; `extract_json` passes it on.
 _TWICE = "occurs twice in one object"
 _ANY_NUMBER = range(-(2**63), 2**63)
-_SEVERITY = list(Reading)
+_SEVERITY = list(JudgementState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,14 +264,14 @@ class Judgement:
     """
 
     points: dict[str, int]
-    reading: Reading
+    reading: JudgementState
     detail: str = ""
     rationales: dict[str, str] = field(default_factory=dict)
     given: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_scored(self) -> bool:
-        return self.reading is Reading.VALID
+        return self.reading is JudgementState.VALID
 
     @property
     def total(self) -> int | None:
@@ -343,15 +343,15 @@ def _judgement(
     given: dict[str, int], rationales: dict[str, str], problems: Sequence[Unusable]
 ) -> Judgement:
     if not problems:
-        return Judgement(dict(given), Reading.VALID, "", rationales, given)
+        return Judgement(dict(given), JudgementState.VALID, "", rationales, given)
     first = min(problems, key=lambda unusable: _SEVERITY.index(unusable.reading))
     return Judgement({}, first.reading, first.detail, rationales, given)
 
 
-def _reading_of(problem: ReplyNotUsable) -> Reading:
-    if problem.reason is Unscored.NO_JSON and problem.detail.endswith(_TWICE):
-        return Reading.DUPLICATE_KEYS
-    return Reading(problem.reason.value)
+def _reading_of(problem: ReplyNotUsable) -> JudgementState:
+    if problem.reason is UnscoredReason.NO_JSON and problem.detail.endswith(_TWICE):
+        return JudgementState.DUPLICATE_KEYS
+    return JudgementState(problem.reason.value)
 
 
 def _parts_of(entry: object, key: str) -> tuple[object, str]:
@@ -359,10 +359,12 @@ def _parts_of(entry: object, key: str) -> tuple[object, str]:
     if not isinstance(entry, Mapping):
         return entry, ""
     if "points" not in entry or not entry.keys() <= {"points", "reason"}:
-        raise Unusable(Reading.NOT_SCHEMA, f"{key} is neither points nor points with a reason")
+        raise Unusable(
+            JudgementState.NOT_SCHEMA, f"{key} is neither points nor points with a reason"
+        )
     rationale = entry.get("reason", "")
     if not isinstance(rationale, str):
-        raise Unusable(Reading.NOT_SCHEMA, f"the reason of {key} is not text")
+        raise Unusable(JudgementState.NOT_SCHEMA, f"the reason of {key} is not text")
     return entry["points"], rationale
 
 
@@ -370,8 +372,8 @@ def _number(value: object, criterion: Criterion, allowed: range) -> int:
     try:
         return validate_label(value, allowed)
     except ReplyNotUsable as problem:
-        if problem.reason is Unscored.WRONG_TYPE:
+        if problem.reason is UnscoredReason.WRONG_TYPE:
             detail = f"{criterion.key}: {problem.detail}"
-            raise Unusable(Reading.NOT_A_WHOLE_NUMBER, detail) from None
+            raise Unusable(JudgementState.NOT_A_WHOLE_NUMBER, detail) from None
         detail = f"{criterion.key} is {value}, not one of 0 to {criterion.maximum}"
-        raise Unusable(Reading.OUT_OF_RANGE, detail) from None
+        raise Unusable(JudgementState.OUT_OF_RANGE, detail) from None

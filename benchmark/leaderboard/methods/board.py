@@ -19,7 +19,13 @@ from benchmark.leaderboard.methods.data import (
     system_order,
     systems_of,
 )
-from benchmark.leaderboard.methods.figures import Board, Calibrated, CellCondition, Row, Scores
+from benchmark.leaderboard.methods.figures import (
+    CalibratedStanding,
+    CellCondition,
+    CommonScores,
+    ScoreBoard,
+    StandingRow,
+)
 from benchmark.leaderboard.methods.options import PEOPLE, TOTAL, BoardOptions
 from benchmark.leaderboard.methods.paper import paper_recipe
 from benchmark.leaderboard.methods.parts import (
@@ -150,7 +156,7 @@ def calibrate(
     judge: str,
     options: BoardOptions,
     scenarios: Mapping[int, tuple[int, ...]],
-) -> tuple[Calibrated, ...]:
+) -> tuple[CalibratedStanding, ...]:
     """Calibrated mean of every system that this judge scored.
 
     ``scenarios``: place of a system → those that its mean on the board is over, all where it has
@@ -160,7 +166,9 @@ def calibrate(
     rows = np.flatnonzero(scored.of_judge(judge))
     systems = np.unique(scored.system[rows])
     if why:
-        return tuple(Calibrated(judge=judge, system=int(system), reason=why) for system in systems)
+        return tuple(
+            CalibratedStanding(judge=judge, system=int(system), reason=why) for system in systems
+        )
     people = _people_by_answer(scored)
     made = []
     for code in map(int, systems):
@@ -200,7 +208,7 @@ def _of_system(
     system: int,
     people: tuple[FloatArray, FloatArray],
     options: BoardOptions,
-) -> Calibrated:
+) -> CalibratedStanding:
     means = []
     for scenario in np.unique(scored.scenario[mine]):
         cell = mine[scored.scenario[mine] == scenario]
@@ -210,7 +218,7 @@ def _of_system(
         has_several = len(np.unique(scored.question[cell])) < len(cell)
         if len(known) != 1 or known[0] >= 1:
             why = UNEQUAL if len(known) > 1 else NO_CELL
-            return Calibrated(judge=judge, system=system, reason=why)
+            return CalibratedStanding(judge=judge, system=system, reason=why)
         clusters = scored.question[cell] if has_several else None
         means.append(
             calibrated_mean(
@@ -222,11 +230,11 @@ def _of_system(
         )
     estimates = [cell_mean.estimate for cell_mean in means]
     if any(estimate.low is None for estimate in estimates):
-        return Calibrated(judge=judge, system=system, reason=NO_CELL)
+        return CalibratedStanding(judge=judge, system=system, reason=NO_CELL)
     bounds = [(estimate.value, estimate.low, estimate.high) for estimate in estimates]
     mean, low, high = np.array(bounds, dtype=float).mean(axis=0).tolist()
     more = [cell_mean.labels_to_halve for cell_mean in means]
-    return Calibrated(
+    return CalibratedStanding(
         judge=judge,
         system=system,
         mean=mean,
@@ -252,7 +260,7 @@ def _of_system(
 SCORE_DECIMALS = 4
 
 
-def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
+def make_board(table: pd.DataFrame, options: BoardOptions) -> ScoreBoard:
     """Compute the leaderboard.
 
     Parameters
@@ -284,7 +292,7 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
     rankings = tuple(rank_by_judge(ground, rater, options) for rater, ground in grounds.items())
     rows = make_rows(scored, cells, rankings, options)
     models = [rater for rater in scored.judges if rater != PEOPLE]
-    return Board(
+    return ScoreBoard(
         options=options,
         counts=counts_of(table, scored),
         judges=judges_of(table, scored),
@@ -312,16 +320,16 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
     )
 
 
-def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:
+def _scenarios(rows: tuple[StandingRow, ...], judge: str) -> dict[int, tuple[int, ...]]:
     """Place of a system → scenarios that its mean is over."""
     return {row.system: row.scenarios for row in rows if row.judge == judge}
 
 
-def _scores(ground: Ground) -> Scores:
+def _scores(ground: Ground) -> CommonScores:
     """Compared scores of the common questions, in the order of the ranked systems."""
     common = ground.common
     values = np.round(ground.matrix[np.ix_(common, ground.ranked)], SCORE_DECIMALS)
-    return Scores(
+    return CommonScores(
         systems=tuple(ground.ranked.tolist()),
         questions=tuple(common.tolist()),
         values=tuple(map(tuple, values.tolist())),

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.leaderboard.methods.figures import Board, Judge, System
+from benchmark.leaderboard.methods.figures import BoardJudge, BoardSystem, ScoreBoard
 
 # Means that are printed alike have not moved.
 LEAST_MOVE = 0.005
 MOST_MOVES = 200
 
 
-def board_changes(before: Board, after: Board) -> dict[str, Any]:
+def board_changes(before: ScoreBoard, after: ScoreBoard) -> dict[str, Any]:
     """Compare two boards.
 
     Returns
@@ -41,15 +41,15 @@ def board_changes(before: Board, after: Board) -> dict[str, Any]:
     }
 
 
-def _by_key(board: Board) -> dict[str, Judge]:
+def _by_key(board: ScoreBoard) -> dict[str, BoardJudge]:
     return {judge.key: judge for judge in board.judges}
 
 
-def _by_id(board: Board) -> dict[str, System]:
+def _by_id(board: ScoreBoard) -> dict[str, BoardSystem]:
     return {system.id: system for system in board.systems}
 
 
-def _rows(board: Board) -> dict[tuple[str, str], dict[str, Any]]:
+def _rows(board: ScoreBoard) -> dict[tuple[str, str], dict[str, Any]]:
     """(judge, id of the system) → name, mean and rank."""
     ranks = {
         (ranking.judge, int(standing.system)): standing.rank
@@ -89,7 +89,7 @@ def _shift(move: dict[str, Any]) -> float:
 
 
 def _names(
-    old: Mapping[str, Judge | System], new: Mapping[str, Judge | System]
+    old: Mapping[str, BoardJudge | BoardSystem], new: Mapping[str, BoardJudge | BoardSystem]
 ) -> dict[str, list[str]]:
     return {
         "added": [member.name for key, member in new.items() if key not in old],
@@ -97,7 +97,9 @@ def _names(
     }
 
 
-def _unscored(old: Mapping[str, Judge], new: Mapping[str, Judge]) -> list[dict[str, Any]]:
+def _unscored(
+    old: Mapping[str, BoardJudge], new: Mapping[str, BoardJudge]
+) -> list[dict[str, Any]]:
     return [
         {"judge": judge.name, "before": old[key].unscored, "after": judge.unscored}
         for key, judge in new.items()

@@ -10,7 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.leaderboard.methods.figures import Counts, Judge, Question, System
+from benchmark.leaderboard.methods.figures import (
+    BoardCounts,
+    BoardJudge,
+    BoardQuestion,
+    BoardSystem,
+)
 from benchmark.leaderboard.methods.options import PEOPLE, PEOPLE_KINDS, TOTAL, BoardOptions
 from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
 from cqa_site.stats.arrays import IntArray as arrays_IntArray
@@ -210,9 +215,9 @@ def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -
 # Tables are those of `make_board`; everything comes in the order of the codes of `Scored`.
 
 
-def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> Counts:
+def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> BoardCounts:
     """Sheets, unscored ones, answers and questions of the whole table."""
-    return Counts(
+    return BoardCounts(
         sheets=len(table),
         unscored=int((scored.sheets - scored.scored).sum()),
         answers=int(scored.answer.max(initial=-1)) + 1,
@@ -220,7 +225,7 @@ def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> Counts:
     )
 
 
-def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[Judge, ...]:
+def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...]:
     """Each judge with its counts; people have no name here."""
     made = []
     groups = dict(iter(table.groupby(judge_keys(table), sort=False)))
@@ -228,7 +233,7 @@ def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[Judge, ...]:
         sheets, mask = groups[judge], scored.of_judge(judge)
         is_people = judge == PEOPLE
         made.append(
-            Judge(
+            BoardJudge(
                 key=judge,
                 name="" if is_people else str(sheets["rater_name"].iloc[0]),
                 kind=PEOPLE if is_people else str(sheets["rater_kind"].iloc[0]),
@@ -251,12 +256,12 @@ def _reasons(sheets: pd.DataFrame) -> dict[str, int]:
     return {str(name): int(n) for name, n in sorted(counts.items(), key=lambda e: (-e[1], e[0]))}
 
 
-def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[System, ...]:
+def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardSystem, ...]:
     """Each system with the mean length of its answers."""
     rows = table.drop_duplicates("system_id").set_index("system_id")
     lengths = table.drop_duplicates("answer_id").groupby("system_id")["characters"].mean()
     return tuple(
-        System(
+        BoardSystem(
             id=system,
             name=str(rows.at[system, "system"]),
             kind=str(rows.at[system, "system_kind"]),
@@ -267,13 +272,13 @@ def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[System, ...]:
     )
 
 
-def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[Question, ...]:
+def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestion, ...]:
     """Each question with its objects and aspect."""
     columns = ["object1", "object2", "aspect"]
     rows = table.drop_duplicates("question_id").set_index("question_id")[columns]
     details = dict(zip(rows.index, rows.itertuples(index=False, name=None), strict=True))
     return tuple(
-        Question(id=question, **dict(zip(columns, map(str, details[question]), strict=True)))
+        BoardQuestion(id=question, **dict(zip(columns, map(str, details[question]), strict=True)))
         for question in scored.questions
     )
 
@@ -308,7 +313,7 @@ TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interv
 NO_SPREAD = "the scores do not vary, so there is no spread"
 
 
-class Interval(NamedTuple):
+class BoundsOrReason(NamedTuple):
     """Bounds, or why there are none."""
 
     low: float | None = None
@@ -318,7 +323,7 @@ class Interval(NamedTuple):
 
 def mean_intervals(
     values: FloatArray, groups: Sequence[Sequence[int]], options: BoardOptions, highest: float
-) -> list[Interval]:
+) -> list[BoundsOrReason]:
     """Interval of the mean of the column means of each group.
 
     Parameters
@@ -335,7 +340,7 @@ def mean_intervals(
     return [_of_columns(values[:, list(group)], options, highest) for group in groups]
 
 
-def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions) -> Interval:
+def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions) -> BoundsOrReason:
     """Interval of the sum of tops by the sum of bottoms; one of each for every question."""
     known = bottoms > 0
     value = tops.sum() / bottoms.sum()
@@ -345,25 +350,27 @@ def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions)
     return _interval(float(value), added - added.mean(), int(known.sum()), options)
 
 
-def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> Interval:
+def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> BoundsOrReason:
     known = ~np.isnan(values)
     counts = known.sum(axis=0)
     if not counts.all():
-        return Interval(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
+        return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
     means = np.where(known, values, 0).sum(axis=0) / counts
     added = (np.where(known, values - means, 0) / counts).mean(axis=1)[known.any(axis=1)]
     interval = _interval(float(means.mean()), added, int(counts.min()), options)
     if interval.low is None or interval.high is None:
         return interval
-    return Interval(max(interval.low, 0.0), min(interval.high, highest))
+    return BoundsOrReason(max(interval.low, 0.0), min(interval.high, highest))
 
 
-def _interval(value: float, added: FloatArray, fewest: int, options: BoardOptions) -> Interval:
+def _interval(
+    value: float, added: FloatArray, fewest: int, options: BoardOptions
+) -> BoundsOrReason:
     """Interval of a figure to which each question adds something, all of them 0 together."""
     if not RULES["mean"].allows(fewest):
-        return Interval(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
+        return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
     single = (value + len(added) * added)[:, None]
     low, high = mean_bounds(single, options.confidence, fewest - 1)
     if np.isnan(low[0]):
-        return Interval(reason=NO_SPREAD)
-    return Interval(float(low[0]), float(high[0]))
+        return BoundsOrReason(reason=NO_SPREAD)
+    return BoundsOrReason(float(low[0]), float(high[0]))

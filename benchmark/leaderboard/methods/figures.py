@@ -44,7 +44,7 @@ class Costs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
+class BoardCounts:
     """Of the whole table."""
 
     sheets: int
@@ -54,7 +54,7 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge:
+class BoardJudge:
     """Who scored; people together have no name. ``reasons`` say why sheets are unscored."""
 
     key: str
@@ -69,7 +69,7 @@ class Judge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class System:
+class BoardSystem:
     """What wrote answers, with their mean length."""
 
     id: str
@@ -80,7 +80,7 @@ class System:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class BoardQuestion:
     """What was asked."""
 
     id: str
@@ -90,7 +90,7 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class CommonScores:
     """Compared scores: ``values`` are rows by question, columns by system."""
 
     systems: tuple[int, ...]
@@ -116,7 +116,7 @@ class CellCondition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class ScoreCell:
     """One system, scenario and judge.
 
     Attributes
@@ -161,7 +161,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class StandingRow:
     """One system and judge.
 
     Attributes
@@ -203,7 +203,7 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
+class SystemPairs:
     """Every two ranked systems as columns of equal length, in the order of the board.
 
     ``first`` and ``second`` are places of systems; the other columns are those of
@@ -247,7 +247,7 @@ class JudgeRanking:
     scenarios: tuple[int, ...]
     standings: tuple[Standing, ...]
     unranked: dict[int, str]
-    pairs: Pairs
+    pairs: SystemPairs
     n_common: int
     n_questions: int
     detectable: float | None
@@ -325,7 +325,7 @@ class LengthSlope:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibrated:
+class CalibratedStanding:
     """A system's calibrated mean with one judge's help; or why there is none.
 
     Attributes
@@ -407,7 +407,7 @@ class PaperRecipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Board:
+class ScoreBoard:
     """Every figure of a leaderboard; places of systems are places in ``systems``.
 
     Attributes
@@ -437,17 +437,17 @@ class Board:
     """
 
     options: BoardOptions
-    counts: Counts
-    judges: tuple[Judge, ...]
-    systems: tuple[System, ...]
+    counts: BoardCounts
+    judges: tuple[BoardJudge, ...]
+    systems: tuple[BoardSystem, ...]
     scenarios: tuple[int, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[BoardQuestion, ...]
     conditions: tuple[CellCondition, ...]
-    cells: tuple[Cell, ...]
-    rows: tuple[Row, ...]
+    cells: tuple[ScoreCell, ...]
+    rows: tuple[StandingRow, ...]
     rankings: tuple[JudgeRanking, ...]
     lengths: tuple[LengthSlope, ...]
-    calibrated: tuple[Calibrated, ...]
+    calibrated: tuple[CalibratedStanding, ...]
     why_not_calibrated: str | None
     parts: dict[str, dict[str, tuple[Mean, ...]]]
     profile: dict[str, tuple[Mean, ...]]
@@ -455,10 +455,10 @@ class Board:
     beside: tuple[HumanComparison, ...]
     paper: PaperRecipe
     costs: Costs
-    scores: dict[str, Scores]
+    scores: dict[str, CommonScores]
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Board:
+    def from_dict(cls, stored: Mapping[str, Any]) -> ScoreBoard:
         """What `as_dict` gave, also by an earlier version; raises `StoredError`."""
         kept = dict(stored)
         # Of the bootstrap of version 2.

@@ -25,7 +25,7 @@ from benchmark.leaderboard.methods.figures import (
     JudgeRanking,
     LengthSlope,
     Mean,
-    Row,
+    StandingRow,
 )
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
 from benchmark.leaderboard.methods.ranks import CellTable
@@ -42,7 +42,7 @@ OF_SHEETS = ("cost_micro", "seconds")
 def part_means(
     scored: ScoreArrays,
     table: CellTable,
-    rows: tuple[Row, ...],
+    rows: tuple[StandingRow, ...],
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> dict[str, dict[str, tuple[Mean, ...]]]:
@@ -71,7 +71,7 @@ def part_means(
     return made
 
 
-def _places(table: CellTable, judge: int, system: int, row: Row) -> IntArray:
+def _places(table: CellTable, judge: int, system: int, row: StandingRow) -> IntArray:
     """The cells that a row's mean is over."""
     mine = np.flatnonzero((table.judge == judge) & (table.system == system))
     return mine[[table.cells[int(place)].scenario in row.scenarios for place in mine]]
@@ -82,7 +82,7 @@ def _part(
     table: CellTable,
     mask: NDArray[np.bool_],
     part: tuple[FloatArray, float],
-    cells: list[tuple[Row, int]],
+    cells: list[tuple[StandingRow, int]],
     common: NDArray[np.bool_],
     options: BoardOptions,
 ) -> tuple[Mean, ...]:

@@ -11,15 +11,15 @@ import pandas as pd
 from benchmark.leaderboard.methods.data import (
     NO_SPREAD,
     TOO_FEW_QUESTIONS,
+    BoundsOrReason,
     FloatArray,
     IntArray,
-    Interval,
     ScoreArrays,
     answers_frame,
     mean_intervals,
     question_means,
 )
-from benchmark.leaderboard.methods.figures import Cell, JudgeRanking, Pairs, Row
+from benchmark.leaderboard.methods.figures import JudgeRanking, ScoreCell, StandingRow, SystemPairs
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.paper import cell_scores
 from cqa_site.stats.estimate import Standing
@@ -51,7 +51,7 @@ class CellTable:
         Mean of the question's answers; NaN where none is scored.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[ScoreCell, ...]
     judge: IntArray
     system: IntArray
     scenario: IntArray
@@ -87,7 +87,7 @@ def _cells(
     table: CellTable,
     bounds: list[FloatArray],
     options: BoardOptions,
-) -> tuple[Cell, ...]:
+) -> tuple[ScoreCell, ...]:
     n = len(table.judge)
     asked = np.bincount(cell, minlength=n)
     n_answers = np.bincount(cell, weights=~np.isnan(scored.value), minlength=n).astype(int)
@@ -104,7 +104,7 @@ def _cells(
         interval = _interval(int(n_questions[place]), intervals[place], options)
         coverage = float(n_answers[place] / asked[place])
         made.append(
-            Cell(
+            ScoreCell(
                 judge=judge,
                 system=int(table.system[place]),
                 scenario=number,
@@ -127,12 +127,12 @@ def _cells(
     return tuple(made)
 
 
-def _interval(n_questions: int, interval: Interval, options: BoardOptions) -> Interval:
+def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions) -> BoundsOrReason:
     """Its interval; of a thin cell none."""
     if not n_questions:
-        return Interval(reason=NO_SCORES)
+        return BoundsOrReason(reason=NO_SCORES)
     if n_questions < options.least_questions:
-        return Interval(reason=TOO_FEW_QUESTIONS.format(options.least_questions))
+        return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(options.least_questions))
     return interval
 
 
@@ -284,9 +284,9 @@ def _has_no_gap(own: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
     return bool((own.all(axis=1) | ~own.any(axis=1)).all())
 
 
-def _pairs(ranking: Ranking) -> Pairs:
+def _pairs(ranking: Ranking) -> SystemPairs:
     figures = ("mean", "low", "high", "p", "p_holm", "detectable")
-    return Pairs(
+    return SystemPairs(
         first=tuple(int(pair.first) for pair in ranking.pairs),
         second=tuple(int(pair.second) for pair in ranking.pairs),
         **{name: tuple(getattr(pair, name) for pair in ranking.pairs) for name in figures},
@@ -324,7 +324,7 @@ def make_rows(
     table: CellTable,
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
-) -> tuple[Row, ...]:
+) -> tuple[StandingRow, ...]:
     """Every system and judge, in the order of the judges and systems."""
     by_judge = {ranking.judge: ranking for ranking in rankings}
     coverage = coverage_of(scored)
@@ -336,7 +336,7 @@ def make_rows(
         cells = [table.cells[int(place)] for place in places]
         mean = _mean_of(by_judge[judge], system, places, table, options)
         made.append(
-            Row(
+            StandingRow(
                 judge=judge,
                 system=system,
                 **vars(mean),

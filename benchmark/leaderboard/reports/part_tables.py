@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.leaderboard.methods.figures import Board, Mean, Pairs, Question
+from benchmark.leaderboard.methods.figures import BoardQuestion, Mean, ScoreBoard, SystemPairs
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.vega import Spec
@@ -37,7 +37,7 @@ def with_bounds(name: str) -> list[str]:
     return [name, _("low"), _("high")]
 
 
-def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every system and scenario."""
     names = condition_names(board)
     columns = [
@@ -71,7 +71,7 @@ def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent
     ]
 
 
-def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def condition_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every condition of every cell, the shown ones first; of all judges alike."""
     columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
     return columns, [
@@ -86,7 +86,7 @@ def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableCo
     ]
 
 
-def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def thin_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Cells of too few questions."""
     columns = [_("System"), _("Scenario"), _("Mean of these"), _("Questions n"), _("Answers n")]
     parts = ("mean", "n_questions", "n_answers")
@@ -100,10 +100,10 @@ def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent
     ]
 
 
-def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], TableContent]:
+def part_table(kind: str) -> Callable[[ScoreBoard, str, dict[str, Any]], TableContent]:
     """Groups or criteria in columns."""
 
-    def build(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+    def build(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
         wanted = [column for column in recipe["columns"] if column["kind"] == kind]
         names = [
             f"{column_name(recipe, column['key'])} (0–{column['maximum']})"
@@ -129,7 +129,7 @@ def _bounded(mean: Mean) -> list[Any]:
     return [mean.mean, mean.low, mean.high]
 
 
-def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def distribution_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Answers by points."""
     counts = board.distributions.get(judge, ())
     width = len(counts[0]) if counts else 0
@@ -138,7 +138,7 @@ def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> Tabl
     return columns, rows
 
 
-def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def beside_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """People and one judge on the same answers."""
     columns = [_("System"), _("Scenario"), _("People"), _("Judge"), _("Answers n")]
     return columns, [
@@ -154,7 +154,7 @@ def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableConte
     ]
 
 
-def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def scenario_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Scenarios in columns, all answers in the last row."""
     bounded = [title for name in scenario_names(board) for title in with_bounds(name)]
     columns = [_("System"), *bounded]
@@ -168,7 +168,7 @@ def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableCon
     return columns, [*rows, every] if rows else []
 
 
-def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def pair_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every two ranked systems."""
     columns = [
         _("First"),
@@ -189,7 +189,7 @@ def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent
     ]
 
 
-def judge_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def judge_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every judge of the board."""
     columns = [
         _("Judge"),
@@ -229,7 +229,7 @@ COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
 class QuestionPair:
     """Points of both systems for one question."""
 
-    question: Question
+    question: BoardQuestion
     first: float
     second: float
 
@@ -240,7 +240,7 @@ class QuestionPair:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SystemPair:
     """First minus second in points; ``rows`` are the common questions, largest first.
 
     ``least``: common questions from which two systems of this board can be told apart;
@@ -270,7 +270,7 @@ class Pair:
         return len(self.rows) - self.wins - self.losses
 
 
-def pair_of(board: Board, judge: str, system: int, other: int) -> Pair | None:
+def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPair | None:
     """The paired difference of two ranked systems, the better one first; None without ranks."""
     ranking = ranking_of(board, judge)
     pairs = ranking.pairs
@@ -285,7 +285,7 @@ def pair_of(board: Board, judge: str, system: int, other: int) -> Pair | None:
         for question, row in zip(scores.questions, scores.values, strict=True)
     ]
     rows.sort(key=lambda row: (-row.difference, row.question.id))
-    return Pair(
+    return SystemPair(
         first=board.systems[first].name,
         second=board.systems[second].name,
         figures={name: getattr(pairs, name)[place] for name in COLUMNS},
@@ -301,14 +301,14 @@ def pair_of(board: Board, judge: str, system: int, other: int) -> Pair | None:
 
 
 def _board_means(
-    board: Board, judge: str, first: int, second: int
+    board: ScoreBoard, judge: str, first: int, second: int
 ) -> tuple[float | None, float | None]:
     """The two means of the leaderboard."""
     means = {row.system: row.mean for row in board.rows if row.judge == judge}
     return means[first], means[second]
 
 
-def _place(pairs: Pairs, system: int, other: int) -> int | None:
+def _place(pairs: SystemPairs, system: int, other: int) -> int | None:
     both = {system, other}
     for place, pair in enumerate(zip(pairs.first, pairs.second, strict=True)):
         if set(pair) == both:
@@ -316,7 +316,7 @@ def _place(pairs: Pairs, system: int, other: int) -> int | None:
     return None
 
 
-def system_pair_table(pair: Pair, caption: str) -> TableData:
+def system_pair_table(pair: SystemPair, caption: str) -> TableData:
     """Every common question with both points."""
     columns = [_("Object 1"), _("Object 2"), _("Aspect"), pair.first, pair.second]
     return TableData(
@@ -338,7 +338,7 @@ def system_pair_table(pair: Pair, caption: str) -> TableData:
     )
 
 
-def pair_chart(pair: Pair, size: str) -> Spec:
+def pair_chart(pair: SystemPair, size: str) -> Spec:
     """Differences of all common questions in order of size."""
     rows = [{"at": at, "difference": row.difference} for at, row in enumerate(pair.rows)]
     titles = (
@@ -349,7 +349,7 @@ def pair_chart(pair: Pair, size: str) -> Spec:
     return sorted_bars(rows, x="at", y="difference", titles=titles, size=size)
 
 
-def pair_alt(pair: Pair) -> str:
+def pair_alt(pair: SystemPair) -> str:
     """The chart in words."""
     return _(
         "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on %(losses)d, and "

@@ -13,14 +13,14 @@ from django.utils.translation import ngettext
 from annotation.answers.models import Answer
 from benchmark.leaderboard.methods.changes import board_changes
 from benchmark.leaderboard.methods.figures import (
-    Board,
-    Calibrated,
-    Cell,
+    BoardJudge,
+    CalibratedStanding,
     Cost,
-    Judge,
     JudgeRanking,
     LengthSlope,
-    Row,
+    ScoreBoard,
+    ScoreCell,
+    StandingRow,
 )
 from benchmark.leaderboard.methods.options import PEOPLE, VERSION
 from benchmark.leaderboard.models import BoardSnapshot
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # A stored board as one judge's leaderboard: rows in order, with everything beside them.
 
 
-OfSystem = TypeVar("OfSystem", Row, Calibrated)
+OfSystem = TypeVar("OfSystem", StandingRow, CalibratedStanding)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ConditionChoice:
 class CellView:
     """A cell, and the conditions of which it shows one."""
 
-    cell: Cell
+    cell: ScoreCell
     several: ConditionChoice | None
 
 
@@ -85,23 +85,23 @@ class BoardLine:
     place: int
     id: str
     name: str
-    row: Row
+    row: StandingRow
     standing: Standing | None
     why: str
     remark: str
     cells: list[CellView | None]
-    others: list[Row | None]
+    others: list[StandingRow | None]
     length: LengthRank | None
-    calibrated: Calibrated | None
+    calibrated: CalibratedStanding | None
     cost: Cost
 
 
-def judge_name(judge: Judge) -> str:
+def judge_name(judge: BoardJudge) -> str:
     """How a judge is called: people together, or the name of the model."""
     return _("People") if judge.key == PEOPLE else judge.name or judge.key[:8]
 
 
-def chosen_judge(board: Board, wanted: str) -> str:
+def chosen_judge(board: ScoreBoard, wanted: str) -> str:
     """The judge asked for by key or place, or the one who scored most answers; "" for none."""
     known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}
@@ -111,7 +111,7 @@ def chosen_judge(board: Board, wanted: str) -> str:
     return max(known, key=lambda key: known[key]) if known else ""
 
 
-def condition_names(board: Board) -> dict[tuple[int, int], str]:
+def condition_names(board: ScoreBoard) -> dict[tuple[int, int], str]:
     """(place of the system, scenario) → the condition that is shown."""
     return {
         (condition.system, condition.scenario): condition.name
@@ -120,7 +120,7 @@ def condition_names(board: Board) -> dict[tuple[int, int], str]:
     }
 
 
-def conditions_of(board: Board) -> dict[tuple[int, int], ConditionChoice]:
+def conditions_of(board: ScoreBoard) -> dict[tuple[int, int], ConditionChoice]:
     """Cells that have several conditions → which is shown, and the others."""
     shown, others = condition_names(board), dict[tuple[int, int], list[str]]()
     for condition in board.conditions:
@@ -129,22 +129,22 @@ def conditions_of(board: Board) -> dict[tuple[int, int], ConditionChoice]:
     return {key: ConditionChoice(shown.get(key, ""), names) for key, names in others.items()}
 
 
-def thin_cells(board: Board, judge: str) -> list[Cell]:
+def thin_cells(board: ScoreBoard, judge: str) -> list[ScoreCell]:
     """Cells with too few scored questions for a mean."""
     return [cell for cell in board.cells if cell.judge == judge and cell.is_thin]
 
 
-def ranking_of(board: Board, judge: str) -> JudgeRanking:
+def ranking_of(board: ScoreBoard, judge: str) -> JudgeRanking:
     """The ranks that one judge gives."""
     return next(ranking for ranking in board.rankings if ranking.judge == judge)
 
 
-def length_of(board: Board, judge: str) -> LengthSlope:
+def length_of(board: ScoreBoard, judge: str) -> LengthSlope:
     """What one judge pays for length."""
     return next(length for length in board.lengths if length.judge == judge)
 
 
-def board_rows(board: Board, judge: str) -> list[BoardLine]:
+def board_rows(board: ScoreBoard, judge: str) -> list[BoardLine]:
     """Rows of one judge's leaderboard, best first; those without a rank follow by mean."""
     if not judge:
         return []
@@ -207,7 +207,7 @@ def _why(ranking: JudgeRanking, at: int) -> str:
     return ranking.unranked.get(at) or ranking.reason or ""
 
 
-def _remark(ranking: JudgeRanking, row: Row, *, is_ranked: bool) -> str:
+def _remark(ranking: JudgeRanking, row: StandingRow, *, is_ranked: bool) -> str:
     """Why a system has no rank, and why its mean or interval is missing, each said once."""
     remarks = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
     return "; ".join(dict.fromkeys(remark for remark in remarks if remark))
@@ -218,7 +218,7 @@ def _by(rows: Iterable[OfSystem], judge: str) -> dict[int, OfSystem]:
 
 
 def _length_ranks(
-    board: Board, judge: str, standings: dict[int, Standing]
+    board: ScoreBoard, judge: str, standings: dict[int, Standing]
 ) -> dict[int, LengthRank]:
     """Length-controlled mean of each system, and its rank among the ranked ones."""
     slope = length_of(board, judge)
@@ -233,13 +233,13 @@ def _length_ranks(
     }
 
 
-def scenario_names(board: Board) -> list[str]:
+def scenario_names(board: ScoreBoard) -> list[str]:
     """The scenarios of the board in words."""
     names = dict(Answer.Scenario.choices)
     return [str(names.get(number, number)) for number in board.scenarios]
 
 
-def system_place(board: Board, system: str) -> int | None:
+def system_place(board: ScoreBoard, system: str) -> int | None:
     """Place of a system by its id."""
     places = {candidate.id: at for at, candidate in enumerate(board.systems)}
     return places.get(system)
@@ -259,7 +259,7 @@ def column_name(recipe: dict[str, Any], key: str) -> str:
 SHOWN_NAMES = 5
 
 
-def board_warnings(board: Board) -> list[str]:
+def board_warnings(board: ScoreBoard) -> list[str]:
     """Sentences, judge by judge; empty where every mean has its interval and its rank."""
     warnings = []
     if earlier := earlier_version(board):
@@ -278,7 +278,7 @@ def board_warnings(board: Board) -> list[str]:
     return warnings
 
 
-def earlier_version(board: Board) -> str:
+def earlier_version(board: ScoreBoard) -> str:
     """The limits of a frozen board of an earlier version; empty for a board of this one."""
     version = board.options.version
     if version == VERSION:
@@ -291,7 +291,7 @@ def earlier_version(board: Board) -> str:
     return sentence % version
 
 
-def _of_judge(board: Board, judge: str) -> list[str]:
+def _of_judge(board: ScoreBoard, judge: str) -> list[str]:
     rows = [board_row for board_row in board.rows if board_row.judge == judge]
     ranking = ranking_of(board, judge)
     ranked = {int(standing.system) for standing in ranking.standings if standing.rank is not None}
@@ -351,7 +351,7 @@ def changes_between(before: BoardSnapshot | None, after: BoardSnapshot) -> dict[
         },
         "why_gone": _why_gone(gone),
         **board_changes(
-            *(Board.from_dict(snapshot.figures["board"]) for snapshot in (before, after))
+            *(ScoreBoard.from_dict(snapshot.figures["board"]) for snapshot in (before, after))
         ),
     }
 

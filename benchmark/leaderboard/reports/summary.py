@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.leaderboard.methods.figures import Board, JudgeRanking
-from cqa_site.results.boards import Finding, after_holm, listed, short
+from benchmark.leaderboard.methods.figures import JudgeRanking, ScoreBoard
+from cqa_site.results.boards import Conclusion, after_holm, listed, short
 from cqa_site.stats.estimate import Standing
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import grouped_bars
@@ -23,7 +23,7 @@ from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_n
 # The finding of a leaderboard: only what the corrected tests show.
 
 
-def board_finding(board: Board, judge: str) -> Finding:
+def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
     """The leader by one judge: a system that is told apart from every other one, if any."""
     ranking = ranking_of(board, judge)
     ranked = [standing for standing in ranking.standings if standing.rank is not None]
@@ -34,12 +34,12 @@ def board_finding(board: Board, judge: str) -> Finding:
     }
     if len(ranked) == 1:
         says = _("%(name)s is the only system with a rank: %(points)s points on average.")
-        return Finding(says % _leader(ranked[0], names), _ground(ranking), "warn")
+        return Conclusion(says % _leader(ranked[0], names), _ground(ranking), "warn")
     best, level = ranking.top(board.options.confidence)
     if level or len(best) > 1:
         is_any_apart = ranking.told_apart(board.options.confidence)
         says = _highest(board, best, level, names) if is_any_apart else _alike(ranked, names)
-        return Finding(says, _not_apart(board, ranking, ranked))
+        return Conclusion(says, _not_apart(board, ranking, ranked))
     says = _("%(name)s leads with %(points)s of %(most)s points, %(gap)s more than %(next)s.")
     gap = (ranked[0].mean or 0.0) - (ranked[1].mean or 0.0)
     fields = {
@@ -48,10 +48,10 @@ def board_finding(board: Board, judge: str) -> Finding:
         "next": names[ranked[1].system],
     }
     says %= _leader(ranked[0], names) | fields
-    return Finding(says, _sure(ranking), "good", ("p after Holm",))
+    return Conclusion(says, _sure(ranking), "good", ("p after Holm",))
 
 
-def ground_of(board: Board, judge: str) -> str:
+def ground_of(board: ScoreBoard, judge: str) -> str:
     """What ranks and means are over; why there are no ranks, and no calibrated means."""
     ranking = ranking_of(board, judge)
     sentences = []
@@ -71,7 +71,7 @@ def ground_of(board: Board, judge: str) -> str:
     return " ".join(sentences)
 
 
-def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
+def _nobody(board: ScoreBoard, judge: str, ranking: JudgeRanking) -> Conclusion:
     rows = [row for row in board.rows if row.judge == judge and row.mean is not None]
     if len(rows) == 1:
         fields = {
@@ -79,18 +79,18 @@ def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
             "points": text_of(rows[0].mean or 0.0, 2),
         }
         says = _("%(name)s is the only system with scores: %(points)s points on average.")
-        return Finding(says % fields, _("A ranking needs two systems."), "warn")
+        return Conclusion(says % fields, _("A ranking needs two systems."), "warn")
     says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
     if not rows:
-        return Finding(says, _so_far(board, judge), "warn")
+        return Conclusion(says, _so_far(board, judge), "warn")
     sure = _(
         "Each mean below is over the system's own questions and cannot be compared with the "
         "others."
     )
-    return Finding(says, sure, "warn")
+    return Conclusion(says, sure, "warn")
 
 
-def _so_far(board: Board, judge: str) -> str:
+def _so_far(board: ScoreBoard, judge: str) -> str:
     """What a ranking needs, and how much of it there is of each system."""
     least = board.options.least_questions
     text = ngettext(
@@ -137,7 +137,7 @@ def _ground(ranking: JudgeRanking) -> str:
 
 
 def _highest(
-    board: Board, best: list[Standing], level: list[Standing], names: dict[str, str]
+    board: ScoreBoard, best: list[Standing], level: list[Standing], names: dict[str, str]
 ) -> str:
     """Which mean is highest, where the tests do not tell it from all others."""
     fields = {
@@ -168,7 +168,7 @@ def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
     }
 
 
-def _not_apart(board: Board, ranking: JudgeRanking, ranked: list[Standing]) -> str:
+def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing]) -> str:
     """Why, and what would tell them apart."""
     least = least_to_differ(len(ranking.pairs.first))
     if ranking.n_common < least:
@@ -180,7 +180,7 @@ def _not_apart(board: Board, ranking: JudgeRanking, ranked: list[Standing]) -> s
     return " ".join([_ground(ranking), *_detectable(board, ranking)])
 
 
-def _detectable(board: Board, ranking: JudgeRanking) -> list[str]:
+def _detectable(board: ScoreBoard, ranking: JudgeRanking) -> list[str]:
     """The difference these questions find, and how many would find that of the first two.
 
     Boards before version 3 left the correction out, so their difference is too small.
@@ -208,13 +208,13 @@ Rows = list[dict[str, Any]]
 Recipe = dict[str, Any]
 
 
-def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
+def _named(board: ScoreBoard, judge: str) -> list[tuple[str, BoardLine]]:
     """The best rows under names that differ."""
     rows = board_rows(board, judge)[:MOST]
     return list(zip(distinct(row.name for row in rows), rows, strict=True))
 
 
-def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+def _rank_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
     """The ranked systems; where nobody has a rank, all that have a mean."""
     named = _named(board, judge)
     ranked = [(name, row) for name, row in named if row.standing]
@@ -231,13 +231,13 @@ def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+def _ranks(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
     return ranked_dots(
         _rank_rows(board, judge, recipe), title=_("Mean points, 95 % interval"), size=size
     )
 
 
-def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+def _scenario_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
     names = dict(zip(board.scenarios, scenario_names(board), strict=True))
     return [
         {"system": name, "points": cell.cell.mean, "scenario": names[cell.cell.scenario]}
@@ -247,7 +247,7 @@ def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+def _scenarios(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
     rows = _scenario_rows(board, judge, recipe)
     known = {row["scenario"] for row in rows}
     names = [name for name in scenario_names(board) if name in known]
@@ -263,7 +263,7 @@ def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     )
 
 
-def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+def _group_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
     groups = [column for column in recipe["columns"] if column["kind"] == "group"]
     means = (
         (name, group, board.parts[judge][group["key"]][row.place].mean)
@@ -277,7 +277,7 @@ def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
     rows = _group_rows(board, judge, recipe)
     return parts(
         rows,
@@ -291,7 +291,7 @@ def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     )
 
 
-def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
     """The first and the last ranked system; where nobody has a rank, of all that have answers."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
@@ -303,7 +303,7 @@ def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+def _spread(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
     return grouped_bars(
         _spread_rows(board, judge, recipe),
         x="points",
@@ -314,7 +314,7 @@ def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     )
 
 
-def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+def _beside_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
     return [
         {
             "people": comparison.people,
@@ -327,7 +327,7 @@ def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+def _beside(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
     name = next(judge_name(rater) for rater in board.judges if rater.key == judge)
     return beside(
         _beside_rows(board, judge, recipe),
@@ -340,13 +340,13 @@ def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     )
 
 
-RowReader = Callable[[Board, str, Recipe], Rows]
+RowReader = Callable[[ScoreBoard, str, Recipe], Rows]
 
 
 def _chart(draw: Callable[..., Spec], read: RowReader, words: Callable[[Any], str]) -> Chart:
     """A chart whose words are those of its rows."""
 
-    def alt(board: Board, judge: str, recipe: Recipe) -> str:
+    def alt(board: ScoreBoard, judge: str, recipe: Recipe) -> str:
         return "; ".join(words(row) for row in read(board, judge, recipe)[: 4 * MOST])
 
     return Chart(draw, alt, read)

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmark.leaderboard.methods.figures import Board, PaperCell, PaperRow, Row
+from benchmark.leaderboard.methods.figures import PaperCell, PaperRow, ScoreBoard, StandingRow
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.web.tables import TableData, one_line
 
@@ -54,7 +54,7 @@ class PaperLine:
     cells: list[PaperCell | None]
 
 
-def paper_rows(board: Board, judge: str) -> list[PaperLine]:
+def paper_rows(board: ScoreBoard, judge: str) -> list[PaperLine]:
     """Rows with their cells, highest mean first."""
     cells = {
         (cell.system, cell.scenario): cell for cell in board.paper.cells if cell.judge == judge
@@ -73,7 +73,7 @@ def paper_rows(board: Board, judge: str) -> list[PaperLine]:
     return sorted(rows, key=lambda line: (line.row.mean is None, -(line.row.mean or 0)))
 
 
-def paper_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def paper_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Table 3 of the paper for one judge."""
     columns = [_("System"), _("Mean of scenario means"), _("Mean of sds"), _("Scenarios")]
     columns += [_("Sheets n")]
@@ -84,7 +84,7 @@ def paper_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableConten
     ]
 
 
-def paper_cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def paper_cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Table 5 of the paper for one judge."""
     columns = [_("System"), _("Scenario"), _("Mean"), _("sd"), _("Sheets n")]
     columns += [_("Incomplete, left out"), _("With points off the scale")]
@@ -124,7 +124,7 @@ class PaperPair:
         return _minus(*self.means)
 
 
-def paper_pair(board: Board, judge: str, system: int, other: int) -> PaperPair | None:
+def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperPair | None:
     """Two systems by the paper's recipe, the higher mean first; None unless both have sheets."""
     lines = [row for row in paper_rows(board, judge) if row.place in (system, other)]
     if len(lines) != 2:
@@ -177,11 +177,11 @@ class BoardTableSpec:
 
     title: Any
     recipe: Any
-    build: Callable[[Board, str, dict[str, Any]], TableContent]
+    build: Callable[[ScoreBoard, str, dict[str, Any]], TableContent]
 
 
 def board_table_of(
-    snapshot: BoardSnapshot, board: Board, judge: str, filters: Filters, slug: str
+    snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: Filters, slug: str
 ) -> TableData:
     """One figure as a table; raises KeyError for an unknown one."""
     entry = TABLES[slug]
@@ -200,7 +200,7 @@ def _called(slug: str) -> str:
     return slug if slug == "board" else f"board-{slug}"
 
 
-def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filters) -> str:
+def source_of(snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: Filters) -> str:
     """Where a figure comes from: judge, column, filters, snapshot, hash and date."""
     names = {rater.key: judge_name(rater) for rater in board.judges}
     parts = [
@@ -227,7 +227,7 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
     return f"{'; '.join(parts)}. {where}."
 
 
-def _board(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+def _board(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
     others = [rater for rater in board.judges if rater.key != judge]
     columns = [
         _("Rank"),
@@ -274,7 +274,7 @@ def _parts(estimate: Any, *names: str) -> list[Any]:
     return [getattr(estimate, name, None) for name in names]
 
 
-def _over(own: Row) -> list[Any]:
+def _over(own: StandingRow) -> list[Any]:
     """What a mean is over."""
     if own.mean is None:
         return ["", "", None]

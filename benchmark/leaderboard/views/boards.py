@@ -17,10 +17,10 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.part_tables import (
-    Pair,
+    SystemPair,
     pair_alt,
     pair_chart,
     pair_of,
@@ -183,7 +183,7 @@ def pair_figures(shown: BoardView, chosen: list[str]) -> list[Figure]:
     ]
 
 
-def _pair(shown: BoardView, chosen: list[str]) -> Pair | PaperPair | None:
+def _pair(shown: BoardView, chosen: list[str]) -> SystemPair | PaperPair | None:
     """The two chosen systems by the recipe shown; None unless two that can be compared were.
 
     Those are systems with ranks, by the paper's recipe systems with sheets.
@@ -262,7 +262,7 @@ STYLES = (
 
 def page_file(snapshot: BoardSnapshot) -> bytes:
     """Every judge's leaderboard of a snapshot on one page, as the public page shows them."""
-    board = Board.from_dict(snapshot.figures["board"])
+    board = ScoreBoard.from_dict(snapshot.figures["board"])
     parts = [_part(BoardView(snapshot, Filters(), judge.key, board)) for judge in board.judges]
     styles = "\n".join(_text(name) for name in STYLES)
     context = {
@@ -357,7 +357,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     def page(request: HttpRequest, token: uuid.UUID, **kwargs) -> HttpResponse:
         rows = BoardSnapshot.objects.filter(frozen_at__isnull=False)
         snapshot = get_object_or_404(with_board(rows), public_token=token)
-        board = Board.from_dict(snapshot.stored)
+        board = ScoreBoard.from_dict(snapshot.stored)
         judge = chosen_judge(board, request.GET.get("judge", ""))
         is_paper = wants_paper(request)
         shown = BoardView(

@@ -8,8 +8,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.leaderboard.methods.figures import Board as Figures
-from benchmark.leaderboard.methods.figures import Calibrated, Cell, Cost, PaperCell, PaperRow, Row
+from benchmark.leaderboard.methods.figures import (
+    CalibratedStanding,
+    Cost,
+    PaperCell,
+    PaperRow,
+    ScoreCell,
+    StandingRow,
+)
+from benchmark.leaderboard.methods.figures import ScoreBoard as Figures
 from benchmark.leaderboard.reports.standings import (
     CellView,
     ConditionChoice,
@@ -29,7 +36,7 @@ from cqa_site.results.boards import (
     BoardCell,
     BoardColumn,
     BoardRow,
-    Finding,
+    Conclusion,
     PageTable,
     figure_cell,
     joined,
@@ -133,7 +140,7 @@ def _others(board: Figures, judge: str) -> list[BoardColumn]:
 
 
 def _estimate(
-    cell: Row | Cell | Calibrated, *details: str, notes: Sequence[str] = ()
+    cell: StandingRow | ScoreCell | CalibratedStanding, *details: str, notes: Sequence[str] = ()
 ) -> BoardCell:
     """A mean with its interval, or that it has none."""
     lacks = cell.low is None and cell.reason
@@ -141,7 +148,7 @@ def _estimate(
     return figure_cell(cell.mean, cell.low, cell.high, notes=remarks, details=details)
 
 
-def _mean(row: Row) -> BoardCell:
+def _mean(row: StandingRow) -> BoardCell:
     notes = []
     if not row.is_common and row.mean is not None:
         text = ngettext("%d own question", "%d own questions", row.n_used)
@@ -149,7 +156,7 @@ def _mean(row: Row) -> BoardCell:
     return _estimate(row, notes=notes)
 
 
-def _calibrated(estimate: Calibrated | None) -> BoardCell:
+def _calibrated(estimate: CalibratedStanding | None) -> BoardCell:
     if estimate is None or estimate.mean is None:
         return BoardCell("", notes=[estimate.reason] if estimate and estimate.reason else [])
     more = estimate.to_halve
@@ -187,11 +194,11 @@ def _conditions(several: ConditionChoice | None) -> list[str]:
     ]
 
 
-def _other(row: Row | None) -> BoardCell:
+def _other(row: StandingRow | None) -> BoardCell:
     return _estimate(row, f"n {row.n_answers:,}") if row else BoardCell()
 
 
-def _answers(row: Row) -> BoardCell:
+def _answers(row: StandingRow) -> BoardCell:
     words = {"share": percent(row.coverage, 1), "n": f"{row.asked:,}"}
     notes = [_("%(share)s of %(n)s") % words] if row.coverage < 1 else []
     notes += [_("too few to rank")] if row.is_low else []
@@ -276,7 +283,7 @@ def board_context(shown: BoardView) -> dict[str, Any]:
     }
 
 
-def _finding(shown: BoardView, board: Figures) -> Finding:
+def _finding(shown: BoardView, board: Figures) -> Conclusion:
     """What was found; where nobody can be ranked, with the way to what is missing."""
     finding = board_finding(board, shown.judge)
     snapshot = shown.found[0]

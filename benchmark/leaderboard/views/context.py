@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from benchmark.leaderboard.actions import boards_of, find_slice, is_due, latest_job, request_board
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import Filters, board_marker
 from benchmark.leaderboard.reports.standings import chosen_judge
@@ -38,7 +38,7 @@ class BoardView:
     snapshot: BoardSnapshot | None
     filters: Filters
     judge: str = ""
-    board: Board | None = None
+    board: ScoreBoard | None = None
     job: Job | None = None
     is_stale: bool = False
     is_live: bool = False
@@ -48,7 +48,7 @@ class BoardView:
     columns: tuple[str, ...] = ()
 
     @property
-    def found(self) -> tuple[BoardSnapshot, Board]:
+    def found(self) -> tuple[BoardSnapshot, ScoreBoard]:
         """The snapshot and its figures; raises Http404 while there are none."""
         if self.snapshot is None or self.board is None:
             raise Http404
@@ -179,12 +179,12 @@ def shown_board(
 ) -> BoardView:
     """A snapshot as the address asks for it; a slice that is not there yet is asked for."""
     filters = Filters.from_query(request.GET, snapshot.recipe)
-    snapshot.board = Board.from_dict(snapshot.stored)
-    board: Board | None = snapshot.board
+    snapshot.board = ScoreBoard.from_dict(snapshot.stored)
+    board: ScoreBoard | None = snapshot.board
     of_rows = ""
     if filters.key:
         board_slice, slice_job = find_slice(snapshot, filters, request.user)
-        board = Board.from_dict(board_slice.figures) if board_slice else None
+        board = ScoreBoard.from_dict(board_slice.figures) if board_slice else None
         if slice_job is not None:
             is_stale, of_rows, job = True, board_slice.marker if board_slice else "", slice_job
     judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""

@@ -9,7 +9,7 @@ from annotation.answers.actions import NotPairs, mark_learned, question_ids
 from annotation.answers.models import System
 from annotation.management.environment import study_of
 from benchmark.distillation.actions import (
-    Recipe,
+    AdapterRecipe,
     TrainingRefused,
     differences,
     read_pairs,
@@ -45,7 +45,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        usual = Recipe()
+        usual = AdapterRecipe()
         parser.add_argument("pairs", type=Path, help="train.jsonl")
         parser.add_argument("--model", required=True, help="folder or name of the base model")
         parser.add_argument("--out", type=Path, required=True, help="folder for the adapter")
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         parser.add_argument("--most-tokens", type=int, default=700, help="of one answer")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        needed = packages.state(packages.Part.LANGUAGE)
+        needed = packages.state(packages.PackagePart.LANGUAGE)
         if not needed.is_there:
             raise CommandError(str(needed))
         for path in filter(None, (options["pairs"], options["validation"])):
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             raise CommandError("Epochs, batch, at-once, rank and longest are at least 1.")
         if not 0 <= options["warmup"] < 1 or options["weight_decay"] < 0:
             raise CommandError("Warm-up is a share below 1, weight decay at least 0.")
-        recipe = Recipe(alpha=ALPHA_PER_RANK * options["rank"], **numbers)
+        recipe = AdapterRecipe(alpha=ALPHA_PER_RANK * options["rank"], **numbers)
         try:
             pairs = read_pairs(options["pairs"])
             held = read_pairs(options["validation"]) if options["validation"] else []

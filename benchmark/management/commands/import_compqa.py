@@ -16,7 +16,7 @@ from benchmark.imports.methods.score_files import judge_of
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.files.actions.files import store_upload
 from cqa_site.files.actions.import_jobs import apply_import
-from cqa_site.files.actions.imports import ImportRefused, Outcome, import_path
+from cqa_site.files.actions.imports import ImportOutcome, ImportRefused, import_path
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
     def _take(
         self, study: Study, kind: str, path: Path, asked: dict[str, Any], *, is_dry: bool
-    ) -> Outcome:
+    ) -> ImportOutcome:
         chosen: dict[str, Any] = {"study": study, "kind": kind, "options": asked}
         try:
             if is_dry:
@@ -81,7 +81,7 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: {record.refusal}")
         return outcome
 
-    def _report(self, jobs: list[Job], outcomes: list[Outcome]) -> None:
+    def _report(self, jobs: list[Job], outcomes: list[ImportOutcome]) -> None:
         """Counts by kind of file, then everything that a person should look at."""
         for kind in dict.fromkeys(kind for kind, _path, _asked in jobs):
             of_kind = [

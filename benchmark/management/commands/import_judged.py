@@ -9,7 +9,7 @@ from benchmark.imports.actions.entries import BOOK, UNSCORED_BOOK
 from benchmark.imports.actions.reconciliation import boards_once
 from benchmark.imports.methods.score_files import judge_of
 from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.files.actions.imports import ImportRefused, Outcome
+from cqa_site.files.actions.imports import ImportOutcome, ImportRefused
 from cqa_site.people.models import Study
 
 
@@ -47,14 +47,14 @@ class Command(ScoreImportCommand):
         if refused:
             raise CommandError(f"Not taken: {', '.join(refused)}")
 
-    def _one(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome | str:
+    def _one(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome | str:
         """What came of a file, or why nothing of it was taken."""
         try:
             return self._run(study, path, options | {"file": path})
         except (ImportRefused, CommandError) as refusal:
             return str(refusal)
 
-    def _summary(self, taken: dict[Path, Outcome | str]) -> None:
+    def _summary(self, taken: dict[Path, ImportOutcome | str]) -> None:
         """One line a file, and a reason for every one that was not taken."""
         words = ["system", "scenario", "answers", "sheets", "unscored"]
         words += ["same", "changed", "rejected", "file"]

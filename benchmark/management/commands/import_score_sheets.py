@@ -7,7 +7,7 @@ from annotation.management.commands._importing import TableCommand
 from benchmark.imports.actions.entries import chosen_rubric
 from benchmark.imports.methods.columns import FIELDS, guess_columns
 from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.tabular import Preview
+from cqa_site.tabular import FilePreview
 
 
 class Command(TableCommand, ScoreImportCommand):
@@ -31,7 +31,7 @@ class Command(TableCommand, ScoreImportCommand):
         )
 
     def mapping(
-        self, shown: Preview, asked: Mapping[str, str], options: dict[str, Any]
+        self, shown: FilePreview, asked: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         """The guess, with what was chosen over it; an empty column takes a field out."""
         rubric = chosen_rubric(self.study, {"rubric": options["rubric"]}).rubric

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.reproduction.tables import Cell, Layout, Line
+from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
 # What judges, systems and cells of the CompQA paper are called.
 
@@ -122,7 +122,7 @@ PAPER_SYSTEMS = [line.split()[0] for line in ROWS.strip().splitlines()]
 PAPER_JUDGES_2 = [line.split()[0] for line in AGREEMENT.strip().splitlines()]
 
 
-def layouts(raters: Sequence[str]) -> tuple[Layout, ...]:
+def layouts(raters: Sequence[str]) -> tuple[TableLayout, ...]:
     """The paper's tables with its own columns, those of further judges behind them."""
     more = [rater for rater in raters if rater not in (*JUDGES_3, PEOPLE)]
     return (
@@ -137,7 +137,7 @@ def layouts(raters: Sequence[str]) -> tuple[Layout, ...]:
 
 def study_layouts(
     raters: Sequence[str], rows: Rows, rubric: Rubric = COMPQA
-) -> tuple[Layout, ...]:
+) -> tuple[TableLayout, ...]:
     """The same tables with the judges and systems of a study, people last."""
     judges = [rater for rater in raters if rater != PEOPLE]
     ordered = [*judges, *(rater for rater in raters if rater == PEOPLE)]
@@ -155,7 +155,7 @@ def study_layouts(
     return tuple(layouts)
 
 
-def pairs_table() -> Layout:
+def pairs_table() -> TableLayout:
     """Table 1: what the questions are about."""
     cells = {
         "Pairs of objects": "pairs",
@@ -165,26 +165,28 @@ def pairs_table() -> Layout:
         "Arguments of a pair: most": "arguments: most",
         "Pairs with more arguments than the mean": "pairs with more than the mean",
     }
-    lines = tuple(Line((text,), (Cell(("table 1", cell)),)) for text, cell in cells.items())
+    lines = tuple(
+        TableLine((text,), (TableCell(("table 1", cell)),)) for text, cell in cells.items()
+    )
     caption = "Pairs of objects and their arguments."
-    return Layout("compqa-1", caption, ("", "n"), lines, digits=None)
+    return TableLayout("compqa-1", caption, ("", "n"), lines, digits=None)
 
 
-def agreement_table(judges: Iterable[str]) -> Layout:
+def agreement_table(judges: Iterable[str]) -> TableLayout:
     """Table 2: judges and people."""
     statistics = (ALPHA, SPEARMAN, PEARSON)
     lines = tuple(
-        Line(
+        TableLine(
             (f"{_name(judge)}, {scores}",),
             tuple(
-                Cell(("table 2", agreement_name(judge, scores, statistic)))
+                TableCell(("table 2", agreement_name(judge, scores, statistic)))
                 for statistic in statistics
             ),
         )
         for judge in judges
         for scores in (SEPARATELY, FINALLY)
     )
-    return Layout(
+    return TableLayout(
         "compqa-2",
         "Agreement and correlation of judges and people.",
         ("Judge", "Krippendorff’s α", "Spearman", "Pearson"),
@@ -196,30 +198,32 @@ def agreement_table(judges: Iterable[str]) -> Layout:
     )
 
 
-def systems_table(systems: Iterable[str], raters: Sequence[str]) -> Layout:
+def systems_table(systems: Iterable[str], raters: Sequence[str]) -> TableLayout:
     """Table 3: systems by raters."""
     lines = tuple(
-        Line(
+        TableLine(
             (_name(system),),
-            tuple(Cell(("table 3", cell_name(rater, system))) for rater in raters),
+            tuple(TableCell(("table 3", cell_name(rater, system))) for rater in raters),
         )
         for system in systems
     )
     heads = ("System", *map(_name, raters))
-    return Layout("compqa-3", "Mean scores of systems.", heads, lines, notes=(MEANS_OF_MEANS,))
+    return TableLayout(
+        "compqa-3", "Mean scores of systems.", heads, lines, notes=(MEANS_OF_MEANS,)
+    )
 
 
-def aspects_table(raters: Sequence[str]) -> Layout:
+def aspects_table(raters: Sequence[str]) -> TableLayout:
     """Table 4: questions with and without an aspect."""
     raters = list(dict.fromkeys(raters))
     lines = tuple(
-        Line(
+        TableLine(
             (text,),
-            tuple(Cell(("table 4", aspect_name(rater, has_aspect))) for rater in raters),
+            tuple(TableCell(("table 4", aspect_name(rater, has_aspect))) for rater in raters),
         )
         for text, has_aspect in (("yes", True), ("no", False))
     )
-    return Layout(
+    return TableLayout(
         "compqa-4",
         "Mean scores of answers to questions with and without an aspect.",
         ("Aspect", *map(_name, raters)),
@@ -228,30 +232,30 @@ def aspects_table(raters: Sequence[str]) -> Layout:
     )
 
 
-def cells_table(rows: Rows, raters: Sequence[str]) -> Layout:
+def cells_table(rows: Rows, raters: Sequence[str]) -> TableLayout:
     """Table 5: systems and scenarios by raters."""
     lines = tuple(
-        Line(
+        TableLine(
             (_name(system), str(scenario or "")),
-            tuple(Cell(("table 5", cell_name(rater, system, scenario))) for rater in raters),
+            tuple(TableCell(("table 5", cell_name(rater, system, scenario))) for rater in raters),
         )
         for system, scenario in rows
     )
     heads = ("System", "Scenario", *map(_name, raters))
     caption = "Mean scores of systems under each scenario."
-    return Layout("compqa-5", caption, heads, lines, notes=(MEANS,))
+    return TableLayout("compqa-5", caption, heads, lines, notes=(MEANS,))
 
 
 def scenarios_table(
     raters: Sequence[str], rubric: Rubric = COMPQA, scenarios: Sequence[int] = SCENARIOS
-) -> Layout:
+) -> TableLayout:
     """Figures 6 and 7 as a table."""
     columns = ("total", *(group.key for group in rubric.groups))
     lines = tuple(
-        Line(
+        TableLine(
             (_name(rater), str(scenario)),
             tuple(
-                Cell((f"figure {6 if column == 'total' else 7}", name))
+                TableCell((f"figure {6 if column == 'total' else 7}", name))
                 for column in columns
                 for name in [scenario_name(rater, scenario, column)]
             ),
@@ -259,7 +263,7 @@ def scenarios_table(
         for rater in raters
         for scenario in scenarios
     )
-    return Layout(
+    return TableLayout(
         "compqa-figures-6-7",
         "Mean scores of scenarios over all answers.",
         ("Judge", "Scenario", *(column.capitalize() for column in columns)),

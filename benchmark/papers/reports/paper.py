@@ -12,7 +12,13 @@ from benchmark.imports.methods.individual_sheets import OwnSheets, shared_sheets
 from benchmark.leaderboard.methods import paper as recipes
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.reproduction.figures import Figure, Key, Measured, ReproducedValue, compare
+from cqa_site.reproduction.figures import (
+    Key,
+    MeasuredFigure,
+    PaperFigure,
+    ReproducedValue,
+    compare,
+)
 from cqa_site.reproduction.reproduced import Reproduction
 from cqa_site.stats.correlation import bland_altman, correlation
 from cqa_site.stats.cross_alpha import concatenated_alpha, shuffled_baseline
@@ -32,7 +38,7 @@ from .layouts import (
 )
 from .release import (
     PRINTED,
-    Release,
+    AnswerRelease,
     absent_reasons,
     count_values,
     our_sheets,
@@ -47,7 +53,7 @@ from .release import (
 # scores by hand, all others are judges.
 
 
-Values = dict[Key, Measured]
+Values = dict[Key, MeasuredFigure]
 N_SHUFFLES = 50
 PLACE = ["system", "scenario", "position"]
 TWO_PEOPLE = "section 3"
@@ -96,10 +102,10 @@ def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
         return {}
     values: Values = {}
     for (rater, scenario), row in recipes.scenario_scores(sheets).iterrows():
-        mean = Measured((row["mean"],), int(row["n"]))
+        mean = MeasuredFigure((row["mean"],), int(row["n"]))
         values["figure 6", scenario_name(rater, scenario, "total")] = mean
     for (group, rater, scenario), row in recipes.group_scores(sheets, rubric).iterrows():
-        mean = Measured((row["mean"],), int(row["n"]))
+        mean = MeasuredFigure((row["mean"],), int(row["n"]))
         values["figure 7", scenario_name(rater, scenario, group)] = mean
     return values
 
@@ -146,7 +152,7 @@ def _two_people(frame: pd.DataFrame, other: pd.DataFrame) -> Values:
         ),
         "two annotators, mean of the alphas of the criteria": float(np.nanmean(single)),
     }
-    return {(TWO_PEOPLE, cell): Measured((number,), n) for cell, number in numbers.items()}
+    return {(TWO_PEOPLE, cell): MeasuredFigure((number,), n) for cell, number in numbers.items()}
 
 
 def _total(points: pd.DataFrame) -> np.ndarray:
@@ -173,16 +179,16 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
         (FINALLY, "mean of judge − people, points"): bland_altman(*totals[::-1]).bias.value,
     }
     return {
-        ("table 2", agreement_name(judge, *which)): Measured((number,), len(both))
+        ("table 2", agreement_name(judge, *which)): MeasuredFigure((number,), len(both))
         for which, number in numbers.items()
         if number is not None
     }
 
 
-def _pairs(scores: pd.DataFrame) -> list[tuple[Any, Measured]]:
+def _pairs(scores: pd.DataFrame) -> list[tuple[Any, MeasuredFigure]]:
     """Mean and sd of each row of a table of scores; rows without any value are left out."""
     return [
-        (at, Measured((row["mean"], row["sd"]), int(row["n"]), "±"))
+        (at, MeasuredFigure((row["mean"], row["sd"]), int(row["n"]), "±"))
         for at, row in scores.iterrows()
         if row["n"]
     ]
@@ -210,7 +216,7 @@ def compqa_reproduction(data: Path) -> Reproduction:
     return Reproduction(tuple(compqa_figures(release)), layouts(raters))
 
 
-def compqa_figures(release: Release) -> list[Figure]:
+def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
     """Every figure in the order of the paper's list."""
     paper = sheet_values(paper_sheets(release)) | people_values(release.own_sheets, is_sound=False)
     ours = sheet_values(our_sheets(release)) | people_values(release.own_sheets, is_sound=True)
@@ -223,7 +229,7 @@ def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
     return {key: _found(value, ours.get(key)) for key, value in paper.items()}
 
 
-def _found(paper: Measured, ours: Measured | None) -> ReproducedValue:
+def _found(paper: MeasuredFigure, ours: MeasuredFigure | None) -> ReproducedValue:
     if ours is None or paper.n == ours.n:
         return ReproducedValue(paper, ours)
     return ReproducedValue(paper, ours, OURS.format((paper.n or 0) - (ours.n or 0)))

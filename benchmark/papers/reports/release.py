@@ -22,10 +22,10 @@ from benchmark.imports.methods.human_scores import (
 )
 from benchmark.imports.methods.individual_sheets import OwnSheets, is_own_sheets, read_own_sheets
 from benchmark.imports.methods.score_files import JudgedFile, judge_of, read_judged_file
-from benchmark.judges.methods.judgements import Reading
+from benchmark.judges.methods.judgements import JudgementState
 from benchmark.leaderboard.methods.paper import ANSWER, with_totals
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.reproduction.figures import Key, Measured, Printed
+from cqa_site.reproduction.figures import Key, MeasuredFigure, PrintedFigure
 
 from .layouts import (
     AGREEMENT,
@@ -59,12 +59,12 @@ ARGUMENTS = Path("relevance", "silver_50x3.json")
 KEYS = list(COMPQA.keys)
 
 
-class ReleaseMissing(Exception):
+class AnswerReleaseMissing(Exception):
     """Files of the release are not where they were looked for."""
 
 
 @dataclass(frozen=True)
-class Release:
+class AnswerRelease:
     """What the files hold; rows and records that could not be read are not here.
 
     Attributes
@@ -103,7 +103,7 @@ class Release:
         return link_by_letters(self.people, answers)
 
 
-def read_release(data: Path) -> Release:
+def read_release(data: Path) -> AnswerRelease:
     """Read a folder of released files, or its subfolder ``compqa``.
 
     Every folder ``judged_<judge>`` and every table of ``human`` that is there is read.
@@ -122,13 +122,13 @@ def read_release(data: Path) -> Release:
     }
     judged = {judge: files for judge, files in judged.items() if files}
     if not judged:
-        raise ReleaseMissing(f"{folder / JUDGED} is missing, or has no JSON files.")
+        raise AnswerReleaseMissing(f"{folder / JUDGED} is missing, or has no JSON files.")
     tables = sorted((folder / PEOPLE_FOLDER).glob("*.tsv"))
     own = [table for table in tables if is_own_sheets(table)]
     people = chain.from_iterable(
         read_human_scores(table, COMPQA) for table in tables if table not in own
     )
-    return Release(
+    return AnswerRelease(
         judged=judged,
         people=tuple(person for person in people if isinstance(person, HumanScore)),
         own_sheets=tuple(read_own_sheets(table, COMPQA) for table in own),
@@ -136,7 +136,7 @@ def read_release(data: Path) -> Release:
     )
 
 
-def paper_sheets(release: Release) -> pd.DataFrame:
+def paper_sheets(release: AnswerRelease) -> pd.DataFrame:
     """Sheets of every judge and of people as the paper averages them, with totals.
 
     Six answers have two human rows, which the paper counts like rows about different answers;
@@ -147,7 +147,7 @@ def paper_sheets(release: Release) -> pd.DataFrame:
     return with_totals(_frame(rows), COMPQA)
 
 
-def our_sheets(release: Release) -> pd.DataFrame:
+def our_sheets(release: AnswerRelease) -> pd.DataFrame:
     """The same as an import makes them: one sheet for an answer and rater."""
     rows = chain(_judgements(release, is_sound=True), _human_rows(release, is_sound=True))
     sheets = _frame(rows)
@@ -175,7 +175,7 @@ def _frame(rows: Iterator[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=[*ANSWER, "rater", "position", "has_aspect", *KEYS])
 
 
-def _judgements(release: Release, *, is_sound: bool) -> Iterator[dict[str, Any]]:
+def _judgements(release: AnswerRelease, *, is_sound: bool) -> Iterator[dict[str, Any]]:
     for judge, files in release.judged.items():
         for file in files:
             for answer in file.answers:
@@ -185,7 +185,7 @@ def _judgements(release: Release, *, is_sound: bool) -> Iterator[dict[str, Any]]
                 yield about | {"rater": judge, "choice": choice} | (points or {})
 
 
-def _human_rows(release: Release, *, is_sound: bool) -> Iterator[dict[str, Any]]:
+def _human_rows(release: AnswerRelease, *, is_sound: bool) -> Iterator[dict[str, Any]]:
     for link in release.links.links:
         score = link.score
         if is_sound and score.blanks:
@@ -209,13 +209,15 @@ def _about(answer: RawAnswer, system: str, scenario: int) -> dict[str, Any]:
 
 
 COUNTS, PAIRS = "counts", "table 1"
-Values = dict[Key, Measured]
+Values = dict[Key, MeasuredFigure]
 Pair = tuple[str, str]
 
 
-def count_values(release: Release) -> Values:
+def count_values(release: AnswerRelease) -> Values:
     """How many answers, pairs, judgements and human rows there are, and how rows were linked."""
-    values = {(COUNTS, cell): Measured(numbers) for cell, numbers in _counts(release).items()}
+    values = {
+        (COUNTS, cell): MeasuredFigure(numbers) for cell, numbers in _counts(release).items()
+    }
     return values | pair_values(_pairs(release), release.arguments)
 
 
@@ -225,8 +227,8 @@ def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | No
     ``arguments`` maps pairs to numbers of arguments; None if nobody knows.
     """
     values: Values = {
-        (PAIRS, "pairs"): Measured((len(aspects),)),
-        (PAIRS, "pairs with an aspect"): Measured((sum(aspects.values()),)),
+        (PAIRS, "pairs"): MeasuredFigure((len(aspects),)),
+        (PAIRS, "pairs with an aspect"): MeasuredFigure((sum(aspects.values()),)),
     }
     known = arguments or {}
     numbers = [known[pair] for pair in aspects if pair in known]
@@ -240,10 +242,10 @@ def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | No
         "pairs with more than the mean": sum(number > mean for number in numbers),
     }
     n = len(numbers)
-    return values | {(PAIRS, cell): Measured((value,), n) for cell, value in counted.items()}
+    return values | {(PAIRS, cell): MeasuredFigure((value,), n) for cell, value in counted.items()}
 
 
-def _pairs(release: Release) -> dict[tuple[str, str], bool]:
+def _pairs(release: AnswerRelease) -> dict[tuple[str, str], bool]:
     """Pair → whether it has an aspect. Yahoo's questions have aspects of their own."""
     pairs: dict[tuple[str, str], bool] = {}
     for file in release.files:
@@ -254,7 +256,7 @@ def _pairs(release: Release) -> dict[tuple[str, str], bool]:
     return pairs
 
 
-def _counts(release: Release) -> dict[str, tuple[int, ...]]:
+def _counts(release: AnswerRelease) -> dict[str, tuple[int, ...]]:
     by_system: Counter[str] = Counter()
     for file in release.files:
         by_system[file.system] += len(file.answers)
@@ -274,7 +276,7 @@ def _counts(release: Release) -> dict[str, tuple[int, ...]]:
     return counts | (_human_counts(release) if release.people else {})
 
 
-def _repeated_texts(release: Release) -> int:
+def _repeated_texts(release: AnswerRelease) -> int:
     texts = [[answer.answer.text for answer in file.answers] for file in release.files]
     return sum(len(text) - len(set(text)) for text in texts)
 
@@ -285,7 +287,9 @@ def _judge_counts(
     """Sheets that the paper cannot use, why not, and values off the scale."""
     judged = [answer for file in files for answer in file.answers]
     readings = Counter(answer.judgement.reading for answer in judged)
-    missing = [answer for answer in judged if answer.judgement.reading is Reading.MISSING_KEYS]
+    missing = [
+        answer for answer in judged if answer.judgement.reading is JudgementState.MISSING_KEYS
+    ]
     both = sum("not asked for" in answer.judgement.detail for answer in missing)
     top = {criterion.key: criterion.maximum for criterion in COMPQA.criteria}
     off = [
@@ -299,9 +303,9 @@ def _judge_counts(
         f"{judge}: … some criteria only / numbered otherwise / both / empty",
         (
             len(missing) - both,
-            readings[Reading.RENUMBERED],
+            readings[JudgementState.RENUMBERED],
             both,
-            readings[Reading.EMPTY],
+            readings[JudgementState.EMPTY],
         ),
     )
     yield f"{judge}: values off the scale", (sum(off),)
@@ -311,7 +315,7 @@ def _judge_counts(
     )
 
 
-def _human_counts(release: Release) -> dict[str, tuple[int, ...]]:
+def _human_counts(release: AnswerRelease) -> dict[str, tuple[int, ...]]:
     people, links = release.people, release.links
     return {
         "human rows": (len(people),),
@@ -351,7 +355,7 @@ _WHY: dict[Key, str] = {
 }
 
 
-def absent_reasons(release: Release) -> dict[Key, str]:
+def absent_reasons(release: AnswerRelease) -> dict[Key, str]:
     """Why figures cannot be computed: the files that are not there."""
     missing = [name for name in NAMES if name not in release.judged]
     NO_JUDGEs = {
@@ -379,56 +383,58 @@ def absent_reasons(release: Release) -> dict[Key, str]:
     }
 
 
-def _is_by(printed: Printed, rater: str) -> bool:
+def _is_by(printed: PrintedFigure, rater: str) -> bool:
     name = NAMES.get(rater, rater)
     return printed.cell.endswith(f"by {name}") or (
         printed.cell.startswith(f"{name}, ") and (printed.table == "table 2")
     )
 
 
-def _leaderboard(table: str, text: str, judges: tuple[str, ...]) -> Iterator[Printed]:
+def _leaderboard(table: str, text: str, judges: tuple[str, ...]) -> Iterator[PrintedFigure]:
     for line in text.strip().splitlines():
         system, *figures = line.split()
         scenario = int(figures.pop(0)) if len(figures) > len(judges) else 0
         for judge, figure in zip(judges, figures, strict=True):
             cell = cell_name(judge, system, scenario)
-            yield Printed(table, cell, figure.replace("±", " ± "), _WHY.get((table, cell), ""))
+            yield PrintedFigure(
+                table, cell, figure.replace("±", " ± "), _WHY.get((table, cell), "")
+            )
 
 
-def _agreement() -> Iterator[Printed]:
+def _agreement() -> Iterator[PrintedFigure]:
     for line in AGREEMENT.strip().splitlines():
         judge, *figures = line.split()
         names = [
             (part, statistic) for part in (SEPARATELY, FINALLY) for statistic in (ALPHA, SPEARMAN)
         ]
         for name, figure in zip(names, figures, strict=True):
-            yield Printed("table 2", agreement_name(judge, *name), figure, NO_SUBSET)
+            yield PrintedFigure("table 2", agreement_name(judge, *name), figure, NO_SUBSET)
 
 
 PRINTED = (
-    Printed("counts", "answers", "2,158", place="section 3"),
-    Printed("counts", "… of the six models", "2,000", place="section 3"),
-    Printed("counts", "… of CAM / Yahoo / Human", "50 / 28 / 80", place="section 3"),
-    Printed(
+    PrintedFigure("counts", "answers", "2,158", place="section 3"),
+    PrintedFigure("counts", "… of the six models", "2,000", place="section 3"),
+    PrintedFigure("counts", "… of CAM / Yahoo / Human", "50 / 28 / 80", place="section 3"),
+    PrintedFigure(
         "counts", "pairs with an aspect, as section 2.2 has it", "18", TWO_COUNTS, "section 2.2"
     ),
-    Printed("counts", "human rows", "367", place="section 3"),
-    Printed("table 1", "pairs", "50"),
-    Printed("table 1", "pairs with an aspect", "20"),
-    Printed("table 1", "arguments: mean", "10"),
-    Printed("table 1", "arguments: least", "3"),
-    Printed("table 1", "arguments: most", "20", MOST),
-    Printed("table 1", "pairs with more than the mean", "23"),
-    Printed("section 3", "answers scored by both", "123", OVERLAP),
-    Printed("section 3", "two annotators, total: alpha", "0.75"),
-    Printed("section 3", "two annotators, all scores: alpha", "0.71"),
+    PrintedFigure("counts", "human rows", "367", place="section 3"),
+    PrintedFigure("table 1", "pairs", "50"),
+    PrintedFigure("table 1", "pairs with an aspect", "20"),
+    PrintedFigure("table 1", "arguments: mean", "10"),
+    PrintedFigure("table 1", "arguments: least", "3"),
+    PrintedFigure("table 1", "arguments: most", "20", MOST),
+    PrintedFigure("table 1", "pairs with more than the mean", "23"),
+    PrintedFigure("section 3", "answers scored by both", "123", OVERLAP),
+    PrintedFigure("section 3", "two annotators, total: alpha", "0.75"),
+    PrintedFigure("section 3", "two annotators, all scores: alpha", "0.71"),
     *_agreement(),
     *_leaderboard("table 3", ROWS, JUDGES_3),
-    Printed("table 4", aspect_name("llama3-70b", True), "16.43 ± 3.52"),
-    Printed("table 4", aspect_name(names_PEOPLE, True), "13.43 ± 2.98"),
-    Printed("table 4", aspect_name("llama3-70b", False), "16.44 ± 3.52"),
-    Printed("table 4", aspect_name(names_PEOPLE, False), "15.01 ± 2.69"),
+    PrintedFigure("table 4", aspect_name("llama3-70b", True), "16.43 ± 3.52"),
+    PrintedFigure("table 4", aspect_name(names_PEOPLE, True), "13.43 ± 2.98"),
+    PrintedFigure("table 4", aspect_name("llama3-70b", False), "16.44 ± 3.52"),
+    PrintedFigure("table 4", aspect_name(names_PEOPLE, False), "15.01 ± 2.69"),
     *_leaderboard("table 5", CELLS, JUDGES_5),
-    Printed("section 4", "fine-tuned Llama-3-8B", "18.40 ± 1.25", NO_ANSWERS),
-    Printed("section 4", "question-answer pairs for it", "1,244", NO_SCORES),
+    PrintedFigure("section 4", "fine-tuned Llama-3-8B", "18.40 ± 1.25", NO_ANSWERS),
+    PrintedFigure("section 4", "question-answer pairs for it", "1,244", NO_SCORES),
 )

@@ -199,7 +199,7 @@ _CHUNK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Penalized:
+class PenalizedStrengths:
     """Penalized log strengths, mean 0, and log nu: of all verdicts, then without each question.
 
     Attributes
@@ -215,7 +215,7 @@ class Penalized:
 
 def penalized(
     first: IntArray, second: IntArray, tables: FloatArray, start: FloatArray | None = None
-) -> Penalized:
+) -> PenalizedStrengths:
     """Fit tables of counts, shape (n_tables, n_pairs, 3), with the average opponent added."""
     n = int(max(first.max(), second.max())) + 1
     systems = np.arange(n)
@@ -225,10 +225,10 @@ def penalized(
     best = maximise(first, second, np.concatenate([tables, against], axis=1), start)
     strengths = best.log_strengths[:, :n]
     nu = np.where(tables[:, :, 2].sum(axis=1) > 0, best.log_nu, LOG_NOTHING)
-    return Penalized(strengths - strengths.mean(axis=1, keepdims=True), nu)
+    return PenalizedStrengths(strengths - strengths.mean(axis=1, keepdims=True), nu)
 
 
-def leave_out_questions(counts: PairCounts) -> Penalized:
+def leave_out_questions(counts: PairCounts) -> PenalizedStrengths:
     """Penalized strengths of all verdicts in the first row, then without each question."""
     cells = counts.by_question
     if len(cells) > MOST_LEFT_OUT:
@@ -245,7 +245,7 @@ def leave_out_questions(counts: PairCounts) -> Penalized:
         penalized(counts.first, counts.second, np.maximum(total - cells[at : at + rows], 0), start)
         for at in range(0, len(cells), rows)
     ]
-    return Penalized(
+    return PenalizedStrengths(
         np.concatenate([part.log_strengths for part in parts]),
         np.concatenate([part.log_nu for part in parts]),
     )

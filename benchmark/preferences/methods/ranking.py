@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from benchmark.preferences.methods.davidson import (
-    Penalized,
+    PenalizedStrengths,
     Strengths,
     centred_pseudo_values,
     chances,
@@ -35,7 +35,7 @@ DECIMALS = 7
 
 
 def strength_differences(
-    strengths: Strengths, fits: Penalized, n_questions: IntArray, confidence: float
+    strengths: Strengths, fits: PenalizedStrengths, n_questions: IntArray, confidence: float
 ) -> tuple[PairDifference, ...]:
     """Compare every two ranked systems.
 

@@ -39,7 +39,7 @@ class VerdictsError(ValueError):
     """A table cannot be read as verdicts."""
 
 
-class MissingColumnError(VerdictsError):
+class MissingVerdictColumnError(VerdictsError):
     """One of the columns of a table of verdicts is absent."""
 
 
@@ -81,7 +81,9 @@ class Verdicts:
         """
         absent = [column for column in COLUMNS if column not in table.columns]
         if absent:
-            raise MissingColumnError(f"the table of verdicts lacks columns: {', '.join(absent)}")
+            raise MissingVerdictColumnError(
+                f"the table of verdicts lacks columns: {', '.join(absent)}"
+            )
         frame = table.loc[:, list(COLUMNS)].reset_index(drop=True)
         if frame.isna().to_numpy().any():
             raise VerdictsError("a verdict lacks a value")

@@ -5,7 +5,7 @@ which group. All words and examples are ours; the examples are about invented an
 and kayaks.
 """
 
-from .rubric import Criterion, Group, Level, Rubric
+from .rubric import Criterion, CriterionGroup, Level, Rubric
 
 STRUCTURE, RELEVANCE, QUALITY = "structure", "relevance", "quality"
 FEWEST_SENTENCES, MOST_SENTENCES = 12, 20
@@ -261,9 +261,9 @@ _CRITERIA = (
 COMPQA = Rubric(
     name="CompQA",
     groups=(
-        Group(STRUCTURE, "Structure", 7),
-        Group(RELEVANCE, "Relevance", 5),
-        Group(QUALITY, "Quality", 7),
+        CriterionGroup(STRUCTURE, "Structure", 7),
+        CriterionGroup(RELEVANCE, "Relevance", 5),
+        CriterionGroup(QUALITY, "Quality", 7),
     ),
     criteria=_CRITERIA,
 )

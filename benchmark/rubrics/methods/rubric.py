@@ -74,7 +74,7 @@ class Criterion:
     key : str
         "C1", "C2", … by place in the rubric.
     group : str
-        Key of a `Group`.
+        Key of a `CriterionGroup`.
     asks : str
         What the rater looks at.
     maximum : int
@@ -95,7 +95,7 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CriterionGroup:
     """Criteria shown and summed together; ``maximum`` is the sum of theirs."""
 
     key: str
@@ -114,7 +114,7 @@ class Rubric:
     """
 
     name: str
-    groups: tuple[Group, ...]
+    groups: tuple[CriterionGroup, ...]
     criteria: tuple[Criterion, ...]
     allows_halves: bool = False
 
@@ -294,7 +294,7 @@ def rubric_from_dict(stored: object) -> Rubric:
     fields = _fields(stored, None, _RUBRIC, {"allows_halves": bool, "maximum": int})
     rubric = Rubric(
         name=fields["name"],
-        groups=tuple(Group(**_fields(group, None, _GROUP)) for group in fields["groups"]),
+        groups=tuple(CriterionGroup(**_fields(group, None, _GROUP)) for group in fields["groups"]),
         criteria=tuple(
             _criterion_from(criterion, f"C{place}")
             for place, criterion in enumerate(fields["criteria"], start=1)

@@ -193,7 +193,7 @@ NAMED = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 
 @dataclass(frozen=True)
-class Column:
+class SheetColumn:
     """One sheet of the answer as a column of the table."""
 
     sheet: ScoreSheet
@@ -232,7 +232,7 @@ def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
     )
     shown = list(others[:MOST_BESIDE])
     columns = [
-        Column(score_sheet, rater_name(score_sheet), score_sheet is sheet)
+        SheetColumn(score_sheet, rater_name(score_sheet), score_sheet is sheet)
         for score_sheet in (sheet, *shown)
     ]
     rubric = sheet.rubric.rubric
@@ -243,7 +243,7 @@ def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
     }
 
 
-def _group(rubric: Any, group: Any, columns: list[Column]) -> dict[str, Any]:
+def _group(rubric: Any, group: Any, columns: list[SheetColumn]) -> dict[str, Any]:
     criteria = rubric.of_group(group.key)
     sums = [
         _sum([column.sheet.points.get(criterion.key) for criterion in criteria])

@@ -23,7 +23,7 @@ from django.utils import timezone
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
 from cqa_site.tabular import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
 from cqa_site.web.pages import attachment, guarded
 
@@ -114,7 +114,7 @@ LAYOUT = 1
 
 
 @dataclass(frozen=True)
-class Options:
+class ExportOptions:
     """What was asked for beside content and format."""
 
     with_comments: bool = False
@@ -141,7 +141,7 @@ class ExportKind(ABC):
     Model: type[ExportFile]
 
     @abstractmethod
-    def source(self, work: Work, files: Collection[Any]) -> Any:
+    def source(self, work: JobContext, files: Collection[Any]) -> Any:
         """What all files of a set are made from, brought up to date; raises JobRefused."""
 
     @abstractmethod
@@ -170,7 +170,7 @@ def request_files(
     subject: str,
     contents: Collection[str],
     format: str,
-    options: Options,
+    options: ExportOptions,
     actor: User,
     payload: dict[str, Any],
     key: str,
@@ -208,7 +208,7 @@ def request_files(
     return files
 
 
-def make_exports(kind: ExportKind, work: Work) -> None:
+def make_exports(kind: ExportKind, work: JobContext) -> None:
     """Write every file of the job's set; a repeated run writes them all anew."""
     files = list(kind.Model._default_manager.filter(job=work.job).order_by("pk"))
     source = kind.source(work, files)
@@ -222,13 +222,13 @@ def make_exports(kind: ExportKind, work: Work) -> None:
         raise
 
 
-def _write(kind: ExportKind, file: ExportFile, source: Any, work: Work) -> None:
+def _write(kind: ExportKind, file: ExportFile, source: Any, work: JobContext) -> None:
     """Write one file beside its final place, then move it there with its manifest."""
     folder = settings.MEDIA_ROOT / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.stored_as = f"{FOLDER}/{uuid.uuid4().hex}.{file.format}"
     table = kind.table(file, source)
-    rows = _Counted(table.rows, work, file.get_content_display())  # type: ignore[attr-defined]
+    rows = _CountedRows(table.rows, work, file.get_content_display())  # type: ignore[attr-defined]
     part = file.path.with_suffix(".part")
     with part.open("xb") as target:
         try:
@@ -246,10 +246,10 @@ def _write(kind: ExportKind, file: ExportFile, source: Any, work: Work) -> None:
     part.replace(file.path)
 
 
-class _Counted:
+class _CountedRows:
     """Rows on their way into a file: counted, and reported as progress."""
 
-    def __init__(self, rows: Iterator[Row], work: Work, name: str) -> None:
+    def __init__(self, rows: Iterator[Row], work: JobContext, name: str) -> None:
         self.rows, self.work, self.name, self.count = rows, work, name, 0
 
     def __iter__(self) -> Iterator[Row]:
@@ -281,7 +281,7 @@ def _manifest(file: ExportFile, table: FileTable, asked: dict[str, Any]) -> dict
     }
 
 
-def _store(kind: ExportKind, files: list[ExportFile], work: Work) -> None:
+def _store(kind: ExportKind, files: list[ExportFile], work: JobContext) -> None:
     changed = ["stored_as", "rows", "size", "sha256", "finished_at"]
     kind.Model._default_manager.bulk_update(files, changed)
     work.finish()

@@ -21,7 +21,7 @@ from cqa_site.files.formats import format_of
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import StaleWorker, Work, enqueue
+from cqa_site.runs.jobs import JobContext, StaleWorker, enqueue
 from cqa_site.tabular import printable_name
 from cqa_site.tabular.binary_formats import place_in, unpacked
 from cqa_site.web.limits import TooLarge
@@ -37,7 +37,7 @@ from .files import (
     store_upload,
     stored_path,
 )
-from .imports import ImportRefused, Outcome, import_path, timed
+from .imports import ImportOutcome, ImportRefused, import_path, timed
 from .recognition import guess_options
 
 # Dry run and import of a stored file, with the record of what was found.
@@ -46,7 +46,7 @@ from .recognition import guess_options
 State = ImportFile.State
 
 
-def run_check(work: Work) -> None:
+def run_check(work: JobContext) -> None:
     """The job of a dry run."""
     check_import(
         import_file=_file_of(work),
@@ -55,7 +55,7 @@ def run_check(work: Work) -> None:
     )
 
 
-def run_apply(work: Work) -> None:
+def run_apply(work: JobContext) -> None:
     """The job of an import; its progress stays unseen until the one transaction ends."""
     apply_import(
         import_file=_file_of(work),
@@ -66,7 +66,7 @@ def run_apply(work: Work) -> None:
     )
 
 
-def _file_of(work: Work) -> ImportFile:
+def _file_of(work: JobContext) -> ImportFile:
     return ImportFile.objects.select_related("study").get(
         study=work.study, public_id=work.payload["import_file"]
     )
@@ -77,7 +77,7 @@ def check_import(
     import_file: ImportFile,
     progress: Callable[[int], None] | None = None,
     finish: Callable[[], None] | None = None,
-) -> Outcome | None:
+) -> ImportOutcome | None:
     """Run the dry run and keep what it found; None if the file is refused.
 
     ``finish`` ends the job in the transaction that stores the result, so a
@@ -104,7 +104,7 @@ def apply_import(
     update_changed: bool = False,
     actor: User | None = None,
     finish: Callable[[], None] | None = None,
-) -> Outcome | None:
+) -> ImportOutcome | None:
     """Import the file, its record and the end of the job in one transaction.
 
     A file that cannot be imported as it stands goes back to the person, with
@@ -135,7 +135,7 @@ def _finish(finish: Callable[[], None] | None) -> None:
         finish()
 
 
-def _run(import_file: ImportFile, **asked) -> Outcome:
+def _run(import_file: ImportFile, **asked) -> ImportOutcome:
     return import_path(
         study=import_file.study,
         kind=import_file.kind,
@@ -146,7 +146,7 @@ def _run(import_file: ImportFile, **asked) -> Outcome:
     )
 
 
-def _keep(import_file: ImportFile, outcome: Outcome) -> None:
+def _keep(import_file: ImportFile, outcome: ImportOutcome) -> None:
     import_file.problems.all().delete()
     ImportProblem.objects.bulk_create(
         ImportProblem(
@@ -177,7 +177,7 @@ def _keep(import_file: ImportFile, outcome: Outcome) -> None:
     )
 
 
-def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
+def _notes(import_file: ImportFile, outcome: ImportOutcome) -> list[str]:
     twins = import_file.study.import_files.filter(
         sha256=import_file.sha256, state=State.APPLIED
     ).exclude(pk=import_file.pk)
@@ -188,7 +188,7 @@ def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
 
 
 def _close(
-    import_file: ImportFile, outcome: Outcome, actor: User | None, chosen: dict[str, Any]
+    import_file: ImportFile, outcome: ImportOutcome, actor: User | None, chosen: dict[str, Any]
 ) -> None:
     format_of(import_file.kind).applied(outcome, actor)
     _save(
@@ -354,7 +354,7 @@ def _start(
     batch.save(update_fields=["job"])
 
 
-def run_batch(work: Work) -> None:
+def run_batch(work: JobContext) -> None:
     """The job: every file that still waits for it, in order."""
     files = ImportFile.objects.filter(job=work.job, study=work.study).select_related("study")
     keys = list(files.order_by("pk").values_list("pk", "state"))
@@ -364,7 +364,7 @@ def run_batch(work: Work) -> None:
             _one(work, files.get(pk=key), step)
 
 
-def _one(work: Work, file: ImportFile, step: partial[None]) -> None:
+def _one(work: JobContext, file: ImportFile, step: partial[None]) -> None:
     chosen = work.payload["apply"]
     try:
         if chosen is None:

@@ -39,7 +39,7 @@ class ImportRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class ImportSource:
     """A file and how to read it; ``study`` is for what the file only describes."""
 
     path: Path
@@ -92,7 +92,7 @@ def _unmarked(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ImportEntry:
     """What a row of a file says; papers have their own.
 
     ``is_row`` is false for what stands for many rows of the file at once.
@@ -143,7 +143,7 @@ class Near:
     decision: str = ""
 
 
-Line = Entry | Flag | Note | Near
+Line = ImportEntry | Flag | Note | Near
 Row = tuple[str, int]
 
 
@@ -154,7 +154,7 @@ def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
 
 
 @dataclass
-class Outcome:
+class ImportOutcome:
     """What an import did, or would do."""
 
     counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
@@ -195,7 +195,7 @@ class Outcome:
 
     def saw(self, line: Line) -> None:
         """Count the row that a line comes from."""
-        if isinstance(line, Entry) and not line.is_row:
+        if isinstance(line, ImportEntry) and not line.is_row:
             self._has_other_than_rows = True
         elif not isinstance(line, Note) and line.row is not None:
             self._rows.add((getattr(line, "place", ""), line.row))
@@ -235,9 +235,11 @@ class Reconciliation:
         self.write = write
         self.update_changed = update_changed
         self.actor = actor
-        self.outcome = Outcome()
+        self.outcome = ImportOutcome()
 
-    def run(self, lines: Iterable[Line], progress: Callable[[int], None] | None = None) -> Outcome:
+    def run(
+        self, lines: Iterable[Line], progress: Callable[[int], None] | None = None
+    ) -> ImportOutcome:
         """Go through a file once; one that writes is given the transaction."""
         stream = iter(lines)
         done = 0
@@ -260,7 +262,7 @@ class Reconciliation:
     def _is_entry(self, line: Line) -> bool:
         """Keep flags, notes and near matches; everything else is to be compared."""
         self.outcome.saw(line)
-        if isinstance(line, Entry):
+        if isinstance(line, ImportEntry):
             return True
         if isinstance(line, Near):
             self.outcome.near.append(line)
@@ -313,13 +315,13 @@ def import_path(
     update_changed: bool = False,
     actor: User | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Outcome:
+) -> ImportOutcome:
     """Compare a file with a study and, with ``write``, import it: all of it or nothing.
 
     Raises ImportRefused for a file that cannot be read or taken, and when rows are rejected
     without leave to go on without them. A dry run (``write=False``) only reads.
     """
-    lines = _lines(kind, Source(path, name, study, dict(options or {})))
+    lines = _lines(kind, ImportSource(path, name, study, dict(options or {})))
     work = format_of(kind).reconciliation(
         study, write=write, update_changed=update_changed, actor=actor
     )
@@ -339,7 +341,7 @@ def import_path(
     return outcome
 
 
-def _lines(kind: str, source: Source) -> Iterator[Line]:
+def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
     """Read the file; what makes it unreadable becomes a refusal, a bad row a rejected one."""
     try:
         yield from format_of(kind).read(source)
@@ -351,7 +353,7 @@ def _lines(kind: str, source: Source) -> Iterator[Line]:
     yield from (Note(text) for text in notes)
 
 
-def _unread(source: Source) -> Iterator[str]:
+def _unread(source: ImportSource) -> Iterator[str]:
     """The columns that say nothing here."""
     if columns := source.log.unread:
         shown = ", ".join(map(printable_name, columns[:MOST_NOTES]))
@@ -363,7 +365,7 @@ def _unread(source: Source) -> Iterator[str]:
         yield text % {"number": len(columns), "columns": shown}
 
 
-def _refuse_rejected(outcome: Outcome, leave_out_rejected: bool) -> None:
+def _refuse_rejected(outcome: ImportOutcome, leave_out_rejected: bool) -> None:
     if outcome.rejected and not leave_out_rejected:
         raise ImportRefused(
             ngettext(

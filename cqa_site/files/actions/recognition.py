@@ -15,7 +15,7 @@ from cqa_site.files.formats import FORMATS, Format, format_of
 from cqa_site.files.models import ImportFile
 from cqa_site.tabular import (
     DEFAULT_LIMITS,
-    Preview,
+    FilePreview,
     ReadingLog,
     Table,
     UnreadableFile,
@@ -251,12 +251,12 @@ def _keys(path: Path, name: str) -> tuple[str, ...]:
 # How an uploaded table is probably to be read: what its page proposes, and many at once take.
 
 
-def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> Preview:
+def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> FilePreview:
     """Columns and first rows of a stored file; raises UnreadableFile."""
     return previewed(stored_path(import_file), import_file.name, import_file.kind, seen)
 
 
-def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> Preview:
+def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> FilePreview:
     """Columns and first rows of a file of that kind; raises UnreadableFile."""
     opened = open_table_or_lines if format_of(kind).takes_lines else open_table
     with opened(path, name=name, **chosen_reading(seen), log=ReadingLog()) as table:
@@ -264,7 +264,7 @@ def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> Prev
 
 
 def guessed(
-    import_file: ImportFile, shown: Preview, mapping: Mapping[str, str], *, is_own: bool
+    import_file: ImportFile, shown: FilePreview, mapping: Mapping[str, str], *, is_own: bool
 ) -> dict[str, Any]:
     """Options of a table by a guess of its columns; ``is_own`` are those of an export of ours."""
     is_safe = is_own and shown.kind == "csv" and _has_mark(import_file)

@@ -40,7 +40,7 @@ class NotAnAllowList(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedNetwork:
     """A network and one port that may be reached although they are not public.
 
     Parameters
@@ -74,7 +74,7 @@ class Allowed:
         return self.port in (port, _EVERY_PORT) and address in ip_network(self.network)
 
 
-def parse_allowed(text: str) -> tuple[Allowed, ...]:
+def parse_allowed(text: str) -> tuple[AllowedNetwork, ...]:
     """Read an operator's setting: entries between commas, each a network and a port.
 
     Raises
@@ -91,7 +91,7 @@ def parse_allowed(text: str) -> tuple[Allowed, ...]:
     return tuple(_parse_entry(entry) for entry in entries if entry)
 
 
-def is_permitted(address: Address, port: int, allowed: Iterable[Allowed] = ()) -> bool:
+def is_permitted(address: Address, port: int, allowed: Iterable[AllowedNetwork] = ()) -> bool:
     """Whether a connection to an address may be opened.
 
     Parameters
@@ -120,13 +120,13 @@ def is_permitted(address: Address, port: int, allowed: Iterable[Allowed] = ()) -
     )
 
 
-def is_listed(address: Address, port: int, allowed: Iterable[Allowed]) -> bool:
+def is_listed(address: Address, port: int, allowed: Iterable[AllowedNetwork]) -> bool:
     """Whether the operator has listed an address, and every address it carries inside."""
     listed = tuple(allowed)
     return all(any(entry.covers(inner, port) for entry in listed) for inner in unfold(address))
 
 
-def missing_entry(url: str, allowed: Iterable[Allowed]) -> str:
+def missing_entry(url: str, allowed: Iterable[AllowedNetwork]) -> str:
     """What the operator has to add to the list before requests to a server can leave.
 
     Nothing is looked up: of a name other than ``localhost`` the address is left to fill in.
@@ -192,13 +192,13 @@ def _is_public(address: Address) -> bool:
     return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
-def _parse_entry(entry: str) -> Allowed:
+def _parse_entry(entry: str) -> AllowedNetwork:
     match = _ENTRY.fullmatch(entry)
     if match is None:
         raise NotAnAllowList(f"{entry[:60]!a} has no port or no network; {_FORMS}")
     network = match["bracketed"] if match["plain"] is None else match["plain"]
     try:
-        return Allowed(network, _parse_port(match["port"]))
+        return AllowedNetwork(network, _parse_port(match["port"]))
     except ValueError as problem:
         raise NotAnAllowList(f"{entry[:60]!a}: {str(problem)[:120]}; {_FORMS}") from None
 

@@ -16,7 +16,7 @@ import h11
 import httpcore2
 
 from ..chat import Failure
-from .addresses import Address, Allowed, is_listed, is_permitted
+from .addresses import Address, AllowedNetwork, is_listed, is_permitted
 
 # One HTTP/1.1 connection: a request goes out, its reply comes in, and again.
 #
@@ -34,7 +34,7 @@ Head = h11.Response | h11.InformationalResponse
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ConnectionOrigin:
     """Whom a connection leads to: ``http`` or ``https``, the name asked for, and the port."""
 
     scheme: str
@@ -45,7 +45,7 @@ class Origin:
 class Connection(asyncio.Protocol):
     """A connection that carries one request and its reply at a time."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: ConnectionOrigin) -> None:
         self.origin = origin
         self._parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=LARGEST_HEAD)
         self._opened_at = self._idle_since = time.monotonic()
@@ -192,14 +192,14 @@ class Connections:
         Seconds for lookup, connection and TLS handshake together.
     """
 
-    def __init__(self, allowed: tuple[Allowed, ...], connect_timeout: float) -> None:
+    def __init__(self, allowed: tuple[AllowedNetwork, ...], connect_timeout: float) -> None:
         self._allowed = allowed
         self._connect_timeout = connect_timeout
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._idle: dict[Origin, deque[Connection]] = {}
+        self._idle: dict[ConnectionOrigin, deque[Connection]] = {}
         self._tls: ssl.SSLContext | None = None
 
-    async def take(self, origin: Origin) -> Connection:
+    async def take(self, origin: ConnectionOrigin) -> Connection:
         """A connection that nobody else uses until it is given back."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
@@ -231,7 +231,7 @@ class Connections:
             for connection in (link for idle in kept.values() for link in idle):
                 connection.close()
 
-    async def _open(self, origin: Origin) -> Connection:
+    async def _open(self, origin: ConnectionOrigin) -> Connection:
         try:
             async with asyncio.timeout(self._connect_timeout):
                 addresses = await _look_up(origin.host, origin.port)
@@ -240,7 +240,7 @@ class Connections:
         except TimeoutError:
             raise EgressFailed(Failure.CONNECTION, "no connection within the time") from None
 
-    def _check(self, addresses: list[Address], origin: Origin) -> None:
+    def _check(self, addresses: list[Address], origin: ConnectionOrigin) -> None:
         # Plain http is for listed addresses alone.
         is_fine = is_permitted if origin.scheme == "https" else is_listed
         # One bad answer among several is how a name is made to point inside.
@@ -249,7 +249,7 @@ class Connections:
         ):
             raise EgressFailed(Failure.BLOCKED, "address not allowed")
 
-    async def _connect(self, addresses: list[Address], origin: Origin) -> Connection:
+    async def _connect(self, addresses: list[Address], origin: ConnectionOrigin) -> Connection:
         tls = self._context() if origin.scheme == "https" else None
         for place, address in enumerate(addresses):
             # A dead first address must not use up the time of the others.
@@ -273,7 +273,9 @@ class Connections:
         return self._tls
 
 
-async def _dial(address: Address, origin: Origin, tls: ssl.SSLContext | None) -> Connection:
+async def _dial(
+    address: Address, origin: ConnectionOrigin, tls: ssl.SSLContext | None
+) -> Connection:
     loop = asyncio.get_running_loop()
     name = origin.host if tls else None
     _, connection = await loop.create_connection(

@@ -14,8 +14,8 @@ import h11
 import httpx2
 
 from ..chat import Failure, decode
-from .addresses import Allowed, NotAnAllowList, parse_allowed
-from .connections import Connection, Connections, EgressFailed, Head, Origin
+from .addresses import AllowedNetwork, NotAnAllowList, parse_allowed
+from .connections import Connection, ConnectionOrigin, Connections, EgressFailed, Head
 
 # The only way out: HTTP requests to addresses that were checked, within bounds.
 #
@@ -35,9 +35,9 @@ from .connections import Connection, Connections, EgressFailed, Head, Origin
 
 
 __all__ = [
-    "Allowed",
+    "AllowedNetwork",
     "EgressFailed",
-    "Fetched",
+    "FetchedReply",
     "GuardedTransport",
     "HTTPError",
     "InvalidURL",
@@ -62,7 +62,7 @@ _parsed = lru_cache(maxsize=64)(httpx2.URL)
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedReply:
     """A reply: status, headers with lower-case names, body, and how long it took."""
 
     status: int
@@ -98,7 +98,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
     def __init__(
         self,
-        allowed: Iterable[Allowed] = (),
+        allowed: Iterable[AllowedNetwork] = (),
         *,
         connect_timeout: float = CONNECT_TIMEOUT,
         max_bytes: int = MAX_BYTES,
@@ -117,7 +117,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         headers: Mapping[str, str],
         body: bytes = b"",
         deadline: float = LONGEST_DEADLINE,
-    ) -> Fetched:
+    ) -> FetchedReply:
         """Carry one request and return the reply, whatever its status below 300 or above 399.
 
         ``deadline`` is in seconds and covers everything.
@@ -135,7 +135,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         finally:
             await reply.aclose()
         milliseconds = round((time.monotonic() - started) * 1000)
-        return Fetched(reply.status, reply.headers, received, milliseconds)
+        return FetchedReply(reply.status, reply.headers, received, milliseconds)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a client's request; the caller reads the reply's body, still within the bounds."""
@@ -191,10 +191,10 @@ async def fetch(
     method: str = "GET",
     body: bytes = b"",
     headers: Mapping[str, str] | None = None,
-    allowed: Iterable[Allowed] = (),
+    allowed: Iterable[AllowedNetwork] = (),
     deadline: float = 10.0,
     max_bytes: int = MAX_BYTES,
-) -> Fetched:
+) -> FetchedReply:
     """Carry one request on a connection of its own, as `GuardedTransport.exchange` does.
 
     Parameters
@@ -222,7 +222,7 @@ async def fetch(
         await transport.aclose()
 
 
-async def post_json(url: str, document: Any, **options: Any) -> Fetched:
+async def post_json(url: str, document: Any, **options: Any) -> FetchedReply:
     """Send a JSON document with `fetch`, which takes the other arguments."""
     headers = {"Content-Type": "application/json"} | dict(options.pop("headers", None) or {})
     body = json.dumps(document, allow_nan=False).encode()
@@ -288,7 +288,7 @@ async def _within(deadline: float) -> AsyncIterator[None]:
         raise EgressFailed(Failure.CONNECTION, "the connection broke") from None
 
 
-def _origin_of(url: httpx2.URL) -> Origin:
+def _origin_of(url: httpx2.URL) -> ConnectionOrigin:
     if url.scheme not in _PORTS:
         raise EgressFailed(Failure.BLOCKED, "only https addresses are allowed")
     if not url.host or url.userinfo:
@@ -296,7 +296,7 @@ def _origin_of(url: httpx2.URL) -> Origin:
     port = url.port or _PORTS[url.scheme]
     if port > LAST_PORT:
         raise EgressFailed(Failure.BLOCKED, "ports are 1 to 65535")
-    return Origin(url.scheme, url.raw_host.decode("ascii"), port)
+    return ConnectionOrigin(url.scheme, url.raw_host.decode("ascii"), port)
 
 
 def _fields_of(
@@ -344,7 +344,7 @@ def get_json(
     url: str,
     params: Mapping[str, str] | None = None,
     *,
-    allowed: Iterable[Allowed] = (),
+    allowed: Iterable[AllowedNetwork] = (),
     deadline: float = 60.0,
     max_bytes: int = JSON_MAX_BYTES,
 ) -> Any:

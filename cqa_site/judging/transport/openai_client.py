@@ -20,8 +20,8 @@ from ..chat import (
 )
 from ..endpoints import Capabilities, probe
 from ..replies import (
-    Answer,
     BatchState,
+    EndpointResponse,
     answer_of,
     batch_marked,
     batch_of,
@@ -31,7 +31,7 @@ from ..replies import (
 from .egress import (
     CONNECT_TIMEOUT,
     MAX_BYTES,
-    Allowed,
+    AllowedNetwork,
     EgressFailed,
     GuardedTransport,
     HTTPError,
@@ -155,7 +155,7 @@ class OpenAIClient:
         self,
         base_url: str,
         api_key: str = "",
-        allowed: Iterable[Allowed] = (),
+        allowed: Iterable[AllowedNetwork] = (),
         connect_timeout: float = CONNECT_TIMEOUT,
         max_bytes: int = MAX_BYTES,
     ) -> None:
@@ -256,7 +256,7 @@ class OpenAIClient:
 
     async def _ask(
         self, method: str, path: str, body: Any = None, deadline: float = SHORT_DEADLINE
-    ) -> Answer:
+    ) -> EndpointResponse:
         content = b"" if body is None else encode(body)
         started = time.monotonic()
         try:

@@ -335,7 +335,7 @@ class AddForm(AddWebAuthnForm):
         return data
 
 
-class _Checked:
+class _PasskeyChecks:
     """What every use of a passkey has to pass besides the library's checks."""
 
     cleaned_data: dict[str, Any]
@@ -357,15 +357,15 @@ class _Checked:
         return passkey
 
 
-class SecondStepForm(_Checked, AuthenticateWebAuthnForm):
+class SecondStepForm(_PasskeyChecks, AuthenticateWebAuthnForm):
     """A passkey after the password."""
 
 
-class SignInForm(_Checked, LoginWebAuthnForm):
+class SignInForm(_PasskeyChecks, LoginWebAuthnForm):
     """A passkey instead of the password."""
 
 
-class OnceMoreForm(_Checked, ReauthenticateWebAuthnForm):
+class OnceMoreForm(_PasskeyChecks, ReauthenticateWebAuthnForm):
     """A passkey before something delicate."""
 
 

@@ -118,7 +118,7 @@ class ParticipantSerializer(PaceSerializer, ReadSerializer):
 # Links by which people of a crowd platform come into a round of any kind, and who came.
 
 
-class RoundViews(StudyViews):
+class CrowdRoundViews(StudyViews):
     """Addresses below ``rounds/<any_round_id>/``."""
 
     round: Round
@@ -129,7 +129,7 @@ class RoundViews(StudyViews):
         self.round = get_object_or_404(crowd_rounds(self.study), public_id=kwargs["any_round_id"])
 
 
-class CrowdLinkViews(RoundViews):
+class CrowdLinkViews(CrowdRoundViews):
     """The crowd links of a round."""
 
     queryset = ParticipantLink.objects.none()
@@ -169,7 +169,7 @@ class CrowdLinkViews(RoundViews):
         return self.shown(self.get_queryset().get(pk=link.pk))
 
 
-class ParticipantViews(RoundViews):
+class ParticipantViews(CrowdRoundViews):
     """Who came by a crowd link of the round; the platform's ids stay on the page."""
 
     queryset = Participant.objects.none()

@@ -45,7 +45,7 @@ SCREENED_OUT = ("stopped", "not_qualified")
 
 
 @dataclass(frozen=True)
-class Standing:
+class ParticipantProgress:
     """Items a participant has done, how many the link asks for and are there."""
 
     answered: int
@@ -81,12 +81,12 @@ class NotReported(Exception):
     """There is no report of a fault to confirm, or the participation is over."""
 
 
-def standing_of(participant: Participant) -> Standing:
+def standing_of(participant: Participant) -> ParticipantProgress:
     """Count the participant's work in the round of their link; serves nothing."""
     round_, required = participant.link.round, participant.link.required_items
     kind, place = kind_of(round_), place_of(participant)
     is_done = kind.is_done_by(round_, place) if place else not kind.count_free(round_)
-    return Standing(
+    return ParticipantProgress(
         kind.count_own([round_], participant.user).get(round_.pk, 0),
         required,
         kind.most_items(round_),
@@ -190,7 +190,7 @@ def completion_code(participant: Participant) -> str:
     return codes.get(Participant.Outcome(participant.outcome), "")
 
 
-def _was_cut_short(participant: Participant, standing: Standing) -> bool:
+def _was_cut_short(participant: Participant, standing: ParticipantProgress) -> bool:
     """Whether the round stopped while somebody was at work in it."""
     is_open = participant.link.round.state == Round.State.OPEN
     return standing.answered > 0 and standing.left > 0 and not is_open

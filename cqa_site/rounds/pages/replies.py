@@ -21,7 +21,7 @@ from django.views.decorators.http import require_safe
 from cqa_site.web.pages import wants_json
 
 from ..kind import kind_of, sheet_kind_of
-from ..progress import HowFar
+from ..progress import TaskProgress
 
 # What a form whose drafts are kept is answered: JSON for its script, or a page without it.
 
@@ -111,9 +111,9 @@ class Trial:
     after: str = ""
 
     @property
-    def far(self) -> HowFar:
+    def far(self) -> TaskProgress:
         """As if whoever looks had done the items before."""
-        return HowFar(self.number - 1, self.all - self.number + 1)
+        return TaskProgress(self.number - 1, self.all - self.number + 1)
 
 
 @dataclass(frozen=True)

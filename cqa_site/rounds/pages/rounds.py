@@ -24,7 +24,7 @@ from cqa_site.people.models import Rater, Study, User
 from cqa_site.web.rest.queries import id_from
 
 from ..access import DECISIONS, LONGEST_REASON, decide_rater, sheet_on_trial, tried_items
-from ..forms import PayForm, PlanForm
+from ..forms import PayForm, RoundPlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of
 from ..lifecycle import (
     close_round,
@@ -57,7 +57,7 @@ MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen
 
 
 @dataclass(frozen=True)
-class Column:
+class ListColumn:
     """A column of a table: its heading, what a row says, and where that leads."""
 
     head: Any
@@ -73,13 +73,13 @@ class RoundPages:
     ``initial`` is what a new plan begins with where a link asks for it.
     """
 
-    form: type[PlanForm]
+    form: type[RoundPlanForm]
     # What a new round is asked, where that is more than a draft or a program is.
-    new_form: type[PlanForm] | None = None
+    new_form: type[RoundPlanForm] | None = None
     # Tables of rounds, of people (rows are `RaterProgress`) and of items.
-    columns: tuple[Column, ...] = ()
-    people: tuple[Column, ...] = ()
-    things: tuple[Column, ...] = ()
+    columns: tuple[ListColumn, ...] = ()
+    people: tuple[ListColumn, ...] = ()
+    things: tuple[ListColumn, ...] = ()
     # How the items were drawn: what, and its value.
     drawn: Callable[[Any], list[tuple[Any, Any]]] = lambda round_: []
     initial: Callable[[HttpRequest, Study], dict[str, Any]] = lambda request, study: {}
@@ -260,7 +260,7 @@ def to_round(row: Any) -> HttpResponse:
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
-def _form_page(face: RoundPages, request: StudyRequest, form: PlanForm) -> HttpResponse:
+def _form_page(face: RoundPages, request: StudyRequest, form: RoundPlanForm) -> HttpResponse:
     study, row = form.study, form.round
     then = request.POST.get("then", "")
     if request.method == "POST" and then != COUNT and form.is_valid():
@@ -299,7 +299,7 @@ def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
 
 
 @transaction.atomic
-def _planned(form: PlanForm, actor: User, *, is_opened: bool) -> Any:
+def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
     """The round that the plan makes; one that cannot be opened leaves no draft behind."""
     planned = form.planned(study=form.study, plan=form.plan(), actor=actor, round_=form.round)
     if is_opened:
@@ -314,13 +314,13 @@ def _draft(face: RoundPages, request: StudyRequest, study: Study) -> Any:
     return draft if draft is None or draft.state == Round.State.DRAFT else None
 
 
-def _measured(form: PlanForm) -> PlanForm:
+def _measured(form: RoundPlanForm) -> RoundPlanForm:
     """The form as it would be sent: a plan that nobody touched yet can be measured, too."""
     values = form.data if form.is_bound else {name: form[name].value() for name in form.fields}
     return type(form)(values, study=form.study, round_=form.round)
 
 
-def _extent(form: PlanForm, pay: PayForm) -> dict[str, Any]:
+def _extent(form: RoundPlanForm, pay: PayForm) -> dict[str, Any]:
     """What the page says of the work that a plan makes."""
     extent = form.extent()
     return {

@@ -43,7 +43,7 @@ from ..drafts import (
 from ..forms import SaveForm
 from ..kind import SheetKind, SheetNotValid, sheet_kind_of
 from ..models import Round, Sheet
-from ..progress import HowFar, how_far
+from ..progress import TaskProgress, how_far
 from ..queue import place_for
 from .replies import (
     brought,
@@ -170,7 +170,7 @@ def _work(face: TaskPages, request: Any, round_: Any) -> HttpResponse:
         return redirect("participation_end")
     context = _around(request, round_, rater)
     # Whatever is free there: nothing of it comes to this person.
-    far = HowFar(context["far"].done, 0)
+    far = TaskProgress(context["far"].done, 0)
     context |= {"far": far, "reason": work.reason, "place": place_for(round_=round_, rater=rater)}
     return render(request, "rounds/work_pages/state.html", context)
 

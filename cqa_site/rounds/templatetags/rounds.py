@@ -7,7 +7,7 @@ from django import template
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Item, Round
-from cqa_site.rounds.pages.rounds import Column, RoundPages
+from cqa_site.rounds.pages.rounds import ListColumn, RoundPages
 from cqa_site.rounds.progress import Pace
 
 register = template.Library()
@@ -20,7 +20,7 @@ def results_of(section: str) -> list[TaskKind]:
 
 
 @register.inclusion_tag("rounds/_cell.html")
-def cell(column: Column, row: Any) -> dict[str, Any]:
+def cell(column: ListColumn, row: Any) -> dict[str, Any]:
     """What a column says of a row; a dash where that is nothing."""
     return {
         "css": column.css,

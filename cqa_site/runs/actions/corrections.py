@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.endpoints import cost_micro
-from cqa_site.judging.extraction import Unscored
+from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.judging.replies import SCHEMA, TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import User
@@ -90,7 +90,7 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
             "number": len(run.amendments) + 1,
             "at": timezone.now().isoformat(timespec="seconds"),
             "by": str(actor),
-            "reason": Unscored.TRUNCATED if is_cut else run.pause_reason,
+            "reason": UnscoredReason.TRUNCATED if is_cut else run.pause_reason,
             "before": {"params": run.params, "use_schema": run.uses_schema},
             "params": params,
             "use_schema": uses_schema,
@@ -178,7 +178,7 @@ def _ask_cut_again(run: Run, params: dict[str, Any]) -> None:
 
 
 def _cut(run: Run) -> QuerySet[Call]:
-    return run.calls.filter(state=Call.State.UNSCORED, reason=Unscored.TRUNCATED)
+    return run.calls.filter(state=Call.State.UNSCORED, reason=UnscoredReason.TRUNCATED)
 
 
 def _is_less(value: Any, most: int) -> bool:

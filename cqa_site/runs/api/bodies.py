@@ -18,7 +18,7 @@ from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import FIELDS
 from cqa_site.runs.forms.endpoints import MILLION, MOST_MONEY
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import KINDS, prompt_kinds
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, PromptVersion, Run
 from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
@@ -96,7 +96,7 @@ class PreviewInput(Input):
 class PlanInput(FormInput):
     """What every kind of run asks for; what is left out is as the form of the page offers it."""
 
-    form: ClassVar[type[forms.Form]] = PlanForm
+    form: ClassVar[type[forms.Form]] = RunPlanForm
     left_out: ClassVar[tuple[str, ...]] = ("cap", "webhook_sealed")
     most_chosen = 200
     extra = serializers.DictField(required=False)
@@ -324,7 +324,7 @@ class Start:
     """The body of a request for one kind of run, and how its form is made from it."""
 
     body: type[Input]
-    form: Callable[[Study, User, Given], PlanForm]
+    form: Callable[[Study, User, Given], RunPlanForm]
 
 
 def key_of(rows: Manager[Any] | QuerySet[Any], public_id: uuid.UUID) -> int:
@@ -339,7 +339,7 @@ def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID])
     return keys if len(keys) == len(wanted) else [0]
 
 
-def as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
+def as_typed(form: type[RunPlanForm], study: Study, given: Given) -> Given:
     """What was sent as a form takes it: keys of rows, JSON as text, money in units."""
     offered = {name: field.initial for name, field in form.base_fields.items()}
     given["endpoint"] = key_of(study.endpoints, given["endpoint"])

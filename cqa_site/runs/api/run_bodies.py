@@ -13,7 +13,7 @@ from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.models import Attempt, Call, ProviderBatch, Reply, Run
 
 
-class ToldSerializer(ReadSerializer):
+class KindDetailSerializer(ReadSerializer):
     """What is told of all kinds, and ``parts`` of what each kind tells beside."""
 
     parts: tuple[str, ...]
@@ -39,7 +39,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
     passes_cap = serializers.BooleanField()
 
 
-class RunSerializer(ToldSerializer):
+class RunSerializer(KindDetailSerializer):
     """One line of the list of runs."""
 
     parts: tuple[str, ...] = ("run",)
@@ -161,7 +161,7 @@ class RunDetailSerializer(RunSerializer):
         ]
 
 
-class CallSerializer(ToldSerializer):
+class CallSerializer(KindDetailSerializer):
     """One request of a run, with the arguments that it judges or the question it answers."""
 
     parts: tuple[str, ...] = ("call",)
@@ -265,7 +265,7 @@ class CallReplySerializer(serializers.ModelSerializer[Attempt]):
         read_only_fields = fields
 
 
-class AskedSerializer(serializers.Serializer[Any]):
+class RequestTextSerializer(serializers.Serializer[Any]):
     """A request written again from what is stored now; ``is_same`` if it is what left."""
 
     messages = MessageSerializer(many=True, source="request.messages")
@@ -280,7 +280,7 @@ class CallDetailSerializer(CallSerializer):
     """One request with its exact text, every attempt, every reply and every label."""
 
     parts = ("call", "call_detail")
-    asked = AskedSerializer(read_only=True, allow_null=True)
+    asked = RequestTextSerializer(read_only=True, allow_null=True)
     attempts = AttemptSerializer(many=True, read_only=True)
 
     class Meta:

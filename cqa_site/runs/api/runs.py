@@ -15,7 +15,7 @@ from cqa_site.api.base import AnyRequest, NothingInput, Request, StudyViews, req
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.api.bodies import Start
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import KINDS, kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from cqa_site.runs.planning import asked_again, estimate_run
@@ -184,7 +184,7 @@ class RunViews(StudyViews):
         vars(run).update(words, progress=progress)
         return Response(RUN(run).data, status=status)
 
-    def _form(self) -> PlanForm:
+    def _form(self) -> RunPlanForm:
         """The page's form of the kind that the body names; raises 400."""
         start = start_of(self.request.data)
         given = self.read(start.body)

@@ -16,8 +16,8 @@ from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest
 
 from ..ledger import gates as keys
 from ..ledger.gates import OpenGate, locked_gate
-from ..ledger.lease import Outgoing, key_of, requests_for
-from ..ledger.replies import Finished, pause, read, settle, store
+from ..ledger.lease import OutgoingRequest, key_of, requests_for
+from ..ledger.replies import FinishedRequest, pause, read, settle, store
 from ..models import Attempt, Call, Endpoint, ProviderBatch, Run
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str,
     for call in calls:
         request = requests[call.pk]
         key = key_of(run, call, request)
-        sent = Outgoing(run, call, attempts[call.pk], request, key, key)
+        sent = OutgoingRequest(run, call, attempts[call.pk], request, key, key)
         finished.append(_finished(sent, answers.get(str(call.public_id))))
     with transaction.atomic(), locked_gate(run.endpoint) as gate:
         run.refresh_from_db(fields=["state"])
@@ -298,13 +298,13 @@ def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str,
         settle(run, gate, readings)
 
 
-def _finished(sent: Outgoing, line: dict[str, Any] | None) -> Finished:
+def _finished(sent: OutgoingRequest, line: dict[str, Any] | None) -> FinishedRequest:
     from cqa_site.judging.replies import reply_of_line
 
     try:
-        return Finished(sent, reply=reply_of_line(line))
+        return FinishedRequest(sent, reply=reply_of_line(line))
     except CallFailed as failure:
-        return Finished(sent, failure=failure)
+        return FinishedRequest(sent, failure=failure)
 
 
 @transaction.atomic
@@ -315,7 +315,9 @@ def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
         for calls in _chunks(batch):
             attempts = Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN)
             finished = [
-                Finished(Outgoing(run, attempt.call, attempt, None, "", ""), failure=failure)
+                FinishedRequest(
+                    OutgoingRequest(run, attempt.call, attempt, None, "", ""), failure=failure
+                )
                 for attempt in attempts.select_related("call")
             ]
             store(run, gate, finished)

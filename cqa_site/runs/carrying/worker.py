@@ -17,19 +17,19 @@ from django.db import Error, close_old_connections, connections
 
 from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
-from cqa_site.judging.packages import Part
+from cqa_site.judging.packages import PackagePart
 from cqa_site.runs import jobs as bell
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.jobs import STOP
-from cqa_site.runs.ledger.lease import Outgoing
-from cqa_site.runs.ledger.replies import Finished, Read, read
+from cqa_site.runs.ledger.lease import OutgoingRequest
+from cqa_site.runs.ledger.replies import CallReading, FinishedRequest, read
 from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
 from cqa_site.runs.models import Call, Endpoint, Run
 from cqa_site.runs.processes import worker_name
 from cqa_site.web.logging import around
 
 from ..actions.endpoints import probe
-from ..jobs import JobRefused, Work, handles, wait_for
+from ..jobs import JobContext, JobRefused, handles, wait_for
 from ..ledger import gates as keys
 from ..planning import write_calls
 from ..progress import progress_of
@@ -63,8 +63,8 @@ class EndpointSession:
     client: ChatClient
     worker: str
     on_the_way: dict[asyncio.Task[None], int] = field(default_factory=dict)
-    finished: list[Finished] = field(default_factory=list)
-    readings: list[tuple[Run, Read]] = field(default_factory=list)
+    finished: list[FinishedRequest] = field(default_factory=list)
+    readings: list[tuple[Run, CallReading]] = field(default_factory=list)
     reaped_at: float = 0.0
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -128,7 +128,7 @@ def busy_endpoints() -> list[Endpoint]:
     Runs of the model in the box wait while it is being fetched.
     """
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint__original")
-    if packages.state(packages.Part.MODEL).is_fetching:
+    if packages.state(packages.PackagePart.MODEL).is_fetching:
         runs = runs.exclude(endpoint__kind=Endpoint.Kind.EMBEDDED)
     endpoints = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
     left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
@@ -190,7 +190,7 @@ async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_clai
     return turn
 
 
-def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, Read]]:
+def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, CallReading]]:
     """The turn and, after its commit, reading what it stored."""
     before = (list(turn.finished), list(turn.read))
     for attempt in range(TURN_TRIES):
@@ -210,21 +210,23 @@ def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, 
 
 
 def _keep_for_later(
-    lane: EndpointSession, turn: Turn, before: tuple[list[Finished], list[tuple[Run, Read]]]
-) -> list[tuple[Run, Read]]:
+    lane: EndpointSession,
+    turn: Turn,
+    before: tuple[list[FinishedRequest], list[tuple[Run, CallReading]]],
+) -> list[tuple[Run, CallReading]]:
     """The database is away: claim nothing, and bring the same things to the next turn."""
     lane.finished = before[0] + lane.finished
     turn.is_idle = turn.does_reap = False
     return before[1]
 
 
-def _send(lane: EndpointSession, outgoing: Outgoing) -> None:
+def _send(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
     task = asyncio.create_task(_carry(lane, outgoing))
     lane.on_the_way[task] = outgoing.call.pk
     task.add_done_callback(lane.on_the_way.pop)
 
 
-async def _carry(lane: EndpointSession, outgoing: Outgoing) -> None:
+async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
     """Carry one request; whatever happens becomes something to store."""
     run, call = outgoing.run, outgoing.call
     with around(
@@ -240,7 +242,7 @@ async def _carry(lane: EndpointSession, outgoing: Outgoing) -> None:
     lane.news.set()
 
 
-def _how(done: Finished) -> dict[str, object]:
+def _how(done: FinishedRequest) -> dict[str, object]:
     """How a request ended, for its line in the log."""
     if done.reply:
         reply = done.reply
@@ -254,24 +256,24 @@ def _how(done: Finished) -> dict[str, object]:
     return {"failure": failure.kind.value, "milliseconds": failure.milliseconds}
 
 
-async def _ask(lane: EndpointSession, outgoing: Outgoing) -> Finished:
+async def _ask(lane: EndpointSession, outgoing: OutgoingRequest) -> FinishedRequest:
     if outgoing.planned_key != outgoing.call.content_key and not outgoing.call.token_limit:
         changed = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
-        return Finished(outgoing, failure=changed)
+        return FinishedRequest(outgoing, failure=changed)
     assert outgoing.request is not None  # noqa: S101
     try:
         async with asyncio.timeout(outgoing.request.deadline + 5):
             reply = await lane.client.complete(outgoing.request)
-        return Finished(outgoing, reply=reply)
+        return FinishedRequest(outgoing, reply=reply)
     except CallFailed as failure:
-        return Finished(outgoing, failure=failure)
+        return FinishedRequest(outgoing, failure=failure)
     except TimeoutError:
         late = CallFailed(Failure.TIMEOUT, "No reply within the deadline.")
-        return Finished(outgoing, failure=late)
+        return FinishedRequest(outgoing, failure=late)
     except Exception:
         log.exception("a client broke its promise to raise only CallFailed")
         broken = CallFailed(Failure.CONNECTION, "The request could not be sent.")
-        return Finished(outgoing, failure=broken)
+        return FinishedRequest(outgoing, failure=broken)
 
 
 async def _wait(lane: EndpointSession, turn: Turn) -> None:
@@ -315,7 +317,7 @@ def _serve_inline(endpoint: Endpoint) -> int:
             time.sleep(PAUSE)
 
 
-async def _carry_all(lane: EndpointSession, outgoing: list[Outgoing]) -> None:
+async def _carry_all(lane: EndpointSession, outgoing: list[OutgoingRequest]) -> None:
     await asyncio.gather(*(_carry(lane, request) for request in outgoing))
 
 
@@ -399,7 +401,7 @@ def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
 
 
 @handles("plan_run", sends=True)
-def plan_run(work: Work) -> None:
+def plan_run(work: JobContext) -> None:
     """Write the calls of a draft; an endpoint nobody has asked before is probed first."""
     run = Run.objects.select_related("endpoint", "prompt", "study", "budget").get(
         public_id=work.payload["run"]
@@ -418,7 +420,7 @@ def plan_run(work: Work) -> None:
 
 
 @handles("probe_endpoint", sends=True)
-def probe_endpoint(work: Work) -> None:
+def probe_endpoint(work: JobContext) -> None:
     """Find out what an endpoint can do."""
     endpoint = Endpoint.objects.get(study=work.study, public_id=work.payload["endpoint"])
     _wait_for_model(endpoint)
@@ -429,7 +431,7 @@ def probe_endpoint(work: Work) -> None:
 
 
 @handles("run_webhook", sends=True)
-def run_webhook(work: Work) -> None:
+def run_webhook(work: JobContext) -> None:
     """Tell the address of a run that it ended."""
     send(
         Run.objects.select_related("study", "budget", "endpoint").get(
@@ -440,4 +442,4 @@ def run_webhook(work: Work) -> None:
 
 def _wait_for_model(endpoint: Endpoint) -> None:
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
-        wait_for(Part.MODEL)
+        wait_for(PackagePart.MODEL)

@@ -26,7 +26,7 @@ SHORTEST_SECRET = 16
 LAST_UNKNOWN = Case(When(~Q(kind=Endpoint.Kind.EMBEDDED), probed_at=None, then=1), default=0)
 
 
-class PlanForm(forms.Form):
+class RunPlanForm(forms.Form):
     """Everything a person chooses for a run but what it is about; that is up to each kind.
 
     A subclass names the ``kind`` of run and its ``prompt_kinds``, and says what it is about in
@@ -265,7 +265,7 @@ class PlanForm(forms.Form):
 
 def differing(name: str, **attributes: Any) -> Any:
     """A field that every run has, with a label, initial value or help of one kind's own."""
-    field = deepcopy(PlanForm.base_fields[name])
+    field = deepcopy(RunPlanForm.base_fields[name])
     vars(field).update(attributes)
     return field
 

@@ -30,14 +30,16 @@ class OpenGate:
     """An endpoint's gate while its row is locked."""
 
     endpoint: Endpoint
-    state: rules.Gate
+    state: rules.GateState
     now: datetime
     workers: dict[str, float] = field(default_factory=dict)
     refusals: int = 0
 
-    def note(self, outcome: rules.Outcome, epoch: int, retry_after: float | None = None) -> None:
+    def note(
+        self, outcome: rules.RequestOutcome, epoch: int, retry_after: float | None = None
+    ) -> None:
         """Take one finished request into account."""
-        self.refusals += outcome is rules.Outcome.THROTTLED
+        self.refusals += outcome is rules.RequestOutcome.THROTTLED
         self.state = rules.after(
             self.state,
             outcome,
@@ -92,7 +94,7 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
         _make_row(endpoint.source)
         row = rows.get()
     state = rules.refill(
-        rules.Gate(**row.state),
+        rules.GateState(**row.state),
         now=row.now.timestamp(),
         per_minute=endpoint.requests_per_minute,
         tokens=endpoint.tokens_per_minute,

@@ -16,7 +16,7 @@ from cqa_site.judging.chat import ChatRequest, content_key
 from cqa_site.judging.rate_limits import MAX_LOSSES
 from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.runs import processes
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject, kind_of
+from cqa_site.runs.kinds import CallRequest, EndedCall, ReplyReading, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 from cqa_site.web.logging import security
 
@@ -32,7 +32,7 @@ SUSPECTS_TOGETHER = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingRequest:
     """A request that may leave now."""
 
     run: Run
@@ -45,7 +45,9 @@ class Outgoing:
     planned_key: str
 
 
-def claim(run: Run, gate: OpenGate, worker: str, most: int) -> tuple[list[Outgoing], list[Call]]:
+def claim(
+    run: Run, gate: OpenGate, worker: str, most: int
+) -> tuple[list[OutgoingRequest], list[Call]]:
     """Lease up to ``most`` due calls of a working run; write their attempts; reserve money.
 
     The second list are calls whose identical request was answered before: they got that
@@ -72,14 +74,14 @@ def claim(run: Run, gate: OpenGate, worker: str, most: int) -> tuple[list[Outgoi
     )
     rows = zip(pairs, attempts, requests, keys, strict=True)
     outgoing = [
-        Outgoing(run, call, attempt, request, key, planned_key(run, call, question, key))
+        OutgoingRequest(run, call, attempt, request, key, planned_key(run, call, question, key))
         for (call, question), attempt, request, key in rows
         if call.pk not in reused
     ]
     return outgoing, [call for call in calls if call.pk in reused]
 
 
-def questions_for(run: Run, calls: list[Call]) -> list[Question]:
+def questions_for(run: Run, calls: list[Call]) -> list[CallRequest]:
     """What the app asks in some calls."""
     subjects = [Subject(call.subject, tuple(call.subject_ids)) for call in calls]
     return kind_of(run).questions(run, subjects)
@@ -91,7 +93,7 @@ def requests_for(run: Run, calls: list[Call]) -> list[ChatRequest]:
     return [request_of(run, *pair) for pair in zip(calls, questions, strict=True)]
 
 
-def request_of(run: Run, call: Call, question: Question) -> ChatRequest:
+def request_of(run: Run, call: Call, question: CallRequest) -> ChatRequest:
     """One request exactly as it leaves."""
     return ChatRequest(
         model=run.spec["model"],
@@ -125,7 +127,7 @@ def key_of(run: Run, call: Call, request: ChatRequest) -> str:
     )
 
 
-def planned_key(run: Run, call: Call, question: Question, key: str) -> str:
+def planned_key(run: Run, call: Call, question: CallRequest, key: str) -> str:
     """Identity of a request as the run was planned; ``key`` is that of the request as it is."""
     if not run.amendments:
         return key
@@ -296,7 +298,7 @@ def _take_back(run: Run, calls: list[Call], gate: OpenGate) -> None:
             call.state, call.finished_at = Call.State.CANCELLED, gate.now
         elif call.losses > MAX_LOSSES:
             call.state, call.reason, call.finished_at = Call.State.UNSCORED, "poison", gate.now
-            given_up.append(Ended(call, call.fence, Reading(reason="poison")))
+            given_up.append(EndedCall(call, call.fence, ReplyReading(reason="poison")))
         else:
             call.state = Call.State.READY
     write_each(calls, ["state", "reason", "losses", "lease_until", "finished_at"])

@@ -11,28 +11,28 @@ from cqa_site.judging import rate_limits as rules
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.endpoints import cost_micro
 from cqa_site.judging.rate_limits import (
+    GateStep,
     Next,
-    Step,
     after_failure,
     after_unusable_reply,
     is_repeatable,
 )
 from cqa_site.judging.replies import named
-from cqa_site.runs.kinds import Ended, Reading, RunKind, kind_of
+from cqa_site.runs.kinds import EndedCall, ReplyReading, RunKind, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 
 from . import gates as money
 from .gates import OpenGate, write_each
-from .lease import Outgoing, doubled_limit
+from .lease import OutgoingRequest, doubled_limit
 
 # Storing what came back: the raw reply first, and what a failure means for its call.
 
 
 OUTCOMES = {
-    Failure.THROTTLED: rules.Outcome.THROTTLED,
-    Failure.SERVER: rules.Outcome.BROKEN,
-    Failure.CONNECTION: rules.Outcome.BROKEN,
-    Failure.TIMEOUT: rules.Outcome.BROKEN,
+    Failure.THROTTLED: rules.RequestOutcome.THROTTLED,
+    Failure.SERVER: rules.RequestOutcome.BROKEN,
+    Failure.CONNECTION: rules.RequestOutcome.BROKEN,
+    Failure.TIMEOUT: rules.RequestOutcome.BROKEN,
 }
 # What reached the model is paid for even if no reply arrived.
 PAID = {Failure.TIMEOUT, Failure.GARBAGE, Failure.TOO_LARGE}
@@ -40,15 +40,15 @@ REFUSED_AT_START = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedRequest:
     """A request that is no longer on its way: exactly one of reply and failure is given."""
 
-    sent: Outgoing
+    sent: OutgoingRequest
     reply: ChatReply | None = None
     failure: CallFailed | None = None
 
 
-def store(run: Run, gate: OpenGate, finished: Sequence[Finished]) -> list[Call]:
+def store(run: Run, gate: OpenGate, finished: Sequence[FinishedRequest]) -> list[Call]:
     """Store replies and failures of one run; return the calls whose replies can be read.
 
     A request whose lease had passed on is closed as stale: it is paid for, and changes nothing.
@@ -69,14 +69,14 @@ def store(run: Run, gate: OpenGate, finished: Sequence[Finished]) -> list[Call]:
     return [done.sent.call for done in replied]
 
 
-def _with_parameter(done: Finished) -> Finished:
+def _with_parameter(done: FinishedRequest) -> FinishedRequest:
     """A refusal that names a parameter of the request says so: it would meet every other call."""
     if done.failure is None or done.sent.request is None:
         return done
     return replace(done, failure=named(done.failure, done.sent.request))
 
 
-def _leased_calls(finished: Sequence[Finished]) -> set[int]:
+def _leased_calls(finished: Sequence[FinishedRequest]) -> set[int]:
     """Primary keys of the calls whose lease this worker still holds; locks them in order."""
     wanted = {done.sent.call.pk: done.sent.attempt.fence for done in finished}
     rows = (
@@ -88,16 +88,16 @@ def _leased_calls(finished: Sequence[Finished]) -> set[int]:
     return {pk for pk, fence in rows if wanted[pk] == fence}
 
 
-def _tell_gate(gate: OpenGate, done: Finished) -> None:
+def _tell_gate(gate: OpenGate, done: FinishedRequest) -> None:
     if done.sent.attempt.worker == Call.IN_BATCH:
         return
     if done.reply:
-        gate.note(rules.Outcome.SUCCESS, done.sent.attempt.epoch)
+        gate.note(rules.RequestOutcome.SUCCESS, done.sent.attempt.epoch)
     elif done.failure and done.failure.kind in OUTCOMES:
         gate.note(OUTCOMES[done.failure.kind], done.sent.attempt.epoch, done.failure.retry_after)
 
 
-def _store_replies(run: Run, gate: OpenGate, done: list[Finished]) -> list[Finished]:
+def _store_replies(run: Run, gate: OpenGate, done: list[FinishedRequest]) -> list[FinishedRequest]:
     if not done:
         return []
     stored = Reply.objects.bulk_create(_reply_row(run, result) for result in done)
@@ -125,7 +125,7 @@ def _store_replies(run: Run, gate: OpenGate, done: list[Finished]) -> list[Finis
     return done
 
 
-def _reply_row(run: Run, done: Finished) -> Reply:
+def _reply_row(run: Run, done: FinishedRequest) -> Reply:
     reply = done.reply
     assert reply is not None  # noqa: S101 - _store_replies is given replies only
     return Reply(
@@ -150,7 +150,7 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def _cost(run: Run, done: Finished) -> int:
+def _cost(run: Run, done: FinishedRequest) -> int:
     """What a reply costs by its usage; the reserved amount where the endpoint reports none."""
     reply = done.reply
     if reply is None or reply.tokens_in is None or reply.tokens_out is None:
@@ -158,7 +158,7 @@ def _cost(run: Run, done: Finished) -> int:
     return cost_micro(reply.tokens_in, reply.tokens_out, **money.prices_of(run))
 
 
-def _store_failures(run: Run, gate: OpenGate, failed: list[Finished]) -> None:
+def _store_failures(run: Run, gate: OpenGate, failed: list[FinishedRequest]) -> None:
     if not failed:
         return
     spent = released = 0
@@ -180,7 +180,7 @@ def _store_failures(run: Run, gate: OpenGate, failed: list[Finished]) -> None:
         released += attempt.reserve_micro
         move(run, call, step, gate, reason=failure.kind.value)
         if step.next is Next.GIVE_UP:
-            given_up.append(Ended(call, call.fence, Reading(reason=failure.kind.value)))
+            given_up.append(EndedCall(call, call.fence, ReplyReading(reason=failure.kind.value)))
         if step.next is Next.PAUSE_RUN:
             pause(run, f"{failure.kind}: {failure}")
     write_each(calls, CHANGED)
@@ -213,7 +213,7 @@ CHANGED = [
 ]
 
 
-def move(run: Run, call: Call, step: Step, gate: OpenGate, *, reason: str) -> None:
+def move(run: Run, call: Call, step: GateStep, gate: OpenGate, *, reason: str) -> None:
     """Give a leased or replied call its next state in memory; the caller saves `CHANGED`."""
     call.tries += step.counts_as_try
     call.throttles += step.counts_as_throttle
@@ -247,7 +247,7 @@ def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None
     attempt.cost_micro = attempt.reserve_micro if is_paid else 0
 
 
-def _close_stale(run: Run, gate: OpenGate, stale: list[Finished]) -> None:
+def _close_stale(run: Run, gate: OpenGate, stale: list[FinishedRequest]) -> None:
     """Requests whose call was taken over: the reaper settled their money; keep what came."""
     if not stale:
         return
@@ -272,7 +272,7 @@ def _pause_if_all_refused(run: Run) -> None:
         pause(run, "request: the endpoint refuses every request as invalid")
 
 
-def _pause_if_unreachable(run: Run, failed: list[Finished]) -> None:
+def _pause_if_unreachable(run: Run, failed: list[FinishedRequest]) -> None:
     """A pre-flight of which nothing reached the endpoint waits for somebody, not for a clock."""
     messages = [str(done.failure) for done in failed if _is_unreached(done)]
     if run.state != Run.State.CHECKING or not messages:
@@ -283,11 +283,11 @@ def _pause_if_unreachable(run: Run, failed: list[Finished]) -> None:
         pause(run, f"{Failure.CONNECTION}: {messages[-1]}")
 
 
-def _is_unreached(done: Finished) -> bool:
+def _is_unreached(done: FinishedRequest) -> bool:
     return done.failure is not None and done.failure.kind is Failure.CONNECTION
 
 
-def _note_models(run: Run, replied: list[Finished]) -> None:
+def _note_models(run: Run, replied: list[FinishedRequest]) -> None:
     """Keep which models and fingerprints answered; more than one is shown as a warning."""
     seen = {(done.reply.model, done.reply.fingerprint) for done in replied if done.reply}
     known = {tuple(pair) for pair in run.flags.get("models", [])}
@@ -303,29 +303,29 @@ def _note_models(run: Run, replied: list[Finished]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class CallReading:
     """A call whose stored reply was read."""
 
     call: Call
-    reading: Reading
+    reading: ReplyReading
 
 
-def read(run: Run, calls: Sequence[Call]) -> list[Read]:
+def read(run: Run, calls: Sequence[Call]) -> list[CallReading]:
     """Read stored replies; a reply that breaks the parser is unusable, never fatal."""
     kind = kind_of(run)
-    return [Read(call, _read_one(kind, run, call)) for call in calls]
+    return [CallReading(call, _read_one(kind, run, call)) for call in calls]
 
 
-def _read_one(kind: RunKind, run: Run, call: Call) -> Reading:
+def _read_one(kind: RunKind, run: Run, call: Call) -> ReplyReading:
     try:
         if call.reply is None:
             raise ValueError("nothing is stored")
         return kind.read(run, call, call.reply)
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
-        return Reading(reason=f"parser_{type(error).__name__.lower()}"[:20])
+        return ReplyReading(reason=f"parser_{type(error).__name__.lower()}"[:20])
 
 
-def settle(run: Run, gate: OpenGate, readings: Sequence[Read]) -> int:
+def settle(run: Run, gate: OpenGate, readings: Sequence[CallReading]) -> int:
     """End the calls whose replies were read, or ask again; return how many ended.
 
     Only calls that are still in the state in which they were read change: when two workers
@@ -338,7 +338,9 @@ def settle(run: Run, gate: OpenGate, readings: Sequence[Read]) -> int:
     good = [reading for reading in readings if not reading.reading.reason]
     # Copies: if this transaction fails, the turn is tried again from the same counters.
     rest = [
-        Read(copy(reading.call), reading.reading) for reading in readings if reading.reading.reason
+        CallReading(copy(reading.call), reading.reading)
+        for reading in readings
+        if reading.reading.reason
     ]
     for success in good:
         success.call.state, success.call.finished_at = Call.State.DONE, gate.now
@@ -347,12 +349,12 @@ def settle(run: Run, gate: OpenGate, readings: Sequence[Read]) -> int:
     _save(good, rest)
     ended = [*good, *given_up]
     kind_of(run).store(
-        run, [Ended(result.call, result.call.fence, result.reading) for result in ended]
+        run, [EndedCall(result.call, result.call.fence, result.reading) for result in ended]
     )
     return len(ended)
 
 
-def _replied_calls(readings: Sequence[Read]) -> set[int]:
+def _replied_calls(readings: Sequence[CallReading]) -> set[int]:
     wanted = {reading.call.pk: reading.call.fence for reading in readings}
     rows = (
         Call.objects.select_for_update()
@@ -363,7 +365,7 @@ def _replied_calls(readings: Sequence[Read]) -> set[int]:
     return {pk for pk, fence in rows if wanted[pk] == fence}
 
 
-def _ask_again(run: Run, failure: Read, gate: OpenGate) -> Next:
+def _ask_again(run: Run, failure: CallReading, gate: OpenGate) -> Next:
     call, reading = failure.call, failure.reading
     step = after_unusable_reply(
         format_tries=call.format_tries,
@@ -384,7 +386,7 @@ def _raise_limit(run: Run, call: Call) -> None:
     call.reserve_micro += cost_micro(0, call.token_limit // 2, **money.prices_of(run))
 
 
-def _save(good: Sequence[Read], rest: Sequence[Read]) -> None:
+def _save(good: Sequence[CallReading], rest: Sequence[CallReading]) -> None:
     if good:
         first = good[0].call
         Call.objects.filter(pk__in=[success.call.pk for success in good]).update(

@@ -17,8 +17,8 @@ from cqa_site.runs.models import Attempt, Call, Endpoint, Run
 from ..kinds import kind_of
 from ..planning import ENOUGH_TEXTS, MOST, Dominant, are_alike, dominant, dominates
 from .gates import OpenGate, locked_gate
-from .lease import Outgoing, claim, reap, unread
-from .replies import Finished, Read, pause, settle, store
+from .lease import OutgoingRequest, claim, reap, unread
+from .replies import CallReading, FinishedRequest, pause, settle, store
 
 # What happens when the calls of a run are over: the pre-flight's report, the end, the message.
 
@@ -140,15 +140,15 @@ def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | No
 class Turn:
     """What a worker brings to a turn, and what it takes away."""
 
-    finished: list[Finished] = field(default_factory=list)
-    read: list[tuple[Run, Read]] = field(default_factory=list)
+    finished: list[FinishedRequest] = field(default_factory=list)
+    read: list[tuple[Run, CallReading]] = field(default_factory=list)
     may_claim: bool = True
     does_reap: bool = False
     # Primary keys of the calls this worker carries: only those are kept from running out.
     on_the_way: set[int] = field(default_factory=set)
     ended: int = 0
     to_read: list[tuple[Run, list[Call]]] = field(default_factory=list)
-    outgoing: list[Outgoing] = field(default_factory=list)
+    outgoing: list[OutgoingRequest] = field(default_factory=list)
     is_idle: bool = False
     waits_until: float = 0.0
 

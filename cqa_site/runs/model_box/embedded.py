@@ -341,7 +341,7 @@ class EmbeddedClient:
             )
 
     async def _client_of(self, address: Address) -> "OpenAIClient":
-        from cqa_site.judging.transport.egress import Allowed
+        from cqa_site.judging.transport.egress import AllowedNetwork
         from cqa_site.judging.transport.openai_client import OpenAIClient
 
         if self._client is None or self._address != address:
@@ -349,7 +349,7 @@ class EmbeddedClient:
             self._client = OpenAIClient(
                 base_url=address.base_url,
                 api_key=address.key,
-                allowed=[Allowed("127.0.0.1/32", address.port)],
+                allowed=[AllowedNetwork("127.0.0.1/32", address.port)],
             )
             self._address = address
         return self._client

@@ -13,9 +13,9 @@ register = template.Library()
 @register.inclusion_tag("runs/_packages.html", takes_context=True)
 def needs_packages(context: dict[str, Any], part: str) -> dict[str, Any]:
     """How far the packages are; nothing where they are there, or the study uses none of them."""
-    study, state = context["study"], packages.state(packages.Part(part))
+    study, state = context["study"], packages.state(packages.PackagePart(part))
     hidden = state.is_there or (
-        state.part == packages.Part.MODEL
+        state.part == packages.PackagePart.MODEL
         and not study.endpoints.filter(kind=Endpoint.Kind.EMBEDDED).exists()
     )
     return {} if hidden else {"study": study, "state": state}

@@ -30,7 +30,7 @@ from cqa_site.runs.forms.endpoints import CorrectionForm, LimitsForm, TokenLimit
 from cqa_site.runs.kinds import kind_of, prompt_kinds, unusable
 from cqa_site.runs.models import Attempt, Call, Job, Reply, Run
 from cqa_site.runs.planning import asked_again
-from cqa_site.runs.progress import Progress, can_be_corrected, planning_job, progress_of
+from cqa_site.runs.progress import RunProgress, can_be_corrected, planning_job, progress_of
 from cqa_site.web.rest.queries import chosen
 
 # The page of a run of any kind, steering it, and the fragment that shows how far it is.
@@ -178,7 +178,7 @@ def is_tight(run: Run) -> bool:
     return not can_be_corrected(run) and bool(tight_limit(run))
 
 
-def _ahead(run: Run, progress: Progress) -> Run | None:
+def _ahead(run: Run, progress: RunProgress) -> Run | None:
     """The run that keeps the endpoint busy, where this one has sent nothing yet."""
     if progress.in_flight or progress.ended or progress.opens_in:
         return None
@@ -378,9 +378,9 @@ job_urls = [path("jobs/<uuid:job_id>/", job_progress, name="job_progress")]
 @study_page(*RESEARCHERS)
 def packages_state(request: StudyRequest, study: Study, part: str) -> HttpResponse:
     """Return the notice; it polls only while they are being fetched."""
-    if part not in list(packages.Part):
+    if part not in list(packages.PackagePart):
         raise Http404
-    state = packages.state(packages.Part(part))
+    state = packages.state(packages.PackagePart(part))
     return render(request, "runs/_packages.html", {"study": study, "state": state})
 
 

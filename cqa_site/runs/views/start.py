@@ -21,7 +21,7 @@ from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.models import Run
 from cqa_site.runs.planning import estimate_run
@@ -31,7 +31,7 @@ from cqa_site.web.rest.queries import chosen
 # Starting a run of any kind: the form, what it will take, and a yes before money.
 
 
-def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
+def estimate(study: Study, form: RunPlanForm) -> dict[str, Any]:
     """What the run would take; ``agreement`` names exactly this plan at this price."""
     run = actions.draft(form.plan, study)
     forecast, is_sampled = estimate_run(run)
@@ -53,7 +53,7 @@ def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
 def start_page(
     request: StudyRequest,
     study: Study,
-    form: PlanForm,
+    form: RunPlanForm,
     template: str,
     context: dict[str, Any],
     look: Callable[[Study, Any], dict[str, Any]] = estimate,
@@ -82,14 +82,14 @@ def start_page(
         return render(request, template, context, status=422)
 
 
-def _carry_secret(form: PlanForm) -> None:
+def _carry_secret(form: RunPlanForm) -> None:
     """The browser gets no password back; its encrypted form goes along in the page."""
     data: Any = form.data
     form.data = data = data.copy()
     data["webhook_sealed"] = form.sealed_secret
 
 
-def start_one(request: StudyRequest, study: Study, form: PlanForm) -> HttpResponse:
+def start_one(request: StudyRequest, study: Study, form: RunPlanForm) -> HttpResponse:
     """Start the one run of a form; raises RunRefused."""
     run = actions.start_run(study=study, actor=request.user, plan=form.plan)
     return to_started(request, run)
@@ -123,7 +123,7 @@ class RunColumn:
 
 
 @dataclass(frozen=True)
-class RunFilter:
+class RunListFilter:
     """A choice above the list that only this kind has: name, heading, values, and lookup.
 
     ``choices`` takes the study and what was asked for.
@@ -135,7 +135,7 @@ class RunFilter:
     lookup: str
 
 
-STATES = RunFilter("state", lazy("State"), lambda *_: Run.State.choices, "state")
+STATES = RunListFilter("state", lazy("State"), lambda *_: Run.State.choices, "state")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class RunListPages:
     nothing: Promise
     starts: tuple[tuple[str, Promise], ...] = ()
     columns: tuple[RunColumn, ...] = ()
-    filters: tuple[RunFilter, ...] = ()
+    filters: tuple[RunListFilter, ...] = ()
     # What the columns need of other tables.
     related: tuple[str, ...] = ()
     # Fills the blocks of the shared one, where runs are started elsewhere.
@@ -178,11 +178,11 @@ class RunPages(RunListPages):
     """
 
     name: str
-    form: type[PlanForm]
+    form: type[RunPlanForm]
     # The heading over what a run is about, and its fields in rows.
     heading: Promise
     rows: tuple[tuple[str, ...], ...]
-    taken: Callable[[Study, PlanForm, int], RunScope]
+    taken: Callable[[Study, RunPlanForm, int], RunScope]
     # The title of the form; `lead` stands under it.
     new: Promise
     # One sentence about what no run can judge yet; ``starts`` say what to do.
@@ -242,7 +242,7 @@ def run_urls(face: RunPages, base: str) -> list[URLPattern]:
         context |= look(study, form) if form.is_valid() else {}
         return render(request, "runs/_kind_run_estimate.html", context)
 
-    def look(study: Study, form: PlanForm) -> dict[str, Any]:
+    def look(study: Study, form: RunPlanForm) -> dict[str, Any]:
         """What the run would take, in the engine's words and in the kind's."""
         forecast = estimate(study, form)
         return forecast | {"taken": face.taken(study, form, forecast["estimate"].requests)}

@@ -17,11 +17,11 @@ from django.core.management.base import OutputWrapper
 from .tables import (
     JSON_TYPES,
     WRITERS,
+    BackupColumn,
     BackupRefused,
-    Column,
+    BackupTable,
     Contents,
-    Damaged,
-    Table,
+    DamagedBackup,
     Value,
     as_line,
 )
@@ -57,7 +57,7 @@ def quiet(done: int, total: int, note: str) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class ArchivePart:
     """A part as it was written: its name in the zip, its size before compression, its hash."""
 
     name: str
@@ -66,10 +66,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class TablePart(Part):
+class TablePart(ArchivePart):
     """The rows of a table, and the hash of what they say."""
 
-    table: Table
+    table: BackupTable
     rows: int
     content: str
 
@@ -84,8 +84,8 @@ class Manifest:
     engine: str
     migrations: list[list[str]]
     tables: list[TablePart] = field(default_factory=list)
-    files: list[Part] = field(default_factory=list)
-    keys: Part | None = None
+    files: list[ArchivePart] = field(default_factory=list)
+    keys: ArchivePart | None = None
     # Files that were deleted while the backup was made.
     vanished: list[str] = field(default_factory=list)
     # Links that lead out of the folders of a site, or nowhere.
@@ -97,22 +97,24 @@ class Manifest:
         return sum(part.rows for part in self.tables)
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ArchivePart]:
         """Everything but the manifest itself."""
         return [*self.tables, *self.files, *([self.keys] if self.keys else [])]
 
 
-class Writer:
+class ArchiveWriter:
     """Writes parts one after the other, at bounded memory, and ends the file."""
 
     def __init__(self, target: IO[bytes], manifest: Manifest) -> None:
         self.manifest = manifest
-        self._target = _Summed(target)
+        self._target = _HashedFile(target)
         # Without a way back, zipfile writes sizes behind a part instead of into its head.
         self._zip = zipfile.ZipFile(self._target, "w")
         self._zip.comment = b"0" * SUM_LENGTH
 
-    def table(self, table: Table, rows: Iterator[list[Value]], say: Callable[[int], None]) -> None:
+    def table(
+        self, table: BackupTable, rows: Iterator[list[Value]], say: Callable[[int], None]
+    ) -> None:
         """Write the rows of a table; `say` hears now and then how many there are so far."""
         contents = Contents(table)
         with self._part(f"tables/{table.name}.jsonl") as part:
@@ -132,15 +134,15 @@ class Writer:
         with self._part(f"files/{name}") as part:
             while block := source.read(BLOCK):
                 part.write(block)
-        self.manifest.files.append(Part(*part.told))
+        self.manifest.files.append(ArchivePart(*part.told))
 
     def keys(self, content: bytes) -> None:
         """Write the sealed keys."""
         with self._part(KEYS) as part:
             part.write(content)
-        self.manifest.keys = Part(*part.told)
+        self.manifest.keys = ArchivePart(*part.told)
 
-    def __enter__(self) -> "Writer":
+    def __enter__(self) -> "ArchiveWriter":
         return self
 
     def __exit__(self, raised: type[BaseException] | None, *_more: object) -> None:
@@ -185,7 +187,7 @@ class _PartWriter:
         return self._name, self._bytes, self._hash.hexdigest()
 
 
-class _Summed:
+class _HashedFile:
     """A file that cannot go back, and ends with the hash of all before its last 64 bytes."""
 
     def __init__(self, target: IO[bytes]) -> None:
@@ -210,7 +212,7 @@ class _Summed:
 
 
 class Archive:
-    """A backup to read from. Whatever is not as it was written raises `Damaged`."""
+    """A backup to read from. Whatever is not as it was written raises `DamagedBackup`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -223,7 +225,7 @@ class Archive:
         except Exception as problem:
             # Crafted bytes make zipfile and its decompressors raise anything, here and below.
             why = "it is incomplete, or not a backup"
-            raise Damaged("the directory at its end", why) from problem
+            raise DamagedBackup("the directory at its end", why) from problem
         self.manifest = self._read_manifest()
 
     def __enter__(self) -> "Archive":
@@ -241,11 +243,11 @@ class Archive:
             for _block in self._blocks(part):
                 pass
         if not _is_whole(self.path):
-            raise Damaged("the bytes between its parts")
+            raise DamagedBackup("the bytes between its parts")
         say(len(parts), len(parts), "")
 
-    def rows(self, table: Table) -> Iterator[list[Value]]:
-        """The rows of a table; ends with `Damaged` where they are not those that were written."""
+    def rows(self, table: BackupTable) -> Iterator[list[Value]]:
+        """Yield the rows of a table; raise `DamagedBackup` where they were changed since."""
         part = next(
             candidate for candidate in self.manifest.tables if candidate.table.name == table.name
         )
@@ -256,9 +258,9 @@ class Archive:
             contents.add(row, line + b"\n")
             yield row
         if (contents.rows, contents.sha256) != (part.rows, part.content):
-            raise Damaged(part.name, "its rows are not those it was made from")
+            raise DamagedBackup(part.name, "its rows are not those it was made from")
 
-    def copy(self, part: Part, target: IO[bytes]) -> None:
+    def copy(self, part: ArchivePart, target: IO[bytes]) -> None:
         """Write a part into a file."""
         for block in self._blocks(part):
             target.write(block)
@@ -277,7 +279,7 @@ class Archive:
         ]
         odd = (Counter(entries) - Counter(named)) + (Counter(named) - Counter(entries))
         if odd:
-            raise Damaged(min(odd)[0], "present twice, unnamed, or of another size or kind")
+            raise DamagedBackup(min(odd)[0], "present twice, unnamed, or of another size or kind")
 
     def _read_manifest(self) -> Manifest:
         try:
@@ -285,13 +287,13 @@ class Archive:
                 written = source.read(MOST_MANIFEST + 1)
             content = json.loads(written) if len(written) <= MOST_MANIFEST else None
         except Exception as problem:
-            raise Damaged(MANIFEST) from problem
+            raise DamagedBackup(MANIFEST) from problem
         if not isinstance(content, dict):
-            raise Damaged(MANIFEST)
+            raise DamagedBackup(MANIFEST)
         _refuse_newer(content)
         return _manifest(content)
 
-    def _blocks(self, part: Part) -> Iterator[bytes]:
+    def _blocks(self, part: ArchivePart) -> Iterator[bytes]:
         digest, left = hashlib.sha256(), part.bytes
         try:
             with self._zip.open(part.name) as source:
@@ -303,12 +305,12 @@ class Archive:
                     digest.update(block)
                     yield block
         except Exception as problem:
-            raise Damaged(part.name) from problem
+            raise DamagedBackup(part.name) from problem
         if left or digest.hexdigest() != part.sha256:
-            raise Damaged(part.name)
+            raise DamagedBackup(part.name)
 
 
-def _lines(blocks: Iterator[bytes], part: Part) -> Iterator[bytes]:
+def _lines(blocks: Iterator[bytes], part: ArchivePart) -> Iterator[bytes]:
     rest: list[bytes] = []
     for block in blocks:
         *lines, last = block.split(b"\n")
@@ -317,19 +319,21 @@ def _lines(blocks: Iterator[bytes], part: Part) -> Iterator[bytes]:
             rest = []
         rest.append(last)
         if BLOCK * len(rest) > MOST_LINE:
-            raise Damaged(part.name, "a row is longer than any that is written")
+            raise DamagedBackup(part.name, "a row is longer than any that is written")
 
 
 def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Value]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as problem:
-        raise Damaged(part.name, "a row is not JSON") from problem
+        raise DamagedBackup(part.name, "a row is not JSON") from problem
     if not isinstance(row, list) or len(row) != len(kinds):
-        raise Damaged(part.name, "a row does not have one value for each column")
+        raise DamagedBackup(part.name, "a row does not have one value for each column")
     for value, kind, column in zip(row, kinds, part.table.columns, strict=True):
         if value is not None and type(value) not in kind:
-            raise Damaged(part.name, f"a value of another kind than its column {column.name}")
+            raise DamagedBackup(
+                part.name, f"a value of another kind than its column {column.name}"
+            )
     return row
 
 
@@ -347,7 +351,7 @@ def _refuse_newer(content: dict[str, Any]) -> None:
     from cqa_site import __version__
 
     if not isinstance(content.get("format"), int):
-        raise Damaged(MANIFEST, "its format is not a number")
+        raise DamagedBackup(MANIFEST, "its format is not a number")
     made_by = str(content.get("version"))[:40]
     if content.get("format") == FORMAT and _numbers(made_by) <= _numbers(__version__):
         return
@@ -365,14 +369,16 @@ def _manifest(content: dict[str, Any]) -> Manifest:
     """The manifest as it was written."""
     try:
         tables = [_table_part(part) for part in content.pop("tables")]
-        files = [Part(**part) for part in content.pop("files")]
+        files = [ArchivePart(**part) for part in content.pop("files")]
         keys = content.pop("keys")
-        read = Manifest(**content, tables=tables, files=files, keys=keys and Part(**keys))
+        read = Manifest(**content, tables=tables, files=files, keys=keys and ArchivePart(**keys))
         _refuse_unsound(read)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise Damaged(MANIFEST, "values are missing, unknown or of another kind") from problem
+        raise DamagedBackup(
+            MANIFEST, "values are missing, unknown or of another kind"
+        ) from problem
     if odd := [part.name for part in files if not _is_place(part.name)]:
-        raise Damaged(odd[0], "a site keeps no file of this name")
+        raise DamagedBackup(odd[0], "a site keeps no file of this name")
     return read
 
 
@@ -384,7 +390,7 @@ def _refuse_unsound(read: Manifest) -> None:
     for record in records:
         for part in fields(record):
             if not isinstance(getattr(record, part.name), _kind(part)):
-                raise Damaged(MANIFEST, f"a value of another kind for {part.name}")
+                raise DamagedBackup(MANIFEST, f"a value of another kind for {part.name}")
     texts = [read.version, *read.vanished, *read.left_out]
     for app, name in read.migrations:
         texts += [app, name]
@@ -392,7 +398,7 @@ def _refuse_unsound(read: Manifest) -> None:
     datetime.fromisoformat(read.made_at)
     is_ours = read.engine in WRITERS and _numbers(read.version) and read.version.isprintable()
     if not is_ours or any(part.bytes < 0 for part in read.parts):
-        raise Damaged(MANIFEST, "no engine, version or size of ours")
+        raise DamagedBackup(MANIFEST, "no engine, version or size of ours")
 
 
 def _is_place(name: str) -> bool:
@@ -410,8 +416,8 @@ def _kind(field: Field[Any]) -> Any:
 
 def _table_part(content: dict[str, Any]) -> TablePart:
     table = content.pop("table")
-    columns = tuple(Column(**column) for column in table.pop("columns"))
-    return TablePart(**content, table=Table(**table, columns=columns))
+    columns = tuple(BackupColumn(**column) for column in table.pop("columns"))
+    return TablePart(**content, table=BackupTable(**table, columns=columns))
 
 
 # How commands of backups tell how far they are: one line that changes, or nothing in a log.

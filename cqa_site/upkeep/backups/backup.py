@@ -18,12 +18,12 @@ from django.utils import timezone
 from cqa_site import __version__
 from cqa_site.people.models import User
 from cqa_site.runs.actions.runs import PausedWork, hold_back
-from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles, workers_alive
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles, workers_alive
 from cqa_site.runs.models import Job
 from cqa_site.sealing import reseal
 from cqa_site.web.database import chore
 
-from .archive import FORMAT, Archive, Manifest, Say, Writer, quiet
+from .archive import FORMAT, Archive, ArchiveWriter, Manifest, Say, quiet
 from .files import (
     Keys,
     all_or_none,
@@ -36,8 +36,8 @@ from .files import (
     seal,
     size_of,
 )
-from .tables import SQLITE, BackupRefused, Config, Contents, Table, Value, in_words, name_of
-from .transfer import Migrations, Snapshot, filled, load, migrate_on, refuse_full, snapshot
+from .tables import SQLITE, BackupRefused, BackupTable, Config, Contents, Value, in_words, name_of
+from .transfer import DatabaseSnapshot, Migrations, filled, load, migrate_on, refuse_full, snapshot
 
 # Making a backup while people work.
 
@@ -67,7 +67,7 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
     # Whatever was acknowledged before this moment is in the snapshot.
     moment = timezone.now()
     with path.open("wb") as target:
-        with snapshot() as taken, Writer(target, _about(taken, moment)) as writer:
+        with snapshot() as taken, ArchiveWriter(target, _about(taken, moment)) as writer:
             _write_tables(writer, taken, say)
             _write_files(writer, Path(settings.DATA_DIR), say)
             if sealed:
@@ -77,13 +77,13 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
     return writer.manifest
 
 
-def _about(taken: Snapshot, moment: datetime) -> Manifest:
+def _about(taken: DatabaseSnapshot, moment: datetime) -> Manifest:
     migrations = [list(migration) for migration in sorted(taken.migrations)]
     engine = taken.connection.vendor
     return Manifest(FORMAT, __version__, moment.isoformat(), engine, migrations)
 
 
-def _write_tables(writer: Writer, taken: Snapshot, say: Say) -> None:
+def _write_tables(writer: ArchiveWriter, taken: DatabaseSnapshot, say: Say) -> None:
     for done, table in enumerate(taken.tables):
         tell = partial(_tell_rows, say, done, len(taken.tables), table.name)
         tell(0)
@@ -94,7 +94,7 @@ def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
     say(done, total, f"{name}: {rows:,}" if rows else name)
 
 
-def _write_files(writer: Writer, folder: Path, say: Say) -> None:
+def _write_files(writer: ArchiveWriter, folder: Path, say: Say) -> None:
     """After the rows, so that every file a row knows was there already; one may go meanwhile."""
     paths, links = files_and_links(folder)
     writer.manifest.left_out.extend(link.relative_to(folder).as_posix() for link in links)
@@ -271,7 +271,7 @@ TIMES_ROWS = 4
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """What a restore did; `unreadable` names what needs its key again."""
 
     manifest: Manifest
@@ -288,16 +288,16 @@ class _FromArchive:
         return {(app, name) for app, name in self.archive.manifest.migrations}
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[BackupTable]:
         return [part.table for part in self.archive.manifest.tables]
 
-    def rows(self, table: Table) -> Iterator[list[Value]]:
+    def rows(self, table: BackupTable) -> Iterator[list[Value]]:
         return self.archive.rows(table)
 
 
 def restore_backup(
     archive: Archive, config: Config, folder: Path, *, keys: Keys | None, say: Say = quiet
-) -> Restored:
+) -> RestoreResult:
     """Fill the database and the folder from a backup that was checked.
 
     Files lie in place before the rows count; whatever fails takes both back.
@@ -312,7 +312,7 @@ def restore_backup(
             _count, unreadable = reseal(using=alias, older=keys["SECRETS_KEYS"] if keys else ())
             held = hold_back(alias)
             put_files(archive, folder, say)
-    return Restored(archive.manifest, unreadable, held)
+    return RestoreResult(archive.manifest, unreadable, held)
 
 
 def _check_room_for_restore(manifest: Manifest, config: Config, folder: Path) -> None:
@@ -355,7 +355,7 @@ def _refuse_at_work() -> None:
         )
 
 
-def _refuse_written(later: Snapshot, moved: dict[str, Contents]) -> None:
+def _refuse_written(later: DatabaseSnapshot, moved: dict[str, Contents]) -> None:
     for table in later.tables:
         now = Contents.of(table, later.rows(table))
         if now.sha256 != moved[table.name].sha256:
@@ -382,7 +382,7 @@ def ask_for_check(backup: StoredBackup, actor: User) -> Job:
 
 
 @handles(BACKUP_JOB, is_long=True)
-def back_up(work: Work) -> None:
+def back_up(work: JobContext) -> None:
     """Make a backup, then throw away what need not be kept."""
     file = settings.BACKUP_PASSPHRASE_FILE
     try:
@@ -399,7 +399,7 @@ def back_up(work: Work) -> None:
 
 
 @handles(CHECK_JOB, is_long=True)
-def check(work: Work) -> None:
+def check(work: JobContext) -> None:
     """Read a backup; the job fails with the name of the part that is damaged."""
     backup = {candidate.name: candidate for candidate in all_kept()}.get(work.payload["name"])
     if backup is None:
@@ -411,7 +411,7 @@ def check(work: Work) -> None:
         raise JobRefused(str(refusal)) from refusal
 
 
-def _progress_of(work: Work) -> Say:
+def _progress_of(work: JobContext) -> Say:
     """Names of files may be longer than a job's note."""
     return lambda done, total, note: work.progress(done, total, note[:200])
 

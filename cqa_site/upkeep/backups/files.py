@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 
 from .archive import FOLDERS, Archive, Say
-from .tables import BackupRefused, Damaged
+from .tables import BackupRefused, DamagedBackup
 
 # Files of a site that a backup holds, and how they come into an empty installation.
 
@@ -195,7 +195,7 @@ def unseal(content: bytes, passphrase: str) -> Keys:
     except InvalidTag:
         raise BackupRefused("This is not the passphrase that the backup was made with.") from None
     except (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-        raise Damaged("the keys") from None
+        raise DamagedBackup("the keys") from None
     return keys
 
 

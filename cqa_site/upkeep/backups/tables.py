@@ -37,7 +37,7 @@ class BackupRefused(Exception):
     """What was asked for cannot be done; the message says why, and what to do."""
 
 
-class Damaged(BackupRefused):
+class DamagedBackup(BackupRefused):
     """A backup is not what was written; `part` names where."""
 
     def __init__(self, part: str, why: str = "") -> None:
@@ -117,7 +117,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Column:
+class BackupColumn:
     """A column, the kind of its values, and of decimals how many digits follow the point."""
 
     name: str
@@ -126,37 +126,37 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class BackupTable:
     """A table, its columns, and the one that rows are in order of."""
 
     name: str
     key: str
-    columns: tuple[Column, ...]
+    columns: tuple[BackupColumn, ...]
 
 
-def table_of(model: type[Model]) -> Table:
+def table_of(model: type[Model]) -> BackupTable:
     """What is to be read of a model's own table; a child's table has only what is its own."""
     fields = [field for field in model._meta.local_concrete_fields if not field.generated]
     columns = tuple(_column(field) for field in fields)
-    return Table(model._meta.db_table, str(model._meta.pk.column), columns)
+    return BackupTable(model._meta.db_table, str(model._meta.pk.column), columns)
 
 
-def _column(field: "Field[Any, Any]") -> Column:
+def _column(field: "Field[Any, Any]") -> BackupColumn:
     shaped: Any = field
     while shaped.is_relation:
         shaped = shaped.target_field
     kind = KINDS.get(shaped.get_internal_type())
     if kind is None:
         raise BackupRefused(f"Nobody has said how a backup keeps {field} ({type(field)}).")
-    return Column(str(field.column), kind, getattr(shaped, "decimal_places", 0) or 0)
+    return BackupColumn(str(field.column), kind, getattr(shaped, "decimal_places", 0) or 0)
 
 
-def readers(table: Table, vendor: str) -> list[Convert | None]:
+def readers(table: BackupTable, vendor: str) -> list[Convert | None]:
     """For each column what makes a value of a database one for JSON; None where it is one."""
     return [_reader(column, vendor) for column in table.columns]
 
 
-def writers(table: Table, vendor: str) -> list[Convert | None]:
+def writers(table: BackupTable, vendor: str) -> list[Convert | None]:
     """For each column what makes a value from JSON one for a database; None where it is one."""
     return [WRITERS[vendor].get(column.kind) for column in table.columns]
 
@@ -169,7 +169,7 @@ def converted(row: tuple[Value, ...] | list[Value], converts: list[Convert | Non
     ]
 
 
-def _reader(column: Column, vendor: str) -> Convert | None:
+def _reader(column: BackupColumn, vendor: str) -> Convert | None:
     if column.kind == "decimal":
         return lambda value: f"{Decimal(str(value)):.{column.places}f}"
     return READERS[vendor].get(column.kind)
@@ -232,13 +232,13 @@ WRITERS: dict[str, dict[str, Convert]] = {
 class Contents:
     """The hash of rows in the order of their key, and their number."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: BackupTable) -> None:
         self.rows = 0
         self._hash = hashlib.sha256()
         self._json = [at for at, column in enumerate(table.columns) if column.kind == "json"]
 
     @classmethod
-    def of(cls, table: Table, rows: Iterable[list[Value]]) -> "Contents":
+    def of(cls, table: BackupTable, rows: Iterable[list[Value]]) -> "Contents":
         """What all these rows come to."""
         contents = cls(table)
         for row in rows:

@@ -30,9 +30,9 @@ from .archive import Say
 from .tables import (
     SQLITE,
     BackupRefused,
+    BackupTable,
     Config,
     Contents,
-    Table,
     Value,
     converted,
     in_words,
@@ -54,7 +54,7 @@ COPY = "backing-up-"
 Migrations = set[tuple[str, str]]
 
 
-class Snapshot:
+class DatabaseSnapshot:
     """Tables and their rows at one moment, by the models that this database was made from."""
 
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
@@ -63,12 +63,12 @@ class Snapshot:
         self.tables = [table_of(model) for model in models_at(connection, self.migrations)]
         self.tables = [table for table in self.tables if table.name not in LEFT_OUT]
 
-    def rows(self, table: Table) -> Iterator[list[Value]]:
+    def rows(self, table: BackupTable) -> Iterator[list[Value]]:
         """Rows in the order of their key, as JSON has them."""
         return read_rows(self.connection, table)
 
 
-def read_rows(connection: BaseDatabaseWrapper, table: Table) -> Iterator[list[Value]]:
+def read_rows(connection: BaseDatabaseWrapper, table: BackupTable) -> Iterator[list[Value]]:
     """Rows of a table in the order of its key; a cursor of the server keeps memory small."""
     quote = connection.ops.quote_name
     columns = ", ".join(quote(column.name) for column in table.columns)
@@ -115,15 +115,15 @@ def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[t
 
 
 @contextmanager
-def snapshot(alias: str = "default") -> Iterator[Snapshot]:
+def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
     """What the database holds now; writers wait for as long as SQLite's file is copied."""
     connection = connections[alias]
     if connection.vendor == "sqlite":
         with _copied(connection) as copy:
-            yield Snapshot(copy)
+            yield DatabaseSnapshot(copy)
     else:
         with _one_moment(alias) as reader:
-            yield Snapshot(reader)
+            yield DatabaseSnapshot(reader)
 
 
 @contextmanager
@@ -267,7 +267,7 @@ def _copy(source: Path, target: Path) -> None:
 # Rows of one database into another, by the models they were written with, and the proof of it.
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """Where rows come from: a backup, or another database."""
 
     @property
@@ -275,14 +275,14 @@ class Source(Protocol):
         """Those that made the tables."""
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[BackupTable]:
         """All tables with rows to take over."""
 
-    def rows(self, table: Table) -> Iterator[list[Value]]:
+    def rows(self, table: BackupTable) -> Iterator[list[Value]]:
         """In the order of their key."""
 
 
-def load(source: Source, alias: str, say: Say) -> dict[str, Contents]:
+def load(source: RowSource, alias: str, say: Say) -> dict[str, Contents]:
     """Make the tables as they were, fill them, and compare what they hold; contents by name."""
     connection = connections[alias]
     migrate_to(connection, source.migrations)
@@ -299,7 +299,7 @@ def load(source: Source, alias: str, say: Say) -> dict[str, Contents]:
     return loaded
 
 
-def _refuse_others(tables: list[Table], models: list[type[Model]]) -> None:
+def _refuse_others(tables: list[BackupTable], models: list[type[Model]]) -> None:
     """Refuse all names but those of the models: a backup is a file that somebody may have made."""
     known = {table.name: table for table in map(table_of, models)}
     for table in tables:
@@ -350,7 +350,9 @@ def migrate_on(alias: str) -> None:
     call_command("createcachetable", database=alias, verbosity=0)
 
 
-def _load_table(connection: BaseDatabaseWrapper, source: Source, table: Table) -> Contents:
+def _load_table(
+    connection: BaseDatabaseWrapper, source: RowSource, table: BackupTable
+) -> Contents:
     read = Contents(table)
     try:
         _write(connection, table, read.counted(source.rows(table)))
@@ -371,7 +373,9 @@ def _load_table(connection: BaseDatabaseWrapper, source: Source, table: Table) -
     return stored
 
 
-def _write(connection: BaseDatabaseWrapper, table: Table, rows: Iterable[list[Value]]) -> None:
+def _write(
+    connection: BaseDatabaseWrapper, table: BackupTable, rows: Iterable[list[Value]]
+) -> None:
     quote, converts = connection.ops.quote_name, writers(table, connection.vendor)
     columns = ", ".join(quote(column.name) for column in table.columns)
     ready = (converted(row, converts) for row in rows)

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from .findings import Finding, State, unknown, wrong
+from .findings import CheckState, Finding, unknown, wrong
 
 # What was found so long ago is not news.
 FRESH = 60.0
@@ -159,7 +159,7 @@ class ExaminationThread:
 
     def _is_away(self) -> bool:
         return any(
-            finding.state == State.WRONG and EXAMINATIONS[key].must_answer
+            finding.state == CheckState.WRONG and EXAMINATIONS[key].must_answer
             for key, finding in self.found.items()
         )
 

@@ -19,7 +19,7 @@ from typing import Protocol
 ROOT = Path(__file__).resolve().parents[3]
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """How it stands, worst first."""
 
     WRONG = "wrong"
@@ -32,7 +32,7 @@ class State(StrEnum):
 class Finding:
     """One sentence about what was found; a remedy and its command where there is one."""
 
-    state: State
+    state: CheckState
     says: str
     remedy: str = ""
     command: str = ""
@@ -42,22 +42,22 @@ class Finding:
 
 def well(says: str) -> Finding:
     """Nothing to be done."""
-    return Finding(State.WELL, says)
+    return Finding(CheckState.WELL, says)
 
 
 def look(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] = ()) -> Finding:
     """It works, and somebody should look at it."""
-    return Finding(State.LOOK, says, remedy, command, more)
+    return Finding(CheckState.LOOK, says, remedy, command, more)
 
 
 def wrong(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] = ()) -> Finding:
     """It does not work, or is unsafe."""
-    return Finding(State.WRONG, says, remedy, command, more)
+    return Finding(CheckState.WRONG, says, remedy, command, more)
 
 
 def unknown(says: str, remedy: str = "") -> Finding:
     """It could not be examined."""
-    return Finding(State.UNKNOWN, says, remedy)
+    return Finding(CheckState.UNKNOWN, says, remedy)
 
 
 class ReportedFinding(Protocol):
@@ -81,7 +81,7 @@ def as_row(told: ReportedFinding) -> dict[str, object]:
     return {"key": told.key, "family": told.family, "name": told.name, **asdict(told.finding)}
 
 
-def grouped(results: Iterable[ReportedFinding], state: State) -> list[tuple[str, Finding]]:
+def grouped(results: Iterable[ReportedFinding], state: CheckState) -> list[tuple[str, Finding]]:
     """What was found in a state, each once, under the names of all that found it."""
     groups: dict[Finding, list[ReportedFinding]] = {}
     for result in results:
@@ -112,9 +112,9 @@ def manage(arguments: str) -> str:
 
 
 WIDTH = 100
-MARKS = {State.WRONG: "WRONG", State.LOOK: "LOOK", State.UNKNOWN: "UNKNOWN"}
+MARKS = {CheckState.WRONG: "WRONG", CheckState.LOOK: "LOOK", CheckState.UNKNOWN: "UNKNOWN"}
 INDENT = 9
-Paint = Callable[[str, State], str]
+Paint = Callable[[str, CheckState], str]
 
 
 def in_lines(
@@ -142,10 +142,10 @@ def _trouble(title: str, finding: Finding, paint: Paint) -> list[str]:
 
 
 def _well(results: list[ReportedFinding], paint: Paint, in_full: bool) -> Iterable[str]:
-    well = [result for result in results if result.finding.state == State.WELL]
+    well = [result for result in results if result.finding.state == CheckState.WELL]
     families = dict.fromkeys(finding.family for finding in well)
     width = max(map(len, families), default=0) + 2
-    mark = paint(f"{'WELL':<{INDENT}}", State.WELL)
+    mark = paint(f"{'WELL':<{INDENT}}", CheckState.WELL)
     for family in families:
         names = [finding for finding in well if finding.family == family]
         if in_full:
@@ -173,14 +173,16 @@ def _wrapped(text: str) -> list[str]:
 
 def _count(results: list[ReportedFinding]) -> str:
     """How many of each state."""
-    counts = {state: sum(result.finding.state == state for result in results) for state in State}
-    words = {
-        State.WRONG: "wrong",
-        State.LOOK: "with warnings",
-        State.UNKNOWN: "not checked",
-        State.WELL: "OK",
+    counts = {
+        state: sum(result.finding.state == state for result in results) for state in CheckState
     }
-    told = ", ".join(f"{counts[state]} {words[state]}" for state in State if counts[state])
+    words = {
+        CheckState.WRONG: "wrong",
+        CheckState.LOOK: "with warnings",
+        CheckState.UNKNOWN: "not checked",
+        CheckState.WELL: "OK",
+    }
+    told = ", ".join(f"{counts[state]} {words[state]}" for state in CheckState if counts[state])
     return f"{len(results)} checked: {told}."
 
 
@@ -267,5 +269,5 @@ def _unreadable(problem: Exception) -> Finding:
     return wrong(says, "To see the message of Python, run:", python("manage.py check"))
 
 
-def _plain(text: str, _state: State) -> str:
+def _plain(text: str, _state: CheckState) -> str:
     return text

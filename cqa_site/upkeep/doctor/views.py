@@ -12,14 +12,14 @@ from cqa_site.people.access import PersonRequest, administrator_page
 
 from . import examinations  # noqa: F401  they register themselves
 from .examination import Result, examine
-from .findings import State, grouped
+from .findings import CheckState, grouped
 
 # A page waits no longer; the command does.
 SECONDS = 1.5
 TROUBLES = (
-    (State.WRONG, _("Problems"), "bad"),
-    (State.LOOK, _("Warnings"), "warn"),
-    (State.UNKNOWN, _("Not checked"), ""),
+    (CheckState.WRONG, _("Problems"), "bad"),
+    (CheckState.LOOK, _("Warnings"), "warn"),
+    (CheckState.UNKNOWN, _("Not checked"), ""),
 )
 
 
@@ -33,7 +33,7 @@ def site_state(request: PersonRequest) -> HttpResponse:
         for state, title, mark in TROUBLES
         if (groups := grouped(results, state))
     ]
-    well = _in_state(results, State.WELL)
+    well = _in_state(results, CheckState.WELL)
     families = [
         (family, ", ".join(member.name for member in members), members)
         for family, group in groupby(well, key=attrgetter("family"))
@@ -43,12 +43,12 @@ def site_state(request: PersonRequest) -> HttpResponse:
         "count": len(results),
         "troubles": troubles,
         "families": families,
-        "wrong": len(_in_state(results, State.WRONG)),
-        "unknown": len(_in_state(results, State.UNKNOWN)),
+        "wrong": len(_in_state(results, CheckState.WRONG)),
+        "unknown": len(_in_state(results, CheckState.UNKNOWN)),
         "well": len(well),
     }
     return render(request, "upkeep/state.html", context)
 
 
-def _in_state(results: list[Result], state: State) -> list[Result]:
+def _in_state(results: list[Result], state: CheckState) -> list[Result]:
     return [result for result in results if result.finding.state == state]

@@ -15,7 +15,7 @@ from cqa_site.people.models import Membership
 from cqa_site.web.rest.queries import conflict_on
 
 from .deletion import NotArchived, StudyBusy, archive_study, delete_study, unarchive_study
-from .views import NameForm
+from .views import StudyNameForm
 
 
 class StudyDetailViews(AdminViews):
@@ -56,7 +56,7 @@ class StudyDetailViews(AdminViews):
     @extend_schema(request=DeletionInput, responses={202: DeletionSerializer})
     def destroy(self, request: Request, **kwargs: Any) -> Response:
         """Delete an archived study permanently, in the background; the body is ``{"name": …}``."""
-        form = NameForm(self.read(DeletionInput), study=self.study)
+        form = StudyNameForm(self.read(DeletionInput), study=self.study)
         require_valid(form)
         with conflict_on(NotArchived, StudyBusy):
             job = delete_study(study=self.study, actor=request.user)

@@ -23,7 +23,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Round
 from cqa_site.rounds.progress import rounds_of
-from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
 from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Job, Run
 from cqa_site.web.database import chore
@@ -162,7 +162,7 @@ def delete_again() -> int:
 
 
 @handles(DELETE_JOB, is_long=True)
-def delete_rows(work: Work) -> None:
+def delete_rows(work: JobContext) -> None:
     """Delete what belongs to the study, then the study, and leave one line in the site's log."""
     studies = Study.objects.filter(public_id=work.payload["id"], deleted_at__isnull=False)
     study = studies.first()
@@ -254,7 +254,7 @@ def rows_of(model: Model, study: Study) -> QuerySet[Any]:
 class Deletion:
     """One worker at one study; ``done`` counts what was deleted before, too."""
 
-    def __init__(self, study: Study, work: Work) -> None:
+    def __init__(self, study: Study, work: JobContext) -> None:
         self.study, self.work = study, work
         *self.tables, _study = tables_of_study()
         self.done = work.job.done

@@ -28,7 +28,7 @@ from .deletion import (
 )
 
 
-class NameForm(forms.Form):
+class StudyNameForm(forms.Form):
     """The name of the study, typed: the wrong study is not deleted by a click."""
 
     name = forms.CharField(label=lazy("Name of the study"))
@@ -70,7 +70,7 @@ def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(Role.ADMIN, in_archive=True)
 def study_delete(request: StudyRequest, study: Study) -> HttpResponse:
     """Say what goes, and delete the study once its name was typed."""
-    form = NameForm(request.POST or None, study=study)
+    form = StudyNameForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
             job = delete_study(study=study, actor=request.user)

@@ -27,7 +27,7 @@ ROOM, ENTRY = 1 << 20, 40
 BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
-class Counts(NamedTuple):
+class RequestCounts(NamedTuple):
     """What is counted of requests."""
 
     registry: "CollectorRegistry"
@@ -80,7 +80,7 @@ def counted() -> "CollectorRegistry":
 
 
 @cache
-def _counts() -> Counts:
+def _counts() -> RequestCounts:
     """Made with the first request: the package looks for the folder when it is loaded."""
     from prometheus_client import (
         CollectorRegistry,
@@ -92,7 +92,7 @@ def _counts() -> Counts:
     disable_created_metrics()  # type: ignore[no-untyped-call]
     _reserve_room()
     registry = CollectorRegistry()
-    return Counts(
+    return RequestCounts(
         registry,
         Counter(
             "counterpoint_requests",

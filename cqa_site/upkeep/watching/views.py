@@ -31,10 +31,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
         raise Http404
     from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-    return HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    return HttpResponse(generate_latest(MetricsCollector()), content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-class Everything:
+class MetricsCollector:
     """What is counted of requests, then what is looked up."""
 
     def collect(self) -> "Iterator[Metric]":

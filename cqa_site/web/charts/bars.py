@@ -220,7 +220,7 @@ def heatmap(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class ChartGrid:
     """Where cells stand, and what stands around them."""
 
     left: float
@@ -241,7 +241,7 @@ class Grid:
 
 def _grid(
     across: list[str], down: list[str], titles: tuple[str, str], inside: Lines, size: str
-) -> Grid:
+) -> ChartGrid:
     picture = WIDTHS[size]
     left, width = _columns(down, across, picture)
     is_named, is_square = all(fits(name, width - AIR, SIZE) for name in across), across == down
@@ -255,7 +255,7 @@ def _grid(
     labels = [f"{title} {arrow}" for title, arrow in zip(titles, "→↓", strict=True) if title]
     words = _lines(labels, picture - 2 * EDGE)
     lines = _shown(inside, width)
-    return Grid(
+    return ChartGrid(
         left=left,
         top=EDGE + LEADING * len(words) + 14 * max(map(len, heads), default=0) + AIR,
         width=width,
@@ -300,7 +300,7 @@ def _lines(texts: Sequence[str], width: float) -> list[str]:
     return [line for text in texts for line in wrap(text, width, SIZE, most=4)]
 
 
-def _shades(cells: Rows, grid: Grid) -> Layer:
+def _shades(cells: Rows, grid: ChartGrid) -> Layer:
     marked = [
         {
             "x": grid.left + grid.width * cell["across"],
@@ -323,7 +323,7 @@ def _shade(share: float | None) -> float | None:
     return share / DEEP / 2 if share <= DEEP else 1 - (1 - share) * 0.55
 
 
-def _borders(grid: Grid) -> Layer:
+def _borders(grid: ChartGrid) -> Layer:
     """Thin lines around all cells, so that pale ones have an end."""
     right = grid.left + grid.width * len(grid.heads)
     heights = [grid.top + grid.height * at for at in range(len(grid.names) + 1)]
@@ -332,7 +332,7 @@ def _borders(grid: Grid) -> Layer:
     return segments([*lines, *(segment(x, grid.top, x, grid.end) for x in places)], "grid")
 
 
-def _words(grid: Grid) -> list[Layer]:
+def _words(grid: ChartGrid) -> list[Layer]:
     """Titles, names of rows and columns, and the key."""
     names = [
         text
@@ -360,7 +360,7 @@ def _around(lines: Sequence[str], x: float, y: float, leading: float) -> list[di
     return [{"x": x, "y": first + leading * at, "text": line} for at, line in enumerate(lines)]
 
 
-def _texts(cells: Rows, grid: Grid, *, is_deep: bool) -> Layer:
+def _texts(cells: Rows, grid: ChartGrid, *, is_deep: bool) -> Layer:
     """What stands in the deep cells, or in the pale ones."""
     words = [
         text

@@ -47,7 +47,7 @@ TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RowPlacement:
     """Where rows stand: the ends of the axis, heights in pixels, and the names on their lines.
 
     A row has slots above each other, one for each dot.
@@ -93,7 +93,7 @@ def place_rows(
     slots: int = 1,
     slot: float = 18,
     beyond: float = 0,
-) -> Place:
+) -> RowPlacement:
     """Room for names and numbers; ``beyond`` is kept free at the right of them.
 
     Long names take several lines, in a narrow picture above their dots.
@@ -107,7 +107,7 @@ def place_rows(
     taken = max((text_width(number, SIZE, is_bold=True) for number in numbers), default=0)
     tall = [LINE * len(label) for label in lines]
     dots, apart = slots * slot, APART if slots == 1 else 3 * APART
-    return Place(
+    return RowPlacement(
         width=width,
         left=EDGE if is_above else column + EDGE + GAP,
         right=width - beyond - (taken + GAP if taken else 2 * EDGE),
@@ -123,7 +123,7 @@ def place_rows(
     )
 
 
-def frame(place: Place, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Layer]:
+def frame(place: RowPlacement, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Layer]:
     """Names, lines and the axis, with dashed lines at the marks; and nothing behind a name."""
     rows = range(len(place.names))
     across = [
@@ -139,12 +139,12 @@ def frame(place: Place, axis: Axis, title: str, marks: Sequence[float] = ()) -> 
     ]
 
 
-def below(place: Place, title: str) -> float:
+def below(place: RowPlacement, title: str) -> float:
     """How much the axis and its title take below the rows."""
     return 26 + LEADING * len(_title(place, title)[0])
 
 
-def spans(rows: Rows, axis: Axis, place: Place, names: Sequence[str]) -> Layer:
+def spans(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
     """Lines from low to high at the height y."""
     known = [row for row in rows if row["low"] is not None and row["high"] is not None]
     x = values("low", axis, (place.left, place.right))
@@ -152,7 +152,7 @@ def spans(rows: Rows, axis: Axis, place: Place, names: Sequence[str]) -> Layer:
     return layer(known, "rule", {**across, **looks(names, has_signs=False)}, style="interval")
 
 
-def dots(rows: Rows, axis: Axis, place: Place, names: Sequence[str]) -> Layer:
+def dots(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
     """A sign at each value at the height y."""
     known = [row for row in rows if row["value"] is not None]
     x = values("value", axis, (place.left, place.right))
@@ -168,7 +168,7 @@ def number_of(value: float | None, axis: Axis) -> str:
     return text_of(float(value), places)
 
 
-def _upright(place: Place, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
+def _upright(place: RowPlacement, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
     """Upright lines, in pieces where names stand above their dots."""
     half = place.slots * place.slot / 2
     made = []
@@ -182,7 +182,7 @@ def _upright(place: Place, axis: Axis, values: Sequence[float]) -> list[dict[str
     return made
 
 
-def _names(place: Place) -> Layer:
+def _names(place: RowPlacement) -> Layer:
     x = place.left if place.is_above else place.left - GAP
     marked = []
     for at, lines in enumerate(place.names):
@@ -194,7 +194,7 @@ def _names(place: Place) -> Layer:
     return texts(marked, "name", "left" if place.is_above else "right")
 
 
-def _axis(place: Place, axis: Axis, title: str) -> list[Layer]:
+def _axis(place: RowPlacement, axis: Axis, title: str) -> list[Layer]:
     y = place.bottom + 12
     labels: list[dict[str, Any]] = [
         {"x": axis.place(tick, place.left, place.right), "y": y, "text": label}
@@ -210,7 +210,7 @@ def _axis(place: Place, axis: Axis, title: str) -> list[Layer]:
     return [texts(labels, "soft", "center"), texts(words, "soft", align)]
 
 
-def _title(place: Place, title: str) -> tuple[list[str], str]:
+def _title(place: RowPlacement, title: str) -> tuple[list[str], str]:
     """Under the middle of the axis, or from its end to the left where it needs more room."""
     span = place.right - place.left
     if not title:
@@ -351,7 +351,7 @@ def ranked_dots(
     return finish(layers, size, place.bottom + below(place, title))
 
 
-def _brackets(rows: Rows, place: Place) -> Layer:
+def _brackets(rows: Rows, place: RowPlacement) -> Layer:
     """A thin bracket behind the numbers of neighbours that share a group."""
     lines, at, x = [], 0, place.width - 2
     for group, members in groupby(rows, key=lambda row: row.get("group")):

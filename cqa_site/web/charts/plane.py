@@ -170,7 +170,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Label:
+class DotLabel:
     """A word's middle, and where the line from its dot ends if that is not just beside it."""
 
     text: str
@@ -181,7 +181,7 @@ class Label:
 
 def beside(
     points: Sequence[Point], names: Sequence[str], area: Box, taken: Sequence[Box] = ()
-) -> list[Label] | None:
+) -> list[DotLabel] | None:
     """A name just beside each dot, meeting nothing; None where they do not all fit."""
     placed: list[Box] = []
     made = []
@@ -193,15 +193,17 @@ def beside(
         if free is None:
             return None
         placed.append(free)
-        made.append(Label(name, *_middle(free)))
+        made.append(DotLabel(name, *_middle(free)))
     return made
 
 
-def numbered(points: Sequence[Point], area: Box, taken: Sequence[Box] = ()) -> list[Label | None]:
+def numbered(
+    points: Sequence[Point], area: Box, taken: Sequence[Box] = ()
+) -> list[DotLabel | None]:
     """Numbers from 1 near their dots, or off a crowd with a line; None where there is no place."""
     placed: list[Box] = []
     leads: list[Box] = []
-    made: list[Label | None] = []
+    made: list[DotLabel | None] = []
     for point in points:
         text = str(len(placed) + 1)
         near = _near(point, text_width(text, SIZE, is_bold=True))
@@ -214,7 +216,7 @@ def numbered(points: Sequence[Point], area: Box, taken: Sequence[Box] = ()) -> l
         # A line leaves its own dot, and those that it lies on.
         leads += along(point, lead) if lead else []
         placed.append(free)
-        made.append(Label(text, *_middle(free), lead))
+        made.append(DotLabel(text, *_middle(free), lead))
     return made
 
 
@@ -334,7 +336,7 @@ def _along(line: tuple[float, float, float, float], plane: Plane) -> list[Box]:
     return along((plane.x(x), plane.y(y)), (plane.x(x2), plane.y(y2)))
 
 
-def _words(labels: Sequence[Label]) -> Layer:
+def _words(labels: Sequence[DotLabel]) -> Layer:
     words = [{"x": label.x, "y": label.y, "text": label.text} for label in labels]
     return texts(words, "value", "center")
 

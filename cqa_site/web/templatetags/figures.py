@@ -19,7 +19,7 @@ HEATS = 5
 NAMED = re.compile(r"([A-Z][a-z]+(?: [a-z]+){0,2}): (.+)", re.S)
 
 
-class Bounded(Protocol):
+class HasInterval(Protocol):
     """An estimate, of whatever kind."""
 
     @property
@@ -57,7 +57,7 @@ def points(difference: float) -> str:
 
 
 @register.filter
-def interval(entry: Bounded, places: int = 3) -> str:
+def interval(entry: HasInterval, places: int = 3) -> str:
     """Both bounds of an estimate in brackets, or nothing."""
     if entry.low is None or entry.high is None:
         return ""

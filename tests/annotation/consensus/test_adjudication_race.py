@@ -8,7 +8,7 @@ from django.db import connection, connections, transaction
 from annotation.consensus.actions import consensus
 from annotation.consensus.actions.decisions import DecidedMeanwhile, adjudicate
 from annotation.consensus.models import Adjudication
-from annotation.labelling.actions.answering import Answer, AnsweredMeanwhile, answer
+from annotation.labelling.actions.answering import AnsweredMeanwhile, SubmittedLabel, answer
 from annotation.labelling.models.campaigns import Assignment
 from tests.annotation.labelling.test_locks import wait_until_somebody_waits
 from tests.annotation.voting import imported, make_raters
@@ -61,7 +61,7 @@ def test_of_two_labels_at_once_the_second_is_refused(study):
     Assignment.objects.update(state="served", label=None)
 
     def label(value, key):
-        answer(rater=row.rater, assignment=row, given=Answer(key, label=value, known=""))
+        answer(rater=row.rater, assignment=row, given=SubmittedLabel(key, label=value, known=""))
 
     (refusal,) = race(label, AnsweredMeanwhile)
     assert "1. That answer was kept; 3 was not" in refusal

@@ -11,7 +11,7 @@ from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import counted_votes, override_table, vote_table
 from annotation.labelling.models.campaigns import Assignment, Item
 from cqa_site.people.models import Rater
-from cqa_site.runs.jobs import Work
+from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -165,10 +165,10 @@ def test_waiting_requests_are_shared_and_one_overtaken_does_not_write_its_older_
     assert new != old
     assert consensus.request_final_labels(campaign=campaign) == new
     old.refresh_from_db()
-    assert consensus.recompute_final_labels(campaign, work=Work(old)) == 3
+    assert consensus.recompute_final_labels(campaign, work=JobContext(old)) == 3
     campaign.final_labels.all().delete()
     Job.objects.filter(pk=new.pk).update(state="done")
-    assert consensus.recompute_final_labels(campaign, work=Work(old)) == 0
+    assert consensus.recompute_final_labels(campaign, work=JobContext(old)) == 0
     assert campaign.final_labels.count() == 0
 
 

@@ -108,7 +108,7 @@ def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
 def test_what_other_rounds_hold_is_left_out_as_wanted(study, researcher, leave, left):
     make_answers(study, questions=6, choices=2)
     make_round(study, experts=1, calibration=2, individual=0, choice=1)
-    plan = editing_rounds.Plan("x", 1, (), 0, 0, leave=leave)
+    plan = editing_rounds.EditingPlan("x", 1, (), 0, 0, leave=leave)
     assert editing_rounds.matching_answers(study=study, plan=plan).count() == left
 
 
@@ -117,7 +117,7 @@ def test_filters_choose_system_scenario_and_choice(study):
     system = answers[0].system
 
     def count(**filters):
-        plan = editing_rounds.Plan("x", 1, (), 0, 0, **filters)
+        plan = editing_rounds.EditingPlan("x", 1, (), 0, 0, **filters)
         return editing_rounds.matching_answers(study=study, plan=plan).count()
 
     assert count() == 6

@@ -24,7 +24,7 @@ from annotation.figures.reports.snapshots import COLUMNS
 from annotation.labelling.models.campaigns import Assignment, Item, campaigns_of
 from annotation.quality import actions as quality
 from cqa_site.files.actions import exports as sending
-from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots
 from cqa_site.runs import jobs
@@ -109,7 +109,7 @@ def _vote(campaign, item, rater, place, number):
 
 
 def requested(campaign, actor, contents, format, snapshot=None, **options):
-    asked = {"contents": list(contents), "format": format, "options": Options(**options)}
+    asked = {"contents": list(contents), "format": format, "options": ExportOptions(**options)}
     return exports.request_exports(campaign=campaign, snapshot=snapshot, actor=actor, **asked)
 
 

@@ -68,7 +68,7 @@ def compute(study: Study, embedding: str = "") -> Job:
 
 def make_closed_round(study: Study, experts: list[User], actor: User, *, calibration: int = 1):
     """A round over the answers of the study, each expert with the calibration answers alone."""
-    plan = editing_rounds.Plan(
+    plan = editing_rounds.EditingPlan(
         name=f"Calibration {EditingRound.objects.filter(study=study).count()}",
         seed=1,
         experts=tuple(experts),

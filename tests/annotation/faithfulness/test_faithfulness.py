@@ -8,9 +8,9 @@ from annotation.corpus.models import TextEmbedding
 from annotation.faithfulness.actions import figures as faithfulness
 from annotation.faithfulness.actions import figures as faithfulness_making
 from annotation.faithfulness.actions.texts import Freshness, freshness
-from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure, pool
+from annotation.faithfulness.methods.faithfulness import MODES, AnswerFigures, measure, pool
 from annotation.faithfulness.models import FaithfulnessFigures
-from annotation.faithfulness.reports.faithfulness import Group, compute_groups, members_of
+from annotation.faithfulness.reports.faithfulness import TextGroup, compute_groups, members_of
 from annotation.faithfulness.reports.tables import INTERVALS
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
@@ -79,7 +79,7 @@ def test_every_text_of_the_study_gets_the_figures_of_both_modes(study, researche
     for mode in MODES:
         kept = answers[0].figures.get(mode=mode)
         wanted = measure(TEXT, arguments, {1: 3, 2: 2, 3: 0}, mode=mode)
-        assert Figures.from_json(kept.values) == wanted
+        assert AnswerFigures.from_json(kept.values) == wanted
         assert kept.precision == wanted.precision
         assert kept.levenshtein == pytest.approx(sum(wanted.levenshtein) / len(wanted.levenshtein))
     kept = revision.figures.get(mode="sound")
@@ -143,7 +143,7 @@ def test_a_worker_that_lost_its_lease_stops(study):
     job = jobs.claim()
     Job.objects.filter(pk=job.pk).update(fence=job.fence + 1)
     with pytest.raises(jobs.StaleWorker):
-        faithfulness.make_figures(jobs.Work(job))
+        faithfulness.make_figures(jobs.JobContext(job))
 
 
 def test_one_job_at_a_time_takes_the_newest_choice_and_another_model_is_another_similarity(
@@ -213,7 +213,7 @@ def test_groups_are_means_of_their_texts(study, researcher):
     about = [(group.name, group.scenario, group.is_edited) for group in groups]
     assert about == [("Model A", 4, False), ("Model A", 4, True), ("Model B", 4, False)]
     first = groups[0]
-    group = Group(answers[0].system_id, answers[0].condition_id, False)
+    group = TextGroup(answers[0].system_id, answers[0].condition_id, False)
     pooled = pool(members_of(study, "sound")[group].figures)
     assert (first.n_answers, first.n_questions) == (8, 4)
     for name in ("precision", "f1", "jaccard_text", "jaccard_segment", "levenshtein"):

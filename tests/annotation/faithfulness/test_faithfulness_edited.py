@@ -13,7 +13,11 @@ from annotation.corpus.models import TextEmbedding
 from annotation.faithfulness.actions.texts import freshness, stale_pairs
 from annotation.faithfulness.models import EditedText
 from annotation.faithfulness.reports.edited import edited_of, pairs_of, summarise
-from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of, texts_of_rounds
+from annotation.faithfulness.reports.expert_agreement import (
+    SimilarityCell,
+    agreement_of,
+    texts_of_rounds,
+)
 from cqa_site.people.models import Role
 from cqa_site.rounds.lifecycle import reopen_round
 from cqa_site.runs.models import Job
@@ -199,7 +203,7 @@ def test_cells_are_mean_cosines_of_shared_answers(shared, mode, vector):
     assert (cells[0][2].value, cells[0][2].n) == (pytest.approx(machine @ second), 1)
     assert (cells[1][2].value, cells[1][2].n) == (pytest.approx(first @ second), 1)
     assert cells[2][1] == cells[1][2]
-    assert cells[1][1] == Cell(None, 2)
+    assert cells[1][1] == SimilarityCell(None, 2)
 
 
 def test_the_newest_version_counts(shared):

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.reports.charts import CHARTS, figures_finding
 from annotation.figures.reports.figures import compute_figures, ratings_of
-from annotation.figures.reports.snapshots import COLUMNS, Figures
+from annotation.figures.reports.snapshots import COLUMNS, RoundFigures
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
 from annotation.labelling.models.campaigns import Guideline, VoteEvent
@@ -97,7 +97,7 @@ def usual_figures():
 
 def as_stored(figures):
     stored = json.loads(json.dumps(to_json(figures), allow_nan=False))
-    assert from_json(Figures, stored) == figures
+    assert from_json(RoundFigures, stored) == figures
     return stored
 
 
@@ -255,7 +255,7 @@ UNDEFINED = {
 def test_undefined_agreement_has_a_reason_and_no_value(name):
     votes, reason = UNDEFINED[name]
     figures = figures_of(votes)
-    kept = from_json(Figures, figures)
+    kept = from_json(RoundFigures, figures)
     for scope in ("all", "ordinary"):
         for entry in figures["agreement"][scope][:3]:
             assert entry["value"] is None
@@ -269,7 +269,7 @@ def test_figures_that_version_1_froze_can_be_read():
     stored = figures_of()
     del stored["progress"]["machine_labels"]
     stored["progress"]["machine_votes"] = 0
-    figures = from_json(Figures, stored)
+    figures = from_json(RoundFigures, stored)
     assert to_json(figures) == stored
     assert len(TABLES["progress"].build(figures)[1]) == 16
 

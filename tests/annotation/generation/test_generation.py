@@ -15,7 +15,7 @@ from annotation.generation.actions.answer_runs import AnswersKind, WrittenAnswer
 from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.kinds import Ended, Reading, kind_named
+from cqa_site.runs.kinds import EndedCall, ReplyReading, kind_named
 from cqa_site.runs.ledger.lease import requests_for
 from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning import estimate_run, write_calls
@@ -263,9 +263,11 @@ def test_runs_whose_replies_come_in_turns_never_share_a_number(lab):
     # The last of the first run, the middle of the second, then the others; one reply is missing.
     for call in (first[1], second[1], second[2], first[0], second[0]):
         run = runs[call in second]
-        kind.store(run, [Ended(call, call.fence, Reading(value=WrittenAnswer("Text.", "m")))])
+        kind.store(
+            run, [EndedCall(call, call.fence, ReplyReading(value=WrittenAnswer("Text.", "m")))]
+        )
     assert [numbers(lab, run) for run in runs] == [[1, 2], [3, 4, 5]]
-    again = Ended(second[0], second[0].fence, Reading(value=WrittenAnswer("Text.", "m")))
+    again = EndedCall(second[0], second[0].fence, ReplyReading(value=WrittenAnswer("Text.", "m")))
     with pytest.raises(IntegrityError), transaction.atomic():
         kind.store(runs[1], [again])
     assert numbers(lab, runs[1]) == [3, 4, 5]

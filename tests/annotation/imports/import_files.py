@@ -7,7 +7,7 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from cqa_site.files.actions.imports import Outcome, import_path
+from cqa_site.files.actions.imports import ImportOutcome, import_path
 
 WORK = ("link", "task_id", "assignment_id", "worker_id", "status", "started")
 TOLOKA_COLUMNS = ("INPUT:input", "OUTPUT:R-4", "GOLDEN:R-4", "HINT:text", "HINT:default_language")
@@ -79,7 +79,7 @@ CONTROL = ["comparison", "arguments", *["relevance"] * 2, "var", "mean", "(suppo
 HOW = ("actor", "leave_out_rejected", "update_changed")
 
 
-def take(study, kind: str, path: Path, *, write: bool = True, **asked) -> Outcome:
+def take(study, kind: str, path: Path, *, write: bool = True, **asked) -> ImportOutcome:
     """Import a file, or with write=False look at it; what ``HOW`` does not name is an option."""
     how = {name: asked.pop(name) for name in HOW if name in asked}
     return import_path(
@@ -87,11 +87,11 @@ def take(study, kind: str, path: Path, *, write: bool = True, **asked) -> Outcom
     )
 
 
-def reasons(outcome: Outcome, *, rejected: bool = True) -> list[str]:
+def reasons(outcome: ImportOutcome, *, rejected: bool = True) -> list[str]:
     """Why rows are rejected, or what else is said of rows."""
     return [flag.reason for flag in outcome.flags if flag.is_rejection == rejected]
 
 
-def numbers(outcome: Outcome, name: str) -> tuple[int, ...]:
+def numbers(outcome: ImportOutcome, name: str) -> tuple[int, ...]:
     """New, same, changed and rejected objects of one kind."""
     return tuple(outcome.counts[name].values())

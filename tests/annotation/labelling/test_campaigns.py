@@ -113,7 +113,9 @@ def test_a_campaign_opened_meanwhile_takes_no_controls_and_no_plan(study, resear
     assert seen.state == "draft"  # as another request had read it
     with pytest.raises(RoundNotReady):
         actions.set_control(campaign=seen, item=seen.items.last(), label=3)
-    plan = actions.Plan(**{each.name: getattr(seen, each.name) for each in fields(actions.Plan)})
+    plan = actions.LabelPlan(
+        **{each.name: getattr(seen, each.name) for each in fields(actions.LabelPlan)}
+    )
     with pytest.raises(RoundNotReady):
         actions.plan_campaign(study=study, plan=plan, actor=researcher, round_=seen)
     assert seen.items.count() == 8

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.files.actions import import_jobs as importing
@@ -27,7 +27,9 @@ def label_everything(campaign, membership):
         for row in rows:
             words = row.item.argument.text.split()
             label = next(LABELS[word] for word in words if word in LABELS)
-            answer(rater=place.rater, assignment=row, given=Answer(f"{row.pk}", label=label))
+            answer(
+                rater=place.rater, assignment=row, given=SubmittedLabel(f"{row.pk}", label=label)
+            )
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def answered():
     place = place_for(round_=campaign, rater=rater)
     rows = serving.next_work(campaign=campaign, place=place).assignments
     row = next(row for row in rows if not row.item.is_control)
-    given = answering.Answer(client_key="k", label=2)
+    given = answering.SubmittedLabel(client_key="k", label=2)
     return answering.answer(rater=rater, assignment=row, given=given)
 
 

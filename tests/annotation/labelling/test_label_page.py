@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from annotation.labelling.actions import campaigns, serving
-from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot, VoteEvent
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater
@@ -521,7 +521,7 @@ def observed(place, row, index):
     payload = json.dumps(item_payload(row))
     connection.queries_log.clear()
     with CaptureQueriesContext(connection) as storing:
-        given = Answer(client_key=f"k{index}", label=2)
+        given = SubmittedLabel(client_key=f"k{index}", label=2)
         answer(rater=place.rater, assignment=row, given=given)
     with CaptureQueriesContext(connection) as reserving:
         following = serving.next_work(campaign=place.round, place=place).assignments

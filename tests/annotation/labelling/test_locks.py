@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, connections, transaction
 from django.db.models import F
 
 from annotation.labelling.actions import serving
-from annotation.labelling.actions.campaigns import Plan, plan_campaign
+from annotation.labelling.actions.campaigns import LabelPlan, plan_campaign
 from annotation.labelling.models.campaigns import Assignment, Slot
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
@@ -165,7 +165,7 @@ def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(campaign, s
     """The state stands in the table of all rounds, the lock of a kind's own row is not enough."""
     draft = make_campaign(study, name="Round 2", ordinary=4, controls=2)
     actor = make_member(study, "admin")
-    plan = Plan(**{each.name: getattr(draft, each.name) for each in fields(Plan)})
+    plan = LabelPlan(**{each.name: getattr(draft, each.name) for each in fields(LabelPlan)})
     found = []
 
     def change():

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.consensus.reports import vote_table
-from annotation.exports.reports.tables import Source, votes
+from annotation.exports.reports.tables import ExportSource, votes
 from annotation.figures.actions import CAMPAIGNS
 from annotation.labelling.actions import answering, campaigns, serving
 from annotation.labelling.actions.blocks import retire_item
@@ -53,7 +53,7 @@ def work(place):
 
 def give(place, row, label=2):
     skip = {} if label is not None else {"skip_reason": "unclear"}
-    given = answering.Answer(client_key=f"key-{next(KEYS)}", label=label, **skip)
+    given = answering.SubmittedLabel(client_key=f"key-{next(KEYS)}", label=label, **skip)
     return answering.answer(rater=place.rater, assignment=row, given=given)
 
 
@@ -129,7 +129,7 @@ def test_each_vote_says_which_wording_its_annotator_had(study, campaign, people,
     label(people)
     campaign.refresh_from_db()
     snapshot = snapshots.refresh(CAMPAIGNS, campaign)
-    table = votes(Source(snapshot, b"salt"))
+    table = votes(ExportSource(snapshot, b"salt"))
     at = list(table.types).index("guideline")
     numbers = [row[at] for row in table.rows]
     assert numbers.count(first.number) == given

@@ -36,7 +36,7 @@ def newcomer(campaign, name="rater"):
 
 
 def label(place, assignment, value=2, key=None):
-    given = answering.Answer(client_key=key or f"key-{next(KEYS)}", label=value)
+    given = answering.SubmittedLabel(client_key=key or f"key-{next(KEYS)}", label=value)
     return answering.answer(rater=place.rater, assignment=assignment, given=given)
 
 
@@ -149,7 +149,7 @@ def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
     campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
     place = newcomer(campaign)
     row = work(place).assignments[0]
-    given = answering.Answer(client_key="skip", skip_reason="unclear")
+    given = answering.SubmittedLabel(client_key="skip", skip_reason="unclear")
     answering.answer(rater=place.rater, assignment=row, given=given)
     assert Slot.objects.filter(item=row.item, state="open").exists()
     assert label(place, row, 2).is_extra is False

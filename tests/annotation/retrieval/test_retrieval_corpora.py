@@ -167,7 +167,7 @@ def broken_off(corpus, monkeypatch, *, after):
     monkeypatch.setattr(retrieval_loading, "_in_pieces", some)
     jobs.drain()
     monkeypatch.setattr(retrieval_loading, "_in_pieces", pieces)
-    return jobs.Work(Job.objects.select_related("study").latest("pk"))
+    return jobs.JobContext(Job.objects.select_related("study").latest("pk"))
 
 
 def test_a_stranded_look_can_be_repeated_but_not_skipped(client, study, inline, press):
@@ -226,7 +226,7 @@ def test_loading_stops_when_the_corpus_is_deleted_meanwhile(client, study, inlin
     corpus = checked(client, study, inline)
     Corpus.objects.filter(pk=corpus.pk).update(deleted_at=timezone.now())
     with pytest.raises(JobRefused):
-        list(actions._in_pieces(corpus, iter([actions.Line(1, "Tea.", "")])))
+        list(actions._in_pieces(corpus, iter([actions.CorpusLine(1, "Tea.", "")])))
     assert CorpusSentence.objects.count() == 0
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint, Placement
-from argsum.analysis.reports.analyses import Narrowing
+from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.points import narrowed_counts
 from argsum.datasets.models import CellArgument
 from cqa_site.files.formats import format_of
@@ -148,10 +148,14 @@ def test_all_conditions_are_about_the_same_comment(lab):
     say(lab.cell, "One place.", day=date(2026, 1, 1), town="Neudorf")
     argument = lab.cell.arguments.get(text="One place.")
     Placement.objects.create(analysis=lab.analysis, argument=argument, point=lab.first)
-    narrow = Narrowing(search="One place", column="town", value="Altdorf", first=date(2026, 1, 1))
+    narrow = StatementSearch(
+        search="One place", column="town", value="Altdorf", first=date(2026, 1, 1)
+    )
     assert narrowed_counts(lab.analysis, narrow) == {}
     assert not narrow.of_statements(lab.analysis.placements.all()).exists()
-    both = Narrowing(search="One place", column="town", value="Altdorf", last=date(2025, 2, 1))
+    both = StatementSearch(
+        search="One place", column="town", value="Altdorf", last=date(2025, 2, 1)
+    )
     assert narrowed_counts(lab.analysis, both)[lab.first.pk].comments == 1
 
 

@@ -19,7 +19,7 @@ from argsum.analysis.actions.edits import (
 from argsum.analysis.actions.jobs import place_new_comments
 from argsum.analysis.actions.point_writing import ATTEMPTS, target_of, writable_points
 from argsum.analysis.models import FoundPoint, WrittenPoint
-from argsum.analysis.reports.analyses import Asked, writing_of
+from argsum.analysis.reports.analyses import AnalysisCallKey, writing_of
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
@@ -316,7 +316,10 @@ def test_a_text_of_far_more_words_than_were_asked_for_is_no_key_point(lab):
 
     run = lab.write(answer)
     (call,) = run.calls.filter(state=Call.State.UNSCORED)
-    assert (call.reason, Asked.of(call.subject_ids).point) == ("out_of_set", lab.parking.pk)
+    assert (call.reason, AnalysisCallKey.of(call.subject_ids).point) == (
+        "out_of_set",
+        lab.parking.pk,
+    )
     lab.parking.refresh_from_db()
     assert lab.parking.writer is None
     lab.quiet.refresh_from_db()
@@ -420,7 +423,7 @@ def test_a_check_that_comes_before_the_preflights_end_asks_all_the_same(lab):
 def test_what_was_asked_is_not_asked_again_and_a_cancelled_run_asks_nothing(written):
     run = written.run
     (call, *_rest) = run.calls.all()
-    known = Asked.of(call.subject_ids)
+    known = AnalysisCallKey.of(call.subject_ids)
     assert ask_more(run=run, subjects=[known.subject]) == 0
     Run.objects.filter(pk=run.pk).update(state="cancelled")
     assert ask_more(run=run, subjects=[known.again.subject]) == 0

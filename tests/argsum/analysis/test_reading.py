@@ -11,7 +11,7 @@ from argsum.analysis.methods.key_points import ClusteringResult
 from argsum.analysis.models import Analysis
 from cqa_site.judging.embedding import SentenceEmbedder
 from cqa_site.runs import jobs
-from cqa_site.runs.jobs import Work
+from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Job
 
 from .made_comments import fill, make_cell
@@ -52,20 +52,20 @@ def test_each_statement_is_read_once_whoever_reads_it(read, begun):
     shares = Job.objects.filter(kind=reading.JOB).order_by("pk")
     # From the end on; the first share is the analysis's own.
     assert [job.payload["start"] for job in shares] == [8, 4]
-    reading.read_share(Work(shares.first()))
+    reading.read_share(JobContext(shares.first()))
     assert len(read) == 3
     jobs.drain()
     assert len(read) == len(set(read)) == 11
     begun.refresh_from_db()
     assert begun.state == Analysis.State.DONE
-    reading.read_share(Work(shares.last()))
+    reading.read_share(JobContext(shares.last()))
     assert len(read) == 11
 
 
 @pytest.mark.parametrize(("stance", "width"), [(0, 386), (1, 384), (-1, 384)])
 def test_sides_count_where_a_statement_may_take_either(read, begun, stance, width):
     begun.cell.stance = stance
-    given = analyses.ScorerTools(begun, Work(begun.job))
+    given = analyses.ScorerTools(begun, JobContext(begun.job))
     vectors = given.vectors(["It is loud.", "It is quiet.", "It is red."])
     assert vectors.shape == (3, width)
     assert given.tells_sides == (width == 386)
@@ -76,9 +76,9 @@ def test_a_share_of_what_is_no_more_is_not_read(read, begun):
     reading.ask_for_help(begun, 11)
     first, last = Job.objects.filter(kind=reading.JOB)
     cancel_analysis(analysis=begun, actor=begun.created_by)
-    reading.read_share(Work(first))
+    reading.read_share(JobContext(first))
     delete_analysis(analysis=begun, actor=begun.created_by)
-    reading.read_share(Work(last))
+    reading.read_share(JobContext(last))
     assert read == []
 
 
@@ -88,7 +88,7 @@ def test_a_job_says_how_far_reading_has_come(read, begun, monkeypatch):
         return np.ones((len(some), 384), dtype=np.float32)
 
     heard = []
-    work = Work(begun.job)
+    work = JobContext(begun.job)
     monkeypatch.setattr(SentenceEmbedder, "encode", encode)
     monkeypatch.setattr(work, "progress", lambda *given: heard.append(given))
     given = analyses.ScorerTools(begun, work)

@@ -9,7 +9,7 @@ from cqa_site.rounds.lifecycle import open_round
 def open_counting(study: Study, actor: User, *, opens: bool = True, **fields) -> CountingRound:
     """A round over all sets of the study, drawn and opened as a researcher does."""
     chosen = {"name": "First round", "seed": 1, "raters": 1, "per_cell": "all"} | fields
-    plan = counting_rounds.Plan(**chosen)
+    plan = counting_rounds.CountingPlan(**chosen)
     made = counting_rounds.plan_round(study=study, plan=plan, actor=actor)
     if opens:
         open_round(round_=made, actor=actor)

@@ -12,7 +12,7 @@ from argsum.keypoints.actions import sets
 from argsum.keypoints.actions.sets import JOB, SOURCE, request_assignment
 from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.reports.board import board_choice, summary_board
-from argsum.metrics.actions.metrics import Choice, scorable_sets
+from argsum.metrics.actions.metrics import SetSelection, scorable_sets
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
@@ -76,7 +76,7 @@ def test_a_table_with_arguments_makes_a_set_of_clusters(bring, study):
     (row,) = summary_board(choice).rows
     assert row.system == "Theirs"
     assert row.figures["including"].value > 0.5
-    assert scorable_sets(study, Choice()).count() == 1
+    assert scorable_sets(study, SetSelection()).count() == 1
 
 
 def test_the_same_file_again_adds_nothing_whatever_its_name(bring):

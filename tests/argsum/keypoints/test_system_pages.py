@@ -10,7 +10,7 @@ from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
 from argsum.keypoints.reports.key_points import (
     KeyPointEntry,
-    Side,
+    StanceSide,
     prevalence_chart,
     sides_finding,
     sides_of,
@@ -310,7 +310,7 @@ def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
         KeyPointEntry(n, f"text {n}", n, count, 100 * count / total, [])
         for n, count in enumerate(counts)
     ]
-    finding = sides_finding([Side(SummarySet(), points, [], total, True)], sheets=0)
+    finding = sides_finding([StanceSide(SummarySet(), points, [], total, True)], sheets=0)
     assert finding is not None
     assert said in finding.says
 

@@ -8,7 +8,7 @@ import pytest
 
 from argsum.leaderboard.methods import SetFigures, Terms, best_first, board, topic_differences
 from argsum.leaderboard.reports.charts import board_finding, metrics_finding, people_finding
-from argsum.leaderboard.reports.scores import MetricRow, Source
+from argsum.leaderboard.reports.scores import MetricRow, ScoreSource
 from argsum.metrics.methods import across_within
 from cqa_site.stats.estimate import Estimate
 
@@ -89,7 +89,7 @@ def test_both_sides_of_a_topic_are_one_unit():
 def test_the_best_of_several_metrics_is_not_said_to_come_closest():
     human = [0.1, 0.4, 0.5, 0.9]
     rows = [
-        MetricRow(Source(name), across_within(values, human, ["a"] * 4))
+        MetricRow(ScoreSource(name), across_within(values, human, ["a"] * 4))
         for name, values in (("rouge_1", [0.2, 0.3, 0.5, 0.6]), ("rouge_2", [0.5, 0.3, 0.2, 0.6]))
     ]
     found = metrics_finding(rows)

@@ -7,9 +7,19 @@ import pytest
 from django.urls import reverse
 
 from argsum.leaderboard.reports.people_agreement import people_agreement
-from argsum.leaderboard.reports.scores import Source, metric_points, metric_rows, sets_left_out
+from argsum.leaderboard.reports.scores import (
+    ScoreSource,
+    metric_points,
+    metric_rows,
+    sets_left_out,
+)
 from argsum.metrics.actions import metrics as metric_similarities
-from argsum.metrics.actions.metrics import Choice, MetricPlan, MetricsRefused, request_metrics
+from argsum.metrics.actions.metrics import (
+    MetricPlan,
+    MetricsRefused,
+    SetSelection,
+    request_metrics,
+)
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain
@@ -31,7 +41,7 @@ study = built_once(make_study)
 
 def compute(study, *functions, **chosen):
     job = request_metrics(
-        study=study, plan=MetricPlan(functions, **chosen), choice=Choice(), actor=None
+        study=study, plan=MetricPlan(functions, **chosen), choice=SetSelection(), actor=None
     )
     drain()
     job.refresh_from_db()
@@ -107,7 +117,7 @@ def test_asking_twice_asks_once_and_other_metrics_wait(study, settings):
         with pytest.raises(MetricsRefused):
             MetricPlan(functions)
     plan = MetricPlan(("rouge_1",))
-    ask = {"study": study, "choice": Choice(), "actor": None}
+    ask = {"study": study, "choice": SetSelection(), "actor": None}
     with pytest.raises(MetricsRefused):
         request_metrics(plan=plan, **ask)
     make_set(make_dataset(study).cells.first())
@@ -148,7 +158,7 @@ def test_systems_that_the_paper_leaves_out_are_in_no_correlation(study, client, 
     assert (metric_rows(study)[0].found.n, sets_left_out(study)) == (3, 1)
     assert metric_rows(study)[0].found.across == pytest.approx(1)
     assert (metric_rows(study, without="")[0].found.n, sets_left_out(study, without="")) == (4, 0)
-    systems = [each.system for each in metric_points(study, Source("menli:recall"))]
+    systems = [each.system for each in metric_points(study, ScoreSource("menli:recall"))]
     assert systems == ["S1", "S2", "S3"]
     url = reverse("summary_metrics", args=[study.public_id])
     assert "“summetix” is left out" in client.get(url).text

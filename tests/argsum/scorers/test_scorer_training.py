@@ -12,7 +12,7 @@ from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, trained_folder
 from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
 from argsum.scorers.actions.training_data import cells_of
-from argsum.scorers.methods.training import Recipe
+from argsum.scorers.methods.training import ScorerRecipe
 from argsum.scorers.models import Scorer
 from cqa_site.runs.jobs import StaleWorker
 from cqa_site.runs.models import Job
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.long]
 LOSSES = {"entropy": 1, "scale": 16, "contrast": 0.5, "temperature": 0.07}
 SIZES = {"steps": 24, "batch": 6, "longest": 32, "frozen": 0, "members": 1}
 CHECKS = {"checks": 3, "patience": 3, "averaging": 0.5}
-RECIPE = Recipe(**LOSSES, **SIZES, **CHECKS, learning_rate=1e-2, uses_topic=False)
+RECIPE = ScorerRecipe(**LOSSES, **SIZES, **CHECKS, learning_rate=1e-2, uses_topic=False)
 
 # Looks at dev after steps 2 and 4; enough where nothing has to be learned.
 SHORT = replace(RECIPE, steps=4, checks=2)

@@ -17,7 +17,7 @@ from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
 from argsum.scorers.methods.training import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
-from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, Side, side_in
+from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, SideClassifier, side_in
 
 SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
 
@@ -144,7 +144,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     packaged = tmp_path / "packaged"
     packaged.mkdir()
     save_file(Learned.PACKAGED, packaged / "model.safetensors")
-    side = Side(np.ones(384, np.float32), 0.5, training.SIDE_SHARE)
+    side = SideClassifier(np.ones(384, np.float32), 0.5, training.SIDE_SHARE)
     monkeypatch.setattr(training, "packaged_weights", lambda: str(packaged))
     monkeypatch.setattr("argsum.scorers.actions.trainers.AveragedTraining", Learned)
     monkeypatch.setattr(training, "side_of", lambda folder, points: (side, 0.75))
@@ -209,6 +209,6 @@ def test_sides_are_learned_from_statements_that_take_one(small):
     assert right == 1
     assert side.weight.shape == (384,)
     # Opposite sides are apart, and no side is between.
-    side = Side(np.array([1.0, 0.0], np.float32), 0.0, 0.25)
+    side = SideClassifier(np.array([1.0, 0.0], np.float32), 0.0, 0.25)
     found = side.added(np.array([[20, 0], [20, 0], [-20, 0], [0, 1]], np.float32))[:, 2:]
     assert (found @ found.T)[0] == pytest.approx([0.25, 0.25, -0.25, 0], abs=1e-4)

@@ -326,7 +326,7 @@ class FakeWriter:
 
 
 def test_a_sequence_to_sequence_model_writes_for_clusters(lab, monkeypatch):
-    monkeypatch.setattr("argsum.keypoints.actions.system_jobs.Writer", FakeWriter)
+    monkeypatch.setattr("argsum.keypoints.actions.system_jobs.SummaryWriter", FakeWriter)
     run = lab.run(variant="seq2seq", writer_model="tiny")
     assert run.state == State.DONE
     assert all(is_own(made) for made in run.sets.all())
@@ -356,8 +356,8 @@ class Words:
 
 def test_a_writer_writes_a_text_once_with_beams_and_without_chance(monkeypatch):
     words = Words()
-    monkeypatch.setattr(solver.Writer, "_load", lambda _writer: (words, words))
-    writer = solver.Writer("tiny")
+    monkeypatch.setattr(solver.SummaryWriter, "_load", lambda _writer: (words, words))
+    writer = solver.SummaryWriter("tiny")
     asked = {"topic": "Night buses", "stance": 1, "arguments": ["They help.", "They cost."]}
     text = writer.write(**asked)
     assert text == " ".join(solver.writer_input(**asked).split())
@@ -379,7 +379,7 @@ def test_a_model_that_cannot_be_loaded_is_said(lab, settings, tmp_path, monkeypa
     assert (run.state, run.error) == (State.FAILED, "'empty' could not be loaded.")
     assert run.sets.filter(state="waiting").count() == 2
     with pytest.raises(solver.WriterUnavailable, match="neither a model name"):
-        solver.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
+        solver.SummaryWriter("../secrets").write(topic="T", stance=1, arguments=["An argument."])
 
 
 def test_a_run_that_is_stopped_has_nothing_more_written(lab):

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from benchmark.agreement.methods.figures import Agreement, Figure
-from benchmark.agreement.reports.snapshot import TOTAL, Choice, snapshot_of
+from benchmark.agreement.methods.figures import Agreement, AgreementFigure
+from benchmark.agreement.reports.snapshot import TOTAL, AgreementSelection, snapshot_of
 from benchmark.agreement.reports.summary import agreement_finding
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
@@ -126,10 +126,10 @@ def test_the_finding_says_so_where_the_lower_bound_decides(study, raters):
     figures = from_json(Agreement, snapshot_of(study, {}).agreement)
     total = figures.people.columns[TOTAL]
     for low, is_said in ((0.7, True), (0.82, False)):
-        alpha = Figure(value=0.86, low=low, high=0.9, n=40)
+        alpha = AgreementFigure(value=0.86, low=low, high=0.9, n=40)
         columns = figures.people.columns | {TOTAL: replace(total, alpha_interval=alpha)}
         people = replace(figures.people, columns=columns, shared=40)
-        finding = agreement_finding(replace(figures, people=people), Choice())
+        finding = agreement_finding(replace(figures, people=people), AgreementSelection())
         assert ("lower bound decides: 0.70 is below 0.800" in finding.sure) == is_said
 
 

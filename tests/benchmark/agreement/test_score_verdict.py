@@ -5,32 +5,32 @@ from dataclasses import replace
 import pytest
 
 from benchmark.agreement.methods import replacement as rules
-from benchmark.agreement.methods.agreement import Options, agreement
+from benchmark.agreement.methods.agreement import AgreementOptions, agreement
 from benchmark.agreement.methods.figures import (
+    AgreementFigure,
     Alternative,
     Consistency,
-    Figure,
-    Outcome,
-    Split,
+    RuleOutcome,
+    VarianceComponents,
     without_untested,
 )
 from benchmark.agreement.reports.judges import answer_of, chance_of, reasons_of
-from benchmark.agreement.reports.snapshot import Choice
+from benchmark.agreement.reports.snapshot import AgreementSelection
 from benchmark.agreement.views import verdict_context
 
 from ..made_sheets import BRIEF, noisy, sheets_of, together, truth
 
 # A verdict compares each judge with all people; other pairs are not looked at here.
-FEW_PAIRS = Options(most_pairs=0)
+FEW_PAIRS = AgreementOptions(most_pairs=0)
 LEVELS = rules.Levels.of("total", 19, 1)
 
 
 def figure(value, low=None, high=None, n=100, reason=""):
-    return Figure(value=value, low=low, high=high, n=n, reason=reason)
+    return AgreementFigure(value=value, low=low, high=high, n=n, reason=reason)
 
 
 def outcome(result, numbers=None):
-    return Outcome(result=result, numbers=numbers or figure(0.0), missing={}, reason="")
+    return RuleOutcome(result=result, numbers=numbers or figure(0.0), missing={}, reason="")
 
 
 def test_as_alternative():
@@ -94,7 +94,7 @@ def test_consistency():
     def repeats(p_yes, p_no, n=40):
         reliability = replace(figure(0.7, n=n), p_yes=p_yes, p_no=p_no, units=30)
         unknown = {"between": None, "within": None, "curve": ()}
-        split = Split(n=n, exact=0.5, reliability=reliability, **unknown)
+        split = VarianceComponents(n=n, exact=0.5, reliability=reliability, **unknown)
         return Consistency(answers=n, replicates=2, each=2, columns={"total": split})
 
     assert rules.by_consistency(repeats(0.01, 1.0), "total", LEVELS).result == "yes"
@@ -152,14 +152,14 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     assert {"total", "quality"} <= named
     assert "guessing gives 0, and alpha with people" in chance_of(found, "id-dice")
     assert chance_of(found, "id-good") == ""
-    context = verdict_context(found, Choice(judge="id-dice"))
+    context = verdict_context(found, AgreementSelection(judge="id-dice"))
     sure = context["finding"].sure
     assert "not proven to score above chance level" in sure
     assert "3 people scored 480 answers, all of them by two or more people." in sure
     assert "comes closer on up to 15 % more of the answers (epsilon 0.15)" in sure
     # With two people the test says little, and the headline has to carry that.
     two = agreement(together(*people[:2], *random), BRIEF, FEW_PAIRS)
-    said = verdict_context(two, Choice(judge="id-dice"))["finding"].sure
+    said = verdict_context(two, AgreementSelection(judge="id-dice"))["finding"].sure
     assert "With two people the test only says" in said
 
 
@@ -175,7 +175,7 @@ def test_a_no_that_version_2_never_tested_is_not_shown():
     points = truth(BRIEF, 40)
     people = [sheets_of(BRIEF, "Ada", points), sheets_of(BRIEF, "Bo", points)]
     judge = sheets_of(BRIEF, "good", points, kind="model")
-    new = agreement(together(*people, judge), BRIEF, Options())
+    new = agreement(together(*people, judge), BRIEF, AgreementOptions())
     rules_of = new.verdict["id-good"]["C1"].rules | {"alternative": outcome("no")}
     old = replace(new, version=2, verdict={"id-good": {"C1": rules.verdict(rules_of)}})
     found = without_untested(old).verdict["id-good"]["C1"]

@@ -10,7 +10,7 @@ from annotation.answers.actions import argument_list
 from annotation.answers.models import Answer, System
 from annotation.corpus.models import Argument
 from benchmark.distillation.actions import (
-    Recipe,
+    AdapterRecipe,
     TrainingRefused,
     differences,
     rate_at,
@@ -125,7 +125,7 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(study, tiny, tm
 
 
 def test_the_rate_rises_in_the_warm_up_and_falls_as_a_cosine():
-    recipe = Recipe()
+    recipe = AdapterRecipe()
     assert (recipe.epochs, recipe.batch, recipe.learning_rate) == (3, 32, 1e-6)
     assert (recipe.warmup, recipe.weight_decay) == (0.03, 0.01)
     # What the paper does not name, or what we do otherwise, is said in any case.
@@ -144,7 +144,7 @@ def test_gradients_of_parts_add_up_to_those_of_the_batch(tiny, tmp_path):
     pairs = read_pairs(write_pairs(tmp_path / "train.jsonl", answers))
     losses = []
     for at_once in (4, 1):
-        recipe = Recipe(epochs=4, batch=4, at_once=at_once, learning_rate=0.01, dropout=0)
+        recipe = AdapterRecipe(epochs=4, batch=4, at_once=at_once, learning_rate=0.01, dropout=0)
         out = tmp_path / f"out-{at_once}"
         out.mkdir()
         losses.append(train(pairs, model=str(tiny), out=out, recipe=recipe, say=len).losses)

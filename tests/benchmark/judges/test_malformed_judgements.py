@@ -5,7 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from benchmark.judges.methods.judgements import Reading
+from benchmark.judges.methods.judgements import JudgementState
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.progress import REASONS
@@ -81,5 +81,5 @@ def test_malformed_judgements_are_unscored_with_their_reason_and_in_no_mean(lab)
     page = sign_in(lab.researcher).get(reverse("run", args=[lab.study.public_id, run.public_id]))
     counts = page.context["sheets"]
     assert (counts.scored, counts.unscored, counts.reasons["out_of_range"]) == (6, 12, 1)
-    for reading in set(Reading) - {Reading.VALID}:
+    for reading in set(JudgementState) - {JudgementState.VALID}:
         assert (str(REASONS[reading.value]) in page.text) == (reading in counts.reasons)

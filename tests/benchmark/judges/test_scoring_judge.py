@@ -6,8 +6,13 @@ from dataclasses import replace
 import pytest
 
 from benchmark.judges.actions import storage as judge_storing
-from benchmark.judges.actions.kind import PROMPTS, ScoringKind, Shots, Writer
-from benchmark.judges.actions.targets import Contaminated, candidates, draw_examples, target_of
+from benchmark.judges.actions.kind import PROMPTS, RequestWriter, ScoringKind, Shots
+from benchmark.judges.actions.targets import (
+    ContaminatedTargetError,
+    candidates,
+    draw_examples,
+    target_of,
+)
 from benchmark.judges.reports import ScoringCallKey
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
@@ -266,7 +271,7 @@ def test_a_prompt_about_an_example_is_never_written(lab):
     examples = lab.examples(1)
     shown = lab.shown(examples)
     run = lab.draft(target={"examples": examples})
-    with pytest.raises(Contaminated):
+    with pytest.raises(ContaminatedTargetError):
         ScoringKind().questions(run, [subject(ScoringCallKey(shown.pk))])
 
 
@@ -288,7 +293,7 @@ def test_with_reasons_examples_do_not_teach_to_leave_them_out(lab):
     examples = lab.examples(1)
     prompt = first_prompts(lab.study, PROMPTS)[0]
     target = target_of(lab.rubric, examples=examples)
-    question = Writer(prompt, COMPQA, target, Shots([lab.shown(examples)], examples)).write(
+    question = RequestWriter(prompt, COMPQA, target, Shots([lab.shown(examples)], examples)).write(
         ScoringCallKey(lab.answers[0].pk), lab.answers[0]
     )
     assert "Points: C1 " in question.messages[0]["content"]

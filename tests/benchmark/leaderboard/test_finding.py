@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.reports.standings import chosen_judge
 from benchmark.leaderboard.reports.summary import board_finding, ground_of
 from benchmark.rubrics.actions import default_rubric
@@ -31,7 +31,7 @@ def found(points, questions=12):
         study.score_sheets.filter(pk=sheet.pk).update(
             points=given, total=rubric.rubric.total(given)
         )
-    board = Board.from_dict(snapshots.refresh(BOARDS, rubric).figures["board"])
+    board = ScoreBoard.from_dict(snapshots.refresh(BOARDS, rubric).figures["board"])
     return board, chosen_judge(board, "")
 
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation.answers.models import Answer
 from annotation.generation.actions.answer_runs import condition
-from benchmark.preferences.actions import Plan, plan_round
+from benchmark.preferences.actions import PreferencePlan, plan_round
 from benchmark.preferences.kind import PreferenceContent
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
 from cqa_site.people.actions import rater_for
@@ -23,7 +23,7 @@ def make_pairs_round(
     study: Study, actor: User, *, opens: bool = True, **fields
 ) -> PreferenceRound:
     """A round over pairs of the study's answers."""
-    plan = Plan(**{"name": "First pairs", "seed": 1, "size": 4, "raters": 1} | fields)
+    plan = PreferencePlan(**{"name": "First pairs", "seed": 1, "size": 4, "raters": 1} | fields)
     made = plan_round(study=study, plan=plan, actor=actor)
     if opens:
         open_round(round_=made, actor=actor)

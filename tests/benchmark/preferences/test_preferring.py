@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from benchmark.preferences.actions import Plan, plan_round
+from benchmark.preferences.actions import PreferencePlan, plan_round
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import Pair, PreferenceSheet
 from cqa_site.rounds.kind import RoundNotReady
@@ -153,7 +153,7 @@ def test_pairs_link_all_systems_and_meet_under_one_condition(study, researcher):
 
 def test_a_plan_that_links_nothing_says_why(study, researcher):
     make_scored_answers(study, systems=("Alpha",), questions=2)
-    plan = Plan(name="R", seed=1, size=3)
+    plan = PreferencePlan(name="R", seed=1, size=3)
     with pytest.raises(RoundNotReady, match="at least two systems"):
         plan_round(study=study, plan=plan, actor=researcher)
     make_scored_answers(study, systems=("Beta",), questions=2)

@@ -208,6 +208,6 @@ def test_a_round_is_drawn_with_probabilities_and_drawn_again(lab):
     assert drawn.items.count() == 4
     assert set(drawn.items.values_list("probability", flat=True)) == {0.5}
     assert drawn.recipe["found"] == 8
-    plan = scoring_rounds.Plan(name="Drawn again", rubric=drawn.rubric, seed=2, size=2)
+    plan = scoring_rounds.ScoringPlan(name="Drawn again", rubric=drawn.rubric, seed=2, size=2)
     scoring_rounds.plan_round(study=lab.study, plan=plan, actor=lab.researcher, round_=drawn)
     assert drawn.items.count() == 2

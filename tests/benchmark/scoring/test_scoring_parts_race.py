@@ -6,10 +6,10 @@ from django.db import connections, transaction
 
 from benchmark.judges.actions.storage import store_ended
 from benchmark.judges.methods.judgements import Judgement
-from benchmark.judges.methods.judgements import Reading as Judged
+from benchmark.judges.methods.judgements import JudgementState as Judged
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import start_run
-from cqa_site.runs.kinds import Ended, Reading
+from cqa_site.runs.kinds import EndedCall, ReplyReading
 from cqa_site.runs.models import Run
 from cqa_site.runs.planning import write_calls
 
@@ -28,7 +28,7 @@ def bring(run_id, call_id, group, meet, errors):
         judgement = Judgement(points, Judged.VALID, "", {}, points)
         with transaction.atomic():
             meet.wait(10)
-            store_ended(run, [Ended(call, 1, Reading(value=judgement))])
+            store_ended(run, [EndedCall(call, 1, ReplyReading(value=judgement))])
     except Exception as error:  # noqa: BLE001 the test looks at it
         errors.append(error)
     finally:

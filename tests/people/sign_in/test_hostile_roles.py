@@ -15,7 +15,7 @@ from cqa_site.people.models import AuditEvent, GroupRole, Membership, User
 from cqa_site.people.sign_in.providers import GroupRule
 from cqa_site.people.sign_in.roles import apply_groups
 from cqa_site.upkeep.doctor.examinations.web import administrators
-from cqa_site.upkeep.doctor.findings import State
+from cqa_site.upkeep.doctor.findings import CheckState
 from cqa_site.web.database import CHORES
 
 from .flows import (
@@ -231,7 +231,7 @@ def test_an_administrator_whom_somebody_demoted_by_hand_does_not_break_the_next_
 def test_the_doctor_counts_administrators_who_can_sign_in(member, settings):
     def one(**changed):
         User.objects.all().update(**{"is_staff": False, "is_superuser": False} | changed)
-        return administrators().state == State.WELL
+        return administrators().state == CheckState.WELL
 
     assert one(is_staff=True)
     settings.OIDC_PROVIDERS = {}

@@ -15,7 +15,7 @@ from cqa_site.people.actions import change_role, create_invitation, deactivate_m
 from cqa_site.people.models import AuditEvent, GroupRole, Membership, User
 from cqa_site.people.sign_in.providers import GroupRule, read_providers
 from cqa_site.upkeep.doctor.examinations import web
-from cqa_site.upkeep.doctor.findings import State
+from cqa_site.upkeep.doctor.findings import CheckState
 from tests import cast
 
 from .flows import (
@@ -373,12 +373,12 @@ def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
 
 def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust, settings):
     well = web.providers()
-    assert well.state == State.WELL
+    assert well.state == CheckState.WELL
     assert "The University: responds" in well.says
 
     def wrong(words):
         found = web.providers()
-        assert found.state == State.WRONG
+        assert found.state == CheckState.WRONG
         assert words in found.says
         assert "The University" in found.says
         assert "OIDC_PROVIDERS" in found.remedy
@@ -394,4 +394,4 @@ def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust
     trust(issuer="http://127.0.0.1:9")
     wrong("cannot be reached")
     settings.OIDC_PROVIDERS = {}
-    assert web.providers().state == State.WELL
+    assert web.providers().state == CheckState.WELL

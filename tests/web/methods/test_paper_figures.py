@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cqa_site.reproduction.figures import (
-    Figure,
-    Measured,
-    Printed,
+    MeasuredFigure,
+    PaperFigure,
+    PrintedFigure,
     ReproducedValue,
     compare,
     outcome,
@@ -19,11 +19,11 @@ from cqa_site.reproduction.reproduced import Reproduction
 
 
 def measured(*numbers, n=9):
-    return Measured(numbers, n)
+    return MeasuredFigure(numbers, n)
 
 
 def one(printed, found, **more):
-    (figure,) = compare({("t", "c"): found}, [Printed("t", "c", printed, **more)])
+    (figure,) = compare({("t", "c"): found}, [PrintedFigure("t", "c", printed, **more)])
     return figure
 
 
@@ -49,8 +49,8 @@ def one(printed, found, **more):
     ],
 )
 def test_a_printed_figure_is_held_against_the_released_one(printed, released, expected):
-    assert outcome(printed, ReproducedValue(Measured(released)))[0] == expected
-    assert outcome(printed, ReproducedValue(ours=Measured(released)))[0] == expected
+    assert outcome(printed, ReproducedValue(MeasuredFigure(released)))[0] == expected
+    assert outcome(printed, ReproducedValue(ours=MeasuredFigure(released)))[0] == expected
 
 
 def test_the_worse_of_released_and_ours_counts():
@@ -80,14 +80,16 @@ def test_two_computed_values_are_never_a_match_with_each_other():
 def test_a_figure_says_by_how_much_it_differs():
     assert one("732", ReproducedValue(measured(723))).verdict == "differs by −9"
     pair = one(
-        "13.39 ± 4.07", ReproducedValue(Measured((13.3867, 4.0464), 150, "±")), why="another sd"
+        "13.39 ± 4.07",
+        ReproducedValue(MeasuredFigure((13.3867, 4.0464), 150, "±")),
+        why="another sd",
     )
     assert pair.verdict == "differs by −0.0033 / −0.0236: another sd"
     assert one("2 to 60", ReproducedValue(measured(3, 76))).verdict == "differs"
 
 
 def test_what_the_authors_files_state_is_published_and_computes_nothing():
-    stated = Measured((0.904464,))
+    stated = MeasuredFigure((0.904464,))
     alone = one("0.90", ReproducedValue(stated=stated))
     assert (alone.status, alone.published) == ("cannot be computed", "0.90")
     assert "state it without the scores behind it" in alone.why
@@ -98,7 +100,7 @@ def test_what_the_authors_files_state_is_published_and_computes_nothing():
 
 
 def test_the_summary_counts_matches_with_published_figures_only():
-    stated = Measured((0.904464,))
+    stated = MeasuredFigure((0.904464,))
     found = {
         ("t", "match"): ReproducedValue(measured(1), measured(1)),
         ("t", "off"): ReproducedValue(measured(1.004)),
@@ -108,9 +110,11 @@ def test_the_summary_counts_matches_with_published_figures_only():
         ("t", "changed"): ReproducedValue(measured(7), measured(8)),
     }
     printed = [
-        Printed("t", *each) for each in (("match", "1"), ("off", "1.000"), ("alone", "0.90"))
+        PrintedFigure("t", *each) for each in (("match", "1"), ("off", "1.000"), ("alone", "0.90"))
     ]
-    figures = tuple(compare(found, [*printed, Printed("t", "gone", "5"), Printed("t", "nothing")]))
+    figures = tuple(
+        compare(found, [*printed, PrintedFigure("t", "gone", "5"), PrintedFigure("t", "nothing")])
+    )
     made = Reproduction(figures, is_imported=True)
     assert made.summary().splitlines() == [
         "2 of 5 published figures match; 1 differ; 2 cannot be computed; "
@@ -125,7 +129,13 @@ def test_the_summary_counts_matches_with_published_figures_only():
 
 
 def test_nobody_sets_a_status():
-    assert {each.name for each in fields(Printed)} == {"table", "cell", "text", "why", "place"}
+    assert {each.name for each in fields(PrintedFigure)} == {
+        "table",
+        "cell",
+        "text",
+        "why",
+        "place",
+    }
     with pytest.raises(FrozenInstanceError):
         one(".75", ReproducedValue(measured(0.8))).status = "match"
 
@@ -141,7 +151,7 @@ def test_a_reason_is_said_only_where_the_figure_is_off():
 def test_a_reason_of_this_time_goes_before_the_usual_one():
     found = {("t", "c"): ReproducedValue(measured(0.8))}
     (figure,) = compare(
-        found, [Printed("t", "c", ".75", "usual")], reasons={("t", "c"): "workers from 0.7"}
+        found, [PrintedFigure("t", "c", ".75", "usual")], reasons={("t", "c"): "workers from 0.7"}
     )
     assert figure.why == "workers from 0.7"
 
@@ -151,15 +161,16 @@ def test_what_nobody_printed_stands_behind_its_table():
         ("b", "new"): ReproducedValue(measured(1)),
         ("a", "new"): ReproducedValue(measured(2)),
     }
-    figures = compare(found, [Printed("a", "x", "1"), Printed("b", "y", "1")])
+    figures = compare(found, [PrintedFigure("a", "x", "1"), PrintedFigure("b", "y", "1")])
     assert [each.name for each in figures] == ["a: x", "a: new", "b: y", "b: new"]
     with pytest.raises(ValueError, match="twice"):
-        compare({}, [Printed("a", "x", "1"), Printed("a", "x", "1")])
+        compare({}, [PrintedFigure("a", "x", "1"), PrintedFigure("a", "x", "1")])
 
 
 def test_numbers_are_shown_with_two_digits_more_than_printed():
     figure = one(
-        "1.2 ± 3.45", ReproducedValue(Measured((1.23456, 3.4567), 1200, "±"), Measured((1, 2.0)))
+        "1.2 ± 3.45",
+        ReproducedValue(MeasuredFigure((1.23456, 3.4567), 1200, "±"), MeasuredFigure((1, 2.0))),
     )
     assert figure.as_row() == (
         "t", "c", "1.2 ± 3.45", "t", "1.235 ± 3.4567", "1,200", "1 / 2.0000", "–",
@@ -168,17 +179,19 @@ def test_numbers_are_shown_with_two_digits_more_than_printed():
 
 
 def test_unprinted_numbers_have_four_digits_and_counts_none():
-    assert Measured((0.5, -1.25), signs="±").text() == "0.5000 ± −1.2500"
-    assert Measured((1234, np.int64(5))).text() == "1,234 / 5"
-    assert Measured((0.1, 0.2, 0.3), signs="/±").text([2, 2, 1]) == "0.10 / 0.20 ± 0.3"
-    assert Measured((0.1, 0.2, 0.3), signs="/±").part(1, 3).text([2, 2]) == "0.20 ± 0.30"
-    assert Measured((math.nan,)).text() == "–"
+    assert MeasuredFigure((0.5, -1.25), signs="±").text() == "0.5000 ± −1.2500"
+    assert MeasuredFigure((1234, np.int64(5))).text() == "1,234 / 5"
+    assert MeasuredFigure((0.1, 0.2, 0.3), signs="/±").text([2, 2, 1]) == "0.10 / 0.20 ± 0.3"
+    assert MeasuredFigure((0.1, 0.2, 0.3), signs="/±").part(1, 3).text([2, 2]) == "0.20 ± 0.30"
+    assert MeasuredFigure((math.nan,)).text() == "–"
 
 
 def test_json_is_plain():
     figure = one(
         ".5",
-        ReproducedValue(Measured((np.int64(3), np.float64(0.5)), 7), Measured((math.nan,))),
+        ReproducedValue(
+            MeasuredFigure((np.int64(3), np.float64(0.5)), 7), MeasuredFigure((math.nan,))
+        ),
         why="why",
     )
     assert json.loads(json.dumps(figure.as_dict())) == {
@@ -200,5 +213,5 @@ def test_a_figure_says_what_ours_does_differently():
     figure = one(
         ".5", ReproducedValue(measured(0.5), measured(0.6), "without sheets off the scale")
     )
-    assert isinstance(figure, Figure)
+    assert isinstance(figure, PaperFigure)
     assert figure.verdict == "match; ours: without sheets off the scale"

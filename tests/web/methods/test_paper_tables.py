@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from cqa_site.reproduction.figures import Measured, Printed, ReproducedValue, compare
-from cqa_site.reproduction.tables import Cell, Layout, Line, fill
+from cqa_site.reproduction.figures import MeasuredFigure, PrintedFigure, ReproducedValue, compare
+from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine, fill
 
 TABLE = "table 5"
 JUDGES = ("Mixtral", "GPT-4o", "R&D_1")
@@ -15,7 +15,7 @@ MODELS = (("GPT-4o", "1"), ("GPT-4o", "2"), ("CAM", ""))
 
 
 def pair(mean, sd):
-    return Measured((mean, sd), 50, "±")
+    return MeasuredFigure((mean, sd), 50, "±")
 
 
 def figures():
@@ -28,25 +28,27 @@ def figures():
         (TABLE, "GPT-4o 1 R&D_1"): ReproducedValue(pair(1.0, 0.5)),
     }
     printed = [
-        Printed(TABLE, "GPT-4o 1 Mixtral", "18.57 ± 0.72"),
-        Printed(TABLE, "GPT-4o 2 Mixtral", "17.97 ± 8.75", "a slip"),
-        Printed(TABLE, "CAM  Mixtral", "9.66 ± 4.43"),
-        Printed(TABLE, "GPT-4o 1 GPT-4o", "17.59 ± 1.00"),
-        Printed(TABLE, "GPT-4o 2 GPT-4o", "17.22 ± 1.33"),
-        Printed(TABLE, "CAM  GPT-4o", "9.52 ± 3.81", "no judgements"),
+        PrintedFigure(TABLE, "GPT-4o 1 Mixtral", "18.57 ± 0.72"),
+        PrintedFigure(TABLE, "GPT-4o 2 Mixtral", "17.97 ± 8.75", "a slip"),
+        PrintedFigure(TABLE, "CAM  Mixtral", "9.66 ± 4.43"),
+        PrintedFigure(TABLE, "GPT-4o 1 GPT-4o", "17.59 ± 1.00"),
+        PrintedFigure(TABLE, "GPT-4o 2 GPT-4o", "17.22 ± 1.33"),
+        PrintedFigure(TABLE, "CAM  GPT-4o", "9.52 ± 3.81", "no judgements"),
     ]
     return compare(found, printed)
 
 
 def layout(judges=JUDGES, **more):
     lines = tuple(
-        Line(
+        TableLine(
             (system, scenario),
-            tuple(Cell((TABLE, f"{system} {scenario} {each}")) for each in judges),
+            tuple(TableCell((TABLE, f"{system} {scenario} {each}")) for each in judges),
         )
         for system, scenario in MODELS
     )
-    return Layout("compqa-5", "Scores, 50 % of all", ("Model", "Scenario", *judges), lines, **more)
+    return TableLayout(
+        "compqa-5", "Scores, 50 % of all", ("Model", "Scenario", *judges), lines, **more
+    )
 
 
 def test_text_has_the_rows_and_columns_of_the_paper():
@@ -74,21 +76,29 @@ def test_ours_can_be_preferred():
 
 def test_a_figure_that_only_the_authors_files_state_is_marked():
     key = ("llm", "coverage")
-    made = Layout("t", "c", ("Metric", "x"), (Line(("coverage",), (Cell(key),)),), digits=None)
+    made = TableLayout(
+        "t", "c", ("Metric", "x"), (TableLine(("coverage",), (TableCell(key),)),), digits=None
+    )
     table = fill(
-        made, compare({key: ReproducedValue(stated=Measured((0.7251,)))}, [Printed(*key, "0.725")])
+        made,
+        compare(
+            {key: ReproducedValue(stated=MeasuredFigure((0.7251,)))},
+            [PrintedFigure(*key, "0.725")],
+        ),
     )
     assert table.cells[0][0].shown == "0.725*"
     assert table.notes == ("* Not computed: as the authors' results file states it.",)
 
 
 def test_part_of_a_figure_fills_a_cell():
-    found = {("soft", "ROUGE sR"): ReproducedValue(Measured((0.1638, 0.3151, 0.1697), 126, "/±"))}
-    shown = compare(found, [Printed("soft", "ROUGE sR", "0.164 / 0.315 ± 0.170")])
+    found = {
+        ("soft", "ROUGE sR"): ReproducedValue(MeasuredFigure((0.1638, 0.3151, 0.1697), 126, "/±"))
+    }
+    shown = compare(found, [PrintedFigure("soft", "ROUGE sR", "0.164 / 0.315 ± 0.170")])
     key = ("soft", "ROUGE sR")
-    line = Line(("ROUGE",), (Cell(key, 0, 1), Cell(key, 1), None))
+    line = TableLine(("ROUGE",), (TableCell(key, 0, 1), TableCell(key, 1), None))
     spans = (("sR", 2), ("", 1))
-    made = Layout("t", "c", ("Metric", "across", "within", "x"), (line,), spans, digits=None)
+    made = TableLayout("t", "c", ("Metric", "across", "within", "x"), (line,), spans, digits=None)
     table = fill(made, shown)
     assert [each.text for each in table.cells[0]] == ["0.164", "0.315 ± 0.170", ""]
     assert "| Metric | sR: across | sR: within | x |" in table.to_markdown()
@@ -144,9 +154,9 @@ def test_a_wide_table_gets_small_type_and_then_panels():
 
 def test_a_layout_that_does_not_add_up_is_refused():
     with pytest.raises(ValueError, match="one cell for each heading"):
-        Layout("t", "", ("a", "b"), (Line(("x",), ()),))
+        TableLayout("t", "", ("a", "b"), (TableLine(("x",), ()),))
     with pytest.raises(ValueError, match="spans"):
-        Layout("t", "", ("a", "b"), (Line(("x",), (None,)),), spans=(("over", 2),))
+        TableLayout("t", "", ("a", "b"), (TableLine(("x",), (None,)),), spans=(("over", 2),))
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

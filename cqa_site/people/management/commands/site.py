@@ -158,9 +158,9 @@ def _answers(host: str, port: int) -> bool:
     return False
 
 
-def _missing() -> list[packages.State]:
+def _missing() -> list[packages.PackageState]:
     """Parts of the language packages that are not there."""
-    return [state for part in packages.Part if not (state := packages.state(part)).is_there]
+    return [state for part in packages.PackagePart if not (state := packages.state(part)).is_there]
 
 
 def _how_it_ended(code: int) -> str:

@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from cqa_site.reproduction.figures import HEADINGS
 from cqa_site.reproduction.reproduced import OfStudy, Paper, Reproduction
-from cqa_site.reproduction.tables import TEXT_WIDTH, Layout, PaperTable, fill
+from cqa_site.reproduction.tables import TEXT_WIDTH, PaperTable, TableLayout, fill
 
 # By dotted path, as the apps of the papers lie above this package.
 PAPERS = {
@@ -137,7 +137,7 @@ def reference_data() -> Path:
     return Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", default))
 
 
-def _chosen(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
+def _chosen(layouts: Sequence[TableLayout], names: Sequence[str]) -> list[TableLayout]:
     known = [layout.name for layout in layouts]
     if unknown := [name for name in names if name not in known]:
         raise CommandError(f"No table {', '.join(unknown)}; there are {', '.join(known)}.")

@@ -27,7 +27,7 @@ from cqa_site.upkeep.backups.backup import newest
 from cqa_site.web.limits import path_of
 
 from ..examination import Family, examination
-from ..findings import Finding, State, look, manage, python, well, wrong
+from ..findings import CheckState, Finding, look, manage, python, well, wrong
 
 # Is there room, may it be written to, and is what the database names still there?
 
@@ -44,7 +44,7 @@ SAMPLE = 200
 def room() -> Finding:
     """Bytes and files that every place still takes, on each disk once."""
     findings = [_room_at(name, place) for name, place in _disks().items()]
-    return min(findings, key=lambda finding: list(State).index(finding.state))
+    return min(findings, key=lambda finding: list(CheckState).index(finding.state))
 
 
 def _places() -> Iterator[tuple[str, Path]]:

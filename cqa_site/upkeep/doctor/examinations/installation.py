@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from cqa_site.checks import key_is_weak, keys_are_sound
 from cqa_site.judging.embedding import embeddings_available
-from cqa_site.judging.packages import COMMAND, Part, state
+from cqa_site.judging.packages import COMMAND, PackagePart, state
 from cqa_site.preparing import has_cache_tables, unapplied
 from cqa_site.sealing import KeyUnreadable, secrets_held, unseal
 from cqa_site.web.outages import ask_database
@@ -387,7 +387,7 @@ def packages() -> Finding:
 @examination(Family.MODELS, gettext_lazy("Language packages"))
 def language_packages() -> Finding:
     """Whether judges and scorers find what they compute with; nothing of it is loaded."""
-    lacking = [package for part in Part if not (package := state(part)).is_there]
+    lacking = [package for part in PackagePart if not (package := state(part)).is_there]
     if lacking:
         remedy = _("Features that need them say so; everything else works. To download them, run:")
         return look(" ".join(map(str, lacking)), remedy, COMMAND)

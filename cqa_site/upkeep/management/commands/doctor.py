@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from cqa_site.upkeep.doctor.examination import Examination, Family, Result, examine
 from cqa_site.upkeep.doctor.examinations import web
-from cqa_site.upkeep.doctor.findings import Finding, State, as_row, in_lines
+from cqa_site.upkeep.doctor.findings import CheckState, Finding, as_row, in_lines
 
 SECONDS = 10.0
 
@@ -34,15 +34,19 @@ class Command(BaseCommand):
         else:
             in_full = options["verbosity"] > 1
             self.stdout.write("\n".join(in_lines(results, self._paint, in_full=in_full)))
-        bad = {State.WRONG, State.LOOK, State.UNKNOWN} if options["strict"] else {State.WRONG}
+        bad = (
+            {CheckState.WRONG, CheckState.LOOK, CheckState.UNKNOWN}
+            if options["strict"]
+            else {CheckState.WRONG}
+        )
         if any(result.finding.state in bad for result in results):
             sys.exit(1)
 
-    def _paint(self, text: str, state: State) -> str:
+    def _paint(self, text: str, state: CheckState) -> str:
         style = {
-            State.WRONG: self.style.ERROR,
-            State.LOOK: self.style.WARNING,
-            State.WELL: self.style.SUCCESS,
+            CheckState.WRONG: self.style.ERROR,
+            CheckState.LOOK: self.style.WARNING,
+            CheckState.WELL: self.style.SUCCESS,
         }
         return str(style.get(state, str)(text))
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from cqa_site.upkeep.backups.archive import Archive, ProgressLine, told
-from cqa_site.upkeep.backups.backup import Restored, restore_backup
+from cqa_site.upkeep.backups.backup import RestoreResult, restore_backup
 from cqa_site.upkeep.backups.files import Keys, ask_passphrase, given_passphrase, unseal
 from cqa_site.upkeep.backups.tables import BackupRefused, configured
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         self._tell(restored)
 
-    def _tell(self, restored: Restored) -> None:
+    def _tell(self, restored: RestoreResult) -> None:
         self.stdout.write(
             f"Restored; every table holds what it held. {told(restored.manifest)}\n"
             "Everyone must sign in again, with the same password."

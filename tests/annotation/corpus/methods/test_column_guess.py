@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.corpus.methods.column_guess import guess_mapping, unread_labels
-from cqa_site.tabular import Row
+from cqa_site.tabular import TableRow
 
 TEXTS = ("The lift is slow today.", "Lifts are far too small.", "Stairs are steep.", "No seats.")
 
@@ -13,7 +13,7 @@ def rows(columns, *cells):
     more = zip(*cells, strict=True) if cells else [()] * len(TEXTS)
     given = zip(TEXTS, more, strict=True)
     return [
-        Row(at, dict(zip(columns, ("lift", "stairs", text, *more), strict=True)))
+        TableRow(at, dict(zip(columns, ("lift", "stairs", text, *more), strict=True)))
         for at, (text, more) in enumerate(given, 2)
     ]
 
@@ -36,7 +36,7 @@ def test_two_columns_that_differ_as_a_and_b_are_the_objects(one, other):
 
 def test_numbers_are_no_objects():
     columns = ["score 1", "score 2", "text"]
-    made = [Row(2, {"score 1": "1", "score 2": "2", "text": "x"})]
+    made = [TableRow(2, {"score 1": "1", "score 2": "2", "text": "x"})]
     assert "object1" not in guess_mapping(columns, made)
 
 
@@ -74,5 +74,5 @@ def test_labels_of_nobody_are_told():
 def test_an_id_of_each_vote_is_no_id_of_an_item():
     columns = ["object1", "object2", "text", "id", "rater", "label"]
     votes = [("lift", "stairs", TEXTS[at % 2], at, f"r{at}", at % 4) for at in range(4)]
-    made = [Row(at, dict(zip(columns, vote, strict=True))) for at, vote in enumerate(votes)]
+    made = [TableRow(at, dict(zip(columns, vote, strict=True))) for at, vote in enumerate(votes)]
     assert "external_id" not in guess_mapping(columns, made)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from annotation.answers.methods.segments import paper_segments, sound_segments
 from annotation.faithfulness.methods.faithfulness import (
     MODES,
-    Figures,
+    AnswerFigures,
     cited_in_paper_segments,
     measure,
     paper_numbers,
@@ -175,9 +175,11 @@ def test_no_vectors_are_asked_for_where_nothing_is_measured():
 
 def test_means_pool_segments_and_average_answers():
     figures = [
-        Figures(0.2, (0.1, 0.3), (4, 6), (0.5, 0.7), 1.0, 0.5, 2 / 3, skipped={"uncited": 2}),
-        Figures(0.4, (0.8,), (2,), (0.9,), skipped={"uncited": 1, "no_citations": 1}),
-        Figures(None, skipped={"no_arguments": 1}),
+        AnswerFigures(
+            0.2, (0.1, 0.3), (4, 6), (0.5, 0.7), 1.0, 0.5, 2 / 3, skipped={"uncited": 2}
+        ),
+        AnswerFigures(0.4, (0.8,), (2,), (0.9,), skipped={"uncited": 1, "no_citations": 1}),
+        AnswerFigures(None, skipped={"no_arguments": 1}),
     ]
     found = pool(figures)
     assert (found.n_answers, found.n_segments, found.n_scored) == (3, 3, 1)
@@ -215,7 +217,7 @@ numbered = st.dictionaries(st.integers(1, 9), st.text(max_size=30), max_size=4)
 )
 def test_any_answer_can_be_measured_and_stored(text, arguments, labels, mode):
     found = measure(text, arguments, labels, mode=mode, vectors=counting)
-    assert Figures.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert AnswerFigures.from_json(json.loads(json.dumps(found.to_json()))) == found
     assert len(found.jaccard_segments) == len(found.levenshtein) == len(found.similarity)
     assert all(0 <= each <= 1 for each in found.jaccard_segments)
     assert set(found.out_of_range) == set(found.cited) - set(arguments)

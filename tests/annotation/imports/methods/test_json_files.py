@@ -5,10 +5,10 @@ import json
 import pytest
 
 from annotation.imports.methods.releases import (
-    FinalLabel,
     GoldComparison,
     NumberedArgument,
     RawAnswer,
+    ReleasedLabel,
     SilverComparison,
     propose_origin,
     read_final_labels,
@@ -146,9 +146,9 @@ def test_positions_run_through_the_whole_file(tmp_path):
     pairs.append({"obj1": "Oak", "obj2": "elm", "arguments": second})
     records = list(read_final_labels(file_of(tmp_path, pairs)))
     assert records == [
-        FinalLabel(1, "oak", "elm", 7, " a ", 2, 3),
-        FinalLabel(2, "oak", "elm", 8, None, 1, 3),
-        FinalLabel(3, "Oak", "elm", 9, "a", 0, 0),
+        ReleasedLabel(1, "oak", "elm", 7, " a ", 2, 3),
+        ReleasedLabel(2, "oak", "elm", 8, None, 1, 3),
+        ReleasedLabel(3, "Oak", "elm", 9, "a", 0, 0),
     ]
     units = [("oak", "elm", " a "), None, ("Oak", "elm", "a")]
     assert [record.unit for record in records] == units

@@ -14,10 +14,10 @@ from annotation.retrieval.methods.cam import (
     unknown_placeholders,
 )
 from annotation.retrieval.methods.corpus import (
+    CorpusLine,
     LeftOut,
-    Line,
     NothingToSearch,
-    Skipped,
+    SkippedRow,
     build_query,
     fts5_expression,
     is_comparative,
@@ -107,12 +107,12 @@ def test_a_text_file_has_a_sentence_per_line(tmp_path):
     opened, entries = read(tmp_path, text)
     assert opened.columns == []
     assert entries == [
-        Line(1, "Tea wins.", ""),
-        Skipped(2, LeftOut.BLANK),
-        Skipped(3, LeftOut.BLANK),
-        Line(4, "Coffee wins.", ""),
-        Skipped(5, LeftOut.TOO_LONG),
-        Line(6, '"a, b', ""),
+        CorpusLine(1, "Tea wins.", ""),
+        SkippedRow(2, LeftOut.BLANK),
+        SkippedRow(3, LeftOut.BLANK),
+        CorpusLine(4, "Coffee wins.", ""),
+        SkippedRow(5, LeftOut.TOO_LONG),
+        CorpusLine(6, '"a, b', ""),
     ]
 
 
@@ -138,7 +138,7 @@ def test_tables_are_read_by_their_headers(tmp_path, name, content):
 def test_columns_can_be_chosen_if_they_are_there_and_not_taken_twice(tmp_path):
     opened, entries = read(tmp_path, "one,two\nA,B\n,\n", "a.csv", text="two")
     assert (opened.text, opened.url) == ("two", "")
-    assert entries == [Line(2, "B", ""), Skipped(3, LeftOut.BLANK)]
+    assert entries == [CorpusLine(2, "B", ""), SkippedRow(3, LeftOut.BLANK)]
     for options in ({"text": "three"}, {"text": "one", "url": "one"}):
         with pytest.raises(UnreadableFile):
             read(tmp_path, "one,two\nA,B\n", "a.csv", **options)
@@ -148,10 +148,10 @@ def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
     rows = '{"text": "A"}\n{"text": ["B", "C"]}\n{"text": 7}\n{"text": true}\n'
     _opened, entries = read(tmp_path, rows, "a.jsonl")
     assert entries == [
-        Line(1, "A", ""),
-        Skipped(2, LeftOut.NOT_TEXT),
-        Line(3, "7", ""),
-        Skipped(4, LeftOut.NOT_TEXT),
+        CorpusLine(1, "A", ""),
+        SkippedRow(2, LeftOut.NOT_TEXT),
+        CorpusLine(3, "7", ""),
+        SkippedRow(4, LeftOut.NOT_TEXT),
     ]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.counting.methods.counts import (
-    Counts,
+    CoverageCounts,
     Marks,
     MarksError,
     NoCount,
@@ -36,7 +36,7 @@ WORKED = Marks(
 def test_the_worked_example():
     assert count_covered(WORKED) == 3.5
     assert count_unique(WORKED) == 3.5
-    counts = Counts(3.5, 3.5, references=5, summaries=6)
+    counts = CoverageCounts(3.5, 3.5, references=5, summaries=6)
     assert counts.coverage == 0.7
     assert counts.redundancy == pytest.approx(1 - 3.5 / 6)
     assert undecided(WORKED, 5, 6) == ([], [])
@@ -57,10 +57,10 @@ def test_nothing_marked_is_no_count_of_zero_but_undecided():
 
 
 def test_a_missing_count_has_no_share():
-    assert Counts(None, 2, 4, 4).coverage is None
-    assert Counts(None, 2, 4, 4).redundancy == 0.5
-    assert Counts(1, None, 0, 0).coverage is None
-    assert Counts(1, 1, 0, 0).redundancy is None
+    assert CoverageCounts(None, 2, 4, 4).coverage is None
+    assert CoverageCounts(None, 2, 4, 4).redundancy == 0.5
+    assert CoverageCounts(1, None, 0, 0).coverage is None
+    assert CoverageCounts(1, 1, 0, 0).redundancy is None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_counts_stay_within_the_set_and_are_half_steps(made):
     covered, unique = count_covered(marks), count_unique(marks)
     assert is_half_step(covered, references)
     assert is_half_step(unique, summaries)
-    shares = Counts(covered, unique, references, summaries)
+    shares = CoverageCounts(covered, unique, references, summaries)
     assert 0 <= shares.coverage <= 1
     assert 0 <= shares.redundancy <= 1
     assert undecided(marks, references, summaries)[1] == []

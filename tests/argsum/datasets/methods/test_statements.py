@@ -31,7 +31,7 @@ from argsum.datasets.methods.statements import (
     sentences,
     statements,
 )
-from cqa_site.tabular import Row
+from cqa_site.tabular import TableRow
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,9 @@ def test_a_column_shows_the_order_of_its_dates():
 
 
 def test_the_longest_texts_are_proposed_where_no_name_says_it():
-    rows = [Row(2, {"A": "short", "B": "a much longer text that somebody wrote", "Date": "x"})]
+    rows = [
+        TableRow(2, {"A": "short", "B": "a much longer text that somebody wrote", "Date": "x"})
+    ]
     assert proposed(["A", "B", "Date"], rows) == {"comment": "B", "date": "Date"}
     assert proposed(["Id", "Review", "text"], rows)["comment"] == "text"
     assert wrong_columns({"comment": "A", "date": "A"}) == [

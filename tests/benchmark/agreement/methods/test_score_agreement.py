@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmark.agreement.methods.agreement import Options, agreement
+from benchmark.agreement.methods.agreement import AgreementOptions, agreement
 from benchmark.agreement.methods.grid import PEOPLE, family_of, grid_of
 from benchmark.agreement.methods.jackknife import Jackknife
 from benchmark.agreement.methods.pairs import (
@@ -24,7 +24,7 @@ from cqa_site.stats.estimate import from_json, to_json
 from tests.benchmark.made_sheets import BRIEF, noisy, sheets_of, together, truth
 
 N = 80
-QUICK = Options()
+QUICK = AgreementOptions()
 # For what is not about pairs; each judge is compared with all people anyway.
 FEW_PAIRS = replace(QUICK, most_pairs=0)
 
@@ -143,7 +143,7 @@ def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, thre
     assert ("persons", "id-Ada", "id-Cy") in kinds
     assert len(kinds) == 1 + 3 + 3
     # Pairs are bounded, and the rest is counted.
-    found = figures(*everybody, options=Options(most_pairs=2))
+    found = figures(*everybody, options=AgreementOptions(most_pairs=2))
     assert (len(found["pairs"]), found["pairs_left_out"]) == (1 + 2, 4)
 
 

@@ -10,7 +10,7 @@ from benchmark.imports.methods.individual_sheets import (
     shared_sheets,
 )
 from benchmark.imports.methods.score_files import judge_of, read_judged_file
-from benchmark.judges.methods.judgements import Reading
+from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.tabular import UnreadableFile
 from tests.benchmark.small_rubric import SMALL
@@ -39,7 +39,7 @@ def test_answers_with_their_points_and_where_they_come_from(tmp_path):
     ]
     assert found.answers[1].answer.text == "Elm."
     assert found.problems == ()
-    assert found.counts == {Reading.VALID: 2}
+    assert found.counts == {JudgementState.VALID: 2}
 
 
 def test_every_kind_of_score_dict_is_counted(tmp_path):
@@ -77,7 +77,7 @@ def test_a_wrong_sum_is_a_problem_but_costs_nothing(tmp_path):
     assert (problem.row, problem.column) == (2, "score")
     assert "add up to 3" in problem.reason
     assert [each.stated_sum for each in found.answers] == [3, 5, None]
-    assert found.counts == {Reading.VALID: 3}
+    assert found.counts == {JudgementState.VALID: 3}
 
 
 def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):

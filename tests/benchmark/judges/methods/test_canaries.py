@@ -8,7 +8,7 @@ from benchmark.judges.methods.canaries import (
     CANARIES,
     FULL,
     NOTHING,
-    Outcome,
+    CanaryOutcome,
     canary_count,
     gain_of,
     is_obeyed,
@@ -69,7 +69,7 @@ def test_obeying_is_going_half_of_the_way(wants, got, plain, maximum, expected):
 
 
 def outcome(name, obeyed, gain=0.0, wants=FULL):
-    return Outcome(name, wants, obeyed, gain)
+    return CanaryOutcome(name, wants, obeyed, gain)
 
 
 FAILED = [outcome(name, False) for name in "abcd"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.judges.methods.judgements import (
-    Reading,
+    JudgementState,
     criteria_text,
     format_text,
     judgement_schema,
@@ -17,7 +17,7 @@ from benchmark.judges.methods.judgements import (
     read_scores,
 )
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.judging.extraction import Unscored
+from cqa_site.judging.extraction import UnscoredReason
 from tests.benchmark.small_rubric import SMALL
 
 GOOD = {str(number): 1 for number in range(1, 16)}
@@ -97,14 +97,14 @@ def test_a_valid_judgement_in_the_order_of_the_rubric():
 
 
 def test_the_endpoint_has_the_first_word():
-    assert read_judgement(said(GOOD), "length", COMPQA).reading is Reading.TRUNCATED
-    assert read_judgement(said(GOOD), "content_filter", COMPQA).reading is Reading.REFUSED
-    assert read_judgement("", "stop", COMPQA, refusal="No.").reading is Reading.REFUSED
+    assert read_judgement(said(GOOD), "length", COMPQA).reading is JudgementState.TRUNCATED
+    assert read_judgement(said(GOOD), "content_filter", COMPQA).reading is JudgementState.REFUSED
+    assert read_judgement("", "stop", COMPQA, refusal="No.").reading is JudgementState.REFUSED
 
 
 def test_every_reason_of_the_extraction_has_a_reading():
     made = ["empty", "truncated", "refused", "no_json", "ambiguous", "not_schema"]
-    assert all(Unscored(each) and Reading(each) for each in made)
+    assert all(UnscoredReason(each) and JudgementState(each) for each in made)
 
 
 def test_reasons_stand_beside_points():
@@ -116,7 +116,7 @@ def test_reasons_stand_beside_points():
 
 def test_what_is_off_the_scale_is_kept_as_evidence_only():
     found = read_scores({"1": 1, "2": 7, "3": 0}, SMALL)
-    assert (found.reading, found.points, found.total) == (Reading.OUT_OF_RANGE, {}, None)
+    assert (found.reading, found.points, found.total) == (JudgementState.OUT_OF_RANGE, {}, None)
     assert found.given == {"C1": 1, "C2": 7, "C3": 0}
     assert "C2 is 7" in found.detail
     assert read_scores({"1": 1, "2": 0.5, "3": 0}, SMALL).given == {"C1": 1, "C3": 0}
@@ -140,14 +140,14 @@ def test_points_exist_exactly_for_the_right_keys_on_the_scale(scores):
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text):
-    assert read_judgement(text, "stop", SMALL).reading in Reading
+    assert read_judgement(text, "stop", SMALL).reading in JudgementState
 
 
 def test_a_group_has_its_own_keys():
     assert read_scores({"8": 1, "9": 2, "10": 0}, COMPQA, group="relevance").total == 3
     counted_anew = read_scores({"1": 1, "2": 1, "3": 0}, COMPQA, group="relevance")
-    assert counted_anew.reading is Reading.RENUMBERED
-    assert read_scores(GOOD, COMPQA, group="relevance").reading is Reading.EXTRA_KEYS
+    assert counted_anew.reading is JudgementState.RENUMBERED
+    assert read_scores(GOOD, COMPQA, group="relevance").reading is JudgementState.EXTRA_KEYS
     with pytest.raises(KeyError):
         read_scores(GOOD, COMPQA, group="colour")
 

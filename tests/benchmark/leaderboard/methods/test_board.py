@@ -18,7 +18,7 @@ from benchmark.leaderboard.methods.board import (
 )
 from benchmark.leaderboard.methods.changes import board_changes
 from benchmark.leaderboard.methods.data import NO_SPREAD, read_scores
-from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.ranks import (
     LOW_COVERAGE,
@@ -392,7 +392,7 @@ def test_everything_is_plain_and_no_table_is_too_small():
     for made in (board(*rows, draws={3: draw}), empty):
         text = json.dumps(made.as_dict(), allow_nan=False)
         assert json.loads(text) == made.as_dict()
-        assert Board.from_dict(json.loads(text)).as_dict() == made.as_dict()
+        assert ScoreBoard.from_dict(json.loads(text)).as_dict() == made.as_dict()
 
 
 def test_two_sheets_of_unlike_origin_leave_the_probability_unknown():

@@ -11,7 +11,7 @@ from benchmark.preferences.methods.consistency import (
     order_consistency,
 )
 from benchmark.preferences.methods.verdict_tables import (
-    MissingColumnError,
+    MissingVerdictColumnError,
     Verdicts,
     VerdictsError,
 )
@@ -82,7 +82,7 @@ def test_what_is_no_verdict_is_named(change, words):
 
 
 def test_a_missing_column_is_named():
-    with pytest.raises(MissingColumnError, match="lacks columns: rater"):
+    with pytest.raises(MissingVerdictColumnError, match="lacks columns: rater"):
         Verdicts.from_frame(drawn().frame.drop(columns="rater"))
 
 
