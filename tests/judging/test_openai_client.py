@@ -312,7 +312,7 @@ def test_the_sdk_is_loaded_for_files_and_not_before(stub):
     code = (
         "import asyncio, sys, cqa_site.judging.transport.openai_client as module\n"
         "from cqa_site.judging.chat import ChatRequest\n"
-        f"allowed = [module.Allowed('127.0.0.1', {stub.port})]\n"
+        f"allowed = [module.AllowedNetwork('127.0.0.1', {stub.port})]\n"
         f"client = module.OpenAIClient({stub.base_url!r}, 'key', allowed)\n"
         "asyncio.run(client.complete(ChatRequest('m', ({'role': 'user', 'content': '?'},))))\n"
         "assert 'openai' not in sys.modules and 'django' not in sys.modules\n"

@@ -157,14 +157,14 @@ def can_import():
         return False
     return True
 
-found = [packages.state(packages.Part.LANGUAGE).stage, can_import()]
+found = [packages.state(packages.PackagePart.LANGUAGE).stage, can_import()]
 for name, version in packages.pins().items():
     info = Path(folder, f"{name.replace('-', '_')}-{version}.dist-info")
     info.mkdir()
     (info / "METADATA").write_text(f"Name: {name}\\nVersion: {version}\\n")
     (info / "RECORD").write_text(f"{info.name}/METADATA,,\\n")
 Path(folder, "pretended.py").touch()
-print(json.dumps([*found, packages.state(packages.Part.LANGUAGE).stage, can_import()]))
+print(json.dumps([*found, packages.state(packages.PackagePart.LANGUAGE).stage, can_import()]))
 """
 
 

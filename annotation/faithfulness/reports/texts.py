@@ -318,7 +318,7 @@ class SegmentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedArgument:
+class CitableArgument:
     """A numbered argument with its label, and whether the text cites it."""
 
     number: int
@@ -333,7 +333,7 @@ class Detail:
 
     figures: FaithfulnessFigures | None
     rows: list[SegmentRow]
-    arguments: list[ListedArgument]
+    arguments: list[CitableArgument]
     malformed: list[str]
 
 
@@ -358,7 +358,7 @@ def detail_of(
         figures=figures,
         rows=_rows(matched, figures, _verdicts_of_text(answer, revision, run)),
         arguments=[
-            ListedArgument(number, sentence, labels.get(number), number in cited)
+            CitableArgument(number, sentence, labels.get(number), number in cited)
             for number, sentence in arguments.items()
         ],
         malformed=find_malformed(text),
