@@ -34,7 +34,7 @@ from . import samples
 from .actions import entries, vote_sources
 from .actions.entries import SystemOrigin, gold_origin, origin_of, read_questions, silver_origin
 from .actions.reconciliation import StudyReconciliation
-from .forms import AskingTable
+from .forms import TableImportForm
 
 ARGUMENTS_PAGE = ("arguments", _("Arguments"))
 ANSWERS_PAGE = ("questions", _("Questions and answers"))
@@ -269,7 +269,7 @@ def register_study_imports() -> None:
             _("Sentences or labels in any table, columns mapped by you"),
             vote_sources.read_mapped,
             asks="mapping",
-            asking=AskingTable,
+            asking=TableImportForm,
             holds=_(
                 "Set from the headers where they are clear. Object 1, object 2 and the "
                 "sentence are required; with label and rater, rows are also votes."

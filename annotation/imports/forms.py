@@ -14,7 +14,7 @@ from annotation.corpus.methods.generic_table import (
     check_mapping,
     labels_by_rater,
 )
-from cqa_site.files.forms import AskingColumns, ColumnsForm
+from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
 # Which column of a table is what.
 
@@ -102,7 +102,7 @@ class MappingForm(ColumnsForm):
 # Which column of a table of sentences and votes is what.
 
 
-class AskingTable(AskingColumns):
+class TableImportForm(ImportColumnsForm):
     """Arguments, and votes on them where label and rater are chosen."""
 
     def note(self) -> Any:

@@ -22,7 +22,7 @@ from cqa_site.files.format_parts import (
     register_options,
 )
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
-from cqa_site.files.forms import Asking
+from cqa_site.files.forms import ImportForm
 
 from .actions.key_points import POINTS, SystemReconciliation, read_system_points
 from .actions.placement import BOOK
@@ -93,7 +93,7 @@ def fits_scores(look: Look) -> str:
 # What a file of stored scores is asked about: its dataset and its system.
 
 
-class AskingScores(Asking):
+class ScoresImportForm(ImportForm):
     """Which dataset the scores are about, and what the system is called."""
 
     title = lazy("Stored scores")
@@ -112,7 +112,7 @@ class AskingScores(Asking):
         return StoredScoresForm(data, study=self.study, initial=initial)
 
 
-class AskingKeyPoints(AskingScores):
+class KeyPointsImportForm(ScoresImportForm):
     """Which dataset the key points sum up, and what the file does not say."""
 
     title = lazy("Key points of a system")
@@ -163,7 +163,7 @@ def register_summary_score_imports() -> None:
             fits=fits_key_points,
             sample=KEY_POINT_SAMPLE,
             asks="key-points",
-            asking=AskingKeyPoints,
+            asking=KeyPointsImportForm,
             holds=lazy(
                 "One row per key point: topic, stance, key_point and, if known, system, "
                 "setting, prevalence and arguments (ids or texts, divided by semicolons). Or "
@@ -186,7 +186,7 @@ def register_summary_score_imports() -> None:
             fits=fits_scores,
             sample=SAMPLE,
             asks="summary-scores",
-            asking=AskingScores,
+            asking=ScoresImportForm,
             holds=lazy(
                 "Scores of runs create sets without texts. Clusterings have argument ids in one "
                 "of several orders. Soft scores belong to the sets that people counted, in the "

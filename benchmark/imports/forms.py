@@ -18,7 +18,7 @@ from benchmark.imports.methods.columns import (
 )
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.files.actions.imports import READING
-from cqa_site.files.forms import Asking, AskingColumns, ColumnsForm, SheetForm
+from cqa_site.files.forms import ColumnsForm, ImportColumnsForm, ImportForm, SheetForm
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
@@ -141,7 +141,7 @@ class SheetColumnsForm(ColumnsForm):
 # What a file with score sheets is asked about: rubric, judge, columns.
 
 
-class RubricQuestions(Asking):
+class RubricQuestions(ImportForm):
     """By which rubric people's points were given."""
 
     title = _("Score sheets")
@@ -159,7 +159,7 @@ class JudgeQuestions(RubricQuestions):
     form_class = JudgeForm
 
 
-class SheetQuestions(AskingColumns):
+class SheetQuestions(ImportColumnsForm):
     """Which column is what; raises ImportRefused for a rubric that the study has not."""
 
     title = _("Score sheets")

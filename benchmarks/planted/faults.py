@@ -226,8 +226,8 @@ FAULTS = (
         name="second-import-counts-again",
         means="A file of arguments that grew and is imported again counts its repeats twice.",
         file="argsum/datasets/imports/datasets.py",
-        old="return before | found",
-        new="return before + found",
+        old="return before | counts",
+        new="return before + counts",
         aims=(
             "tests/argsum/datasets/test_argument_imports.py",
             "tests/argsum/datasets",

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from rest_framework import serializers
 
 
+Text = str | Promise
+
+# Every format that an app registered, by its name; `formats` fills it and knows its type.
+REGISTERED: dict[str, Any] = {}
+
+
+def known_kinds() -> list[tuple[str, Text]]:
+    """Return the kinds of files that some app reads, with their titles."""
+    return [(name, file_format.title) for name, file_format in REGISTERED.items()]
+
+
 # What readers may be told beside the file: declared once for page, interface and command.
 
 

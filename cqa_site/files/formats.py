@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from .format_parts import Fits, Sample, nothing_fits
+from .format_parts import REGISTERED, Fits, Sample, Text, nothing_fits
+
+# A released migration names this function here.
+from .format_parts import known_kinds as known_kinds
 
 if TYPE_CHECKING:
     from cqa_site.people.models import Study, User
     from cqa_site.tabular import FilePreview
 
     from .actions.imports import ImportOutcome, ImportSource, Line, Reconciliation
-    from .forms import Asking
     from .models import ImportBatch, ImportFile
 
-Text = str | Promise
 # Headings that kinds of files stand under, in order.
 TEXTS, WRITTEN, JUDGED = "texts", "written", "judged"
 HEADINGS: dict[str, Text] = {
@@ -91,7 +91,7 @@ class Format:
     reconciliation: "type[Reconciliation]"
     heading: str = TEXTS
     asks: str = ""
-    asking: "type[Asking] | None" = None
+    asking: type[Any] | None = None
     holds: Text = ""
     is_mapped: bool = False
     is_many: bool = False
@@ -148,17 +148,12 @@ class Format:
         return [PageLink(title, reverse(page, args=[study.public_id]))]
 
 
-FORMATS: dict[str, Format] = {}
+FORMATS: dict[str, Format] = REGISTERED
 
 
 def register_format(*formats: Format) -> None:
     """Make formats known, in the order in which pages name them."""
     FORMATS.update({file_format.name: file_format for file_format in formats})
-
-
-def known_kinds() -> list[tuple[str, Text]]:
-    """Kinds of files that some app reads, with their names."""
-    return [(name, format.title) for name, format in FORMATS.items()]
 
 
 def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:

@@ -264,7 +264,7 @@ class ApplyForm(forms.Form):
 # What a file is asked about before the first look, on one page for all formats.
 
 
-class Asking:
+class ImportForm:
     """Questions about one file; a format's own child says which.
 
     Attributes
@@ -301,7 +301,7 @@ class Asking:
         return self.file.options | form.cleaned_data
 
 
-class AskingColumns(Asking):
+class ImportColumnsForm(ImportForm):
     """Which column of a table is what; raises UnreadableFile for what is no table."""
 
     title = _("Columns")

@@ -26,10 +26,20 @@ from .models import Reply
 if TYPE_CHECKING:
     from cqa_site.people.access import StudyRequest
 
-    from .api.bodies import Start
-
 
 # What a kind of run is made of beside the engine's part: prompts, a home, texts of requests.
+
+
+class RunStart(Protocol):
+    """The body of a request that starts a run, and how the run's form is made from it."""
+
+    @property
+    def body(self) -> type[Any]:
+        """The serializer of the body."""
+
+    @property
+    def form(self) -> Callable[..., Any]:
+        """Return the form for a study, a user and the values of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +303,9 @@ class RunKind(Protocol):
         """The page of one run."""
         return cast(HttpResponse, import_string(self.view_path)(request, study, run))
 
-    def start(self) -> "Start":
-        """How the interface starts one."""
-        return cast("Start", import_string(self.start_path))
+    def start(self) -> RunStart:
+        """Return how the API starts a run of this kind."""
+        return cast(RunStart, import_string(self.start_path))
 
     def told(self) -> ApiExtension:
         """What the interface tells of one and its requests beside what it tells of all."""

@@ -546,7 +546,7 @@ def test_a_full_disk_leaves_no_file(data_dir, tmp_path, monkeypatch):
                 raise OSError(errno.ENOSPC, "No space left on device")
             return super().write(content)
 
-    monkeypatch.setattr(archives, "_Summed", Full)
+    monkeypatch.setattr(archives, "_HashedFile", Full)
     with pytest.raises(BackupRefused, match="No space left on device"):
         making.make_backup(tmp_path / "backup.zip")
     assert list(tmp_path.iterdir()) == []

@@ -20,8 +20,8 @@ from .arguments import ArgumentBook, ComparisonBook, EntryReconciliation, Pair
 # Questions and systems named by files with answers: found, or made.
 
 
-Asked = tuple[str, str, str, str]
-Asking = AnswerEntry | QuestionEntry
+QuestionKey = tuple[str, str, str, str]
+QuestionSource = AnswerEntry | QuestionEntry
 
 
 class SystemBook:
@@ -61,11 +61,11 @@ class QuestionBook:
 
     def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
         self.work, self.comparisons = work, comparisons
-        self._known: dict[Asked, Question] = {}
+        self._known: dict[QuestionKey, Question] = {}
         self._about: dict[tuple[Pair, str], list[Question]] = {}
         self._loaded: set[Pair] = set()
 
-    def take(self, entries: Sequence[Asking]) -> None:
+    def take(self, entries: Sequence[QuestionSource]) -> None:
         """Find the questions of a piece, or make them; their comparisons are known by now."""
         self._load({(entry.object1, entry.object2) for entry in entries} - self._loaded)
         new = []
@@ -100,7 +100,7 @@ class QuestionBook:
             self._about.setdefault((pair, question.aspect), []).append(question)
         self._loaded |= pairs
 
-    def _made(self, entry: Asking) -> Question:
+    def _made(self, entry: QuestionSource) -> Question:
         return Question(
             study=self.work.study,
             comparison_id=self.comparisons.known[entry.object1, entry.object2],
@@ -108,7 +108,7 @@ class QuestionBook:
             wording=entry.wording,
         )
 
-    def _compare(self, entry: Asking, question: Question) -> None:
+    def _compare(self, entry: QuestionSource, question: Question) -> None:
         is_changed = bool(entry.wording) and question.wording != entry.wording
         self.work.result("questions", "changed" if is_changed else "same")
         if not is_changed:
@@ -121,7 +121,7 @@ class QuestionBook:
                 question.save(update_fields=["wording"])
 
 
-def _asked(entry: Asking) -> Asked:
+def _asked(entry: QuestionSource) -> QuestionKey:
     return entry.object1, entry.object2, entry.aspect, entry.wording
 
 

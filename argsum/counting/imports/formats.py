@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from argsum.counting.forms import CountImportForm
 from argsum.counting.methods.released_counts import LEFT_OUT, CountedSet, CountFile, read_counts
 from argsum.datasets.imports.argument_files import DATASET, KEY_POINTS, STANCE, TOPIC
-from argsum.datasets.imports.datasets import AskingDataset
+from argsum.datasets.imports.datasets import DatasetImportForm
 from argsum.datasets.imports.formats import DatasetFormat
 from cqa_site.files.actions.imports import Flag, ImportSource, Line, Note, rejected
 from cqa_site.files.format_parts import (
@@ -135,7 +135,7 @@ def _unique_share(counted: CountedSet) -> float | None:
 # What a file of counts is asked about: whose they are, and where their sets go.
 
 
-class AskingCounts(AskingDataset):
+class CountsImportForm(DatasetImportForm):
     """Dataset and rater."""
 
     title = lazy("Counts of one person")
@@ -180,7 +180,7 @@ def register_count_imports() -> None:
             fits=fits_counts,
             sample=SAMPLE,
             asks="counts",
-            asking=AskingCounts,
+            asking=CountsImportForm,
             holds=lazy(
                 "One row per set: topic, stance, reference, prediction, n_covered, n_unique, "
                 "coverage, redundancy, file_name. Coverage and redundancy are read from their "

@@ -26,7 +26,7 @@ from argsum.datasets.methods.statements import SAMPLE, language_of
 from argsum.datasets.models import Cell, Comment, Dataset
 from argsum.datasets.reports.comments import not_english
 from cqa_site.files.actions.imports import ImportRefused, Reconciliation
-from cqa_site.files.forms import AskingColumns, ColumnsForm
+from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
 from .argument_files import LONGEST_NAME, dataset_name
 from .comment_files import (
@@ -349,7 +349,7 @@ class CommentsForm(ColumnsForm):
 # What a file of comments is asked about, beside its first rows.
 
 
-class AskingComments(AskingColumns):
+class CommentsImportForm(ImportColumnsForm):
     """Dataset, topic, and which column is what."""
 
     title = gettext_lazy("Comments")

@@ -20,7 +20,7 @@ from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.datasets.reports.comments import is_of_comments
 from cqa_site.files.actions.imports import Flag, ImportRefused, Reconciliation
-from cqa_site.files.forms import Asking
+from cqa_site.files.forms import ImportForm
 
 from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
 
@@ -426,7 +426,7 @@ class DatasetReconciliation(Reconciliation):
 MOST_NAMES = 20
 
 
-class AskingDataset(Asking):
+class DatasetImportForm(ImportForm):
     """The name of the dataset."""
 
     title = lazy("Arguments")

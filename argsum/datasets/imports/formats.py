@@ -38,7 +38,7 @@ from cqa_site.files.format_parts import (
     register_options,
 )
 from cqa_site.files.formats import JUDGED, Format, PageLink, Text, register_format
-from cqa_site.files.forms import Asking
+from cqa_site.files.forms import ImportForm
 
 from . import argument_files as samples
 from . import comment_files as comment_samples
@@ -53,8 +53,8 @@ from .argument_files import (
     read_pairs,
 )
 from .comment_files import COMMENTS, OWN, read_comments
-from .comments import STATEMENTS, AskingComments, CommentReconciliation
-from .datasets import AskingDataset, DatasetReconciliation
+from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
+from .datasets import DatasetImportForm, DatasetReconciliation
 
 if TYPE_CHECKING:
     from cqa_site.files.models import ImportBatch, ImportFile
@@ -164,7 +164,7 @@ class QualityReconciliation(Reconciliation):
         return self.update_changed
 
 
-class AskingQualities(Asking):
+class QualitiesImportForm(ImportForm):
     """Which dataset they are for, and which column they are in."""
 
     title = lazy("Argument qualities")
@@ -218,7 +218,7 @@ class DatasetFormat(Format):
 
     reconciliation: type[Reconciliation] = DatasetReconciliation
     asks: str = "arguments"
-    asking: type[Asking] | None = AskingDataset
+    asking: type[ImportForm] | None = DatasetImportForm
     next_step: Text = TO_SUMMARIZE
     home: tuple[str, Text] | None = DATASETS_PAGE
 
@@ -229,7 +229,7 @@ class CommentFormat(Format):
 
     reconciliation: type[Reconciliation] = CommentReconciliation
     asks: str = "comments"
-    asking: type[Asking] | None = AskingComments
+    asking: type[ImportForm] | None = CommentsImportForm
     is_mapped: bool = True
     takes_lines: bool = True
     gives_way: bool = True
@@ -369,7 +369,7 @@ def register_argument_imports() -> None:
             fits=fits_qualities,
             sample=SAMPLE,
             asks="qualities",
-            asking=AskingQualities,
+            asking=QualitiesImportForm,
             next_step=lazy(
                 "Systems can use the imported quality, and a scorer can be trained on it."
             ),

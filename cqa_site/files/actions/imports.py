@@ -11,8 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from cqa_site.files.format_parts import empty_counts
-from cqa_site.files.formats import format_of
+from cqa_site.files.format_parts import REGISTERED, empty_counts
 from cqa_site.people.models import Study, User
 from cqa_site.tabular import (
     Problem,
@@ -322,7 +321,7 @@ def import_path(
     without leave to go on without them. A dry run (``write=False``) only reads.
     """
     lines = _lines(kind, ImportSource(path, name, study, dict(options or {})))
-    work = format_of(kind).reconciliation(
+    work: Reconciliation = REGISTERED[kind].reconciliation(
         study, write=write, update_changed=update_changed, actor=actor
     )
     if not write:
@@ -344,7 +343,7 @@ def import_path(
 def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
     """Read the file; what makes it unreadable becomes a refusal, a bad row a rejected one."""
     try:
-        yield from format_of(kind).read(source)
+        yield from REGISTERED[kind].read(source)
     except UnreadableFile as error:
         raise ImportRefused(str(error)) from error
     for problem in source.log.rejected:

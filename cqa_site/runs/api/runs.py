@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from cqa_site.api.base import AnyRequest, NothingInput, Request, StudyViews, require_valid
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.api.bodies import Start
 from cqa_site.runs.forms.plan import RunPlanForm
-from cqa_site.runs.kinds import KINDS, kind_of
+from cqa_site.runs.kinds import KINDS, RunStart, kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from cqa_site.runs.planning import asked_again, estimate_run
 from cqa_site.runs.progress import add_counts, planning_job, progress_of, state_in_words
@@ -189,12 +188,12 @@ class RunViews(StudyViews):
         start = start_of(self.request.data)
         given = self.read(start.body)
         del given["kind"]
-        form = start.form(self.study, self.request.user, given)
+        form: RunPlanForm = start.form(self.study, self.request.user, given)
         require_valid(form)
         return form
 
 
-def start_of(data: Any) -> Start:
+def start_of(data: Any) -> RunStart:
     """How the kind that a body names is asked for; the first kind if it names none."""
     first = next(iter(KINDS))
     kind = data.get("kind", first) if isinstance(data, dict) else first

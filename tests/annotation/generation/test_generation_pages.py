@@ -98,7 +98,7 @@ def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
         ({"most_arguments": "201"}, "most_arguments", "200"),
         ({"relevance": "1-2"}, "relevance", "valid choice"),
         ({"favoured": "both"}, "favoured", "valid choice"),
-        ({"max_tokens": ""}, "max_tokens", "no bound"),
+        ({"max_tokens": ""}, "max_tokens", "not bounded"),
         ({"extra": '{"n": 3}'}, "extra", "engine itself"),
     ],
 )

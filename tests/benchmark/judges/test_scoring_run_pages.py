@@ -74,13 +74,13 @@ def test_the_form_says_what_a_run_takes(lab, client):
     for name, n in (("Answers", 8), ("Attack canaries", 3), ("With swapped objects", 2)):
         assert f"<dt>{name}</dt><dd>{n}</dd>" in fragment
     assert "<dt>Total requests</dt><dd>13</dd>" in fragment
-    assert "would do" not in fragment
+    assert "would be enough" not in fragment
     group = first_prompts(lab.study, PROMPTS, lab.researcher)[1]
     fragment = words(client.post(estimate, post(lab, prompt=group.pk)))
     assert "<dt>Requests for sheets</dt><dd>24</dd>" in fragment
     assert "<dt>With swapped objects</dt><dd>6</dd>" in fragment
     fragment = words(client.post(estimate, post(lab, max_tokens="300")))
-    assert "about 1,200 tokens would do" in fragment
+    assert "about 1,200 tokens would be enough" in fragment
 
 
 @pytest.mark.parametrize(
