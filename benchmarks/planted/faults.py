@@ -428,8 +428,8 @@ FAULTS = (
         name="side-not-turned-back",
         means="A judge's verdict on a swapped pair counts for the wrong system.",
         file="benchmark/preferences/kind.py",
-        old="turned(SAYS[said.value], is_swapped=bool(call.subject_ids[1]))",
-        new="turned(SAYS[said.value], is_swapped=False)",
+        old="turned(SAYS[choice.value], is_swapped=bool(call.subject_ids[1]))",
+        new="turned(SAYS[choice.value], is_swapped=False)",
         aims=(
             "tests/benchmark/preferences/test_preference_judge.py",
             "tests/benchmark/preferences",

@@ -6,6 +6,7 @@ Also for one that belongs to no paper. Files of each format stand in `made_forma
 import io
 import json
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import pytest
 from django.apps import apps
@@ -270,10 +271,11 @@ class NameReconciliation(Reconciliation):
 
 @pytest.fixture
 def names(monkeypatch):
-    monkeypatch.setattr(formats, "FORMATS", {})
     monkeypatch.setattr(format_parts, "COUNTED", {})
-    format_parts.register_counted(format_parts.ObjectCount("names", "Names"))
-    formats.register_format(formats.Format("names", "Names", read_names, NameReconciliation))
+    with patch.dict(FORMATS, clear=True):
+        format_parts.register_counted(format_parts.ObjectCount("names", "Names"))
+        formats.register_format(formats.Format("names", "Names", read_names, NameReconciliation))
+        yield
 
 
 def test_a_format_of_no_paper_is_looked_at_and_imported(names, study):

@@ -328,5 +328,7 @@ def test_it_says_which_file_is_damaged(copied, light):
     with pytest.raises(CommandError, match=r"soft_score\.json: has no rouge_1"):
         run("--data", copied)
     replace(stored, "{}}")
-    with pytest.raises(CommandError, match=r"soft_score\.json: text follows the end of the JSON value"):
+    with pytest.raises(
+        CommandError, match=r"soft_score\.json: text follows the end of the JSON value"
+    ):
         run("--data", copied)
