@@ -62,14 +62,14 @@ def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> St
             page="analysis_new",
             is_done=False,
         )
-    shown = done or newest
+    analysis = done or newest
     return step(
         study,
         title=_("Find the key points"),
         text=_("In progress.") if done is None and newest.is_active else text,
         button=_("Key points") if done else _("View progress"),
         page="analysis",
-        of=shown,
+        of=analysis,
         is_done=done is not None,
     )
 

@@ -114,14 +114,14 @@ def _questions(study: Study, count: int) -> StudyStep:
     needed = _("; telling two systems apart takes at least %(n)s that both answered") % {
         "n": LEAST
     }
-    asked = _(
+    advice = _(
         "Type or import comparisons of two objects, with an optional aspect. To see a finished "
         "leaderboard, import the sample of score sheets on the imports page."
     )
     return step(
         study,
         title=_("Add questions"),
-        text=(f"{text}." if count >= LEAST else f"{text}{needed}.") if count else asked,
+        text=(f"{text}." if count >= LEAST else f"{text}{needed}.") if count else advice,
         button=_("Questions"),
         page="questions",
         other=None if count >= LEAST else (_("Imports and samples"), "imports"),
@@ -136,11 +136,11 @@ def _answers(study: Study, systems: int) -> StudyStep:
         "%(count)s systems answered.",
         systems,
     )
-    asked = _("Import answers, or let models write them here, all with the same prompt.")
+    sentence = _("Import answers, or let models write them here, all with the same prompt.")
     return step(
         study,
         title=_("Add answers from at least two systems"),
-        text=named % {"count": systems} if systems else asked,
+        text=named % {"count": systems} if systems else sentence,
         button=_("Generate answers"),
         page="generations",
         other=(_("Import answers"), "imports?kind=answers"),

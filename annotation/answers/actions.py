@@ -26,12 +26,12 @@ def add_question(
     *, comparison: Comparison, aspect: str = "", wording: str = "", actor: User | None
 ) -> Question:
     """Ask a question about a comparison; raises AlreadyThere."""
-    asked = {"comparison": comparison, "aspect": aspect.strip(), "wording": wording.strip()}
+    fields = {"comparison": comparison, "aspect": aspect.strip(), "wording": wording.strip()}
     try:
         with transaction.atomic():
-            question = Question.objects.create(study=comparison.study, **asked)
+            question = Question.objects.create(study=comparison.study, **fields)
     except IntegrityError as error:
-        raise AlreadyThere(str(Question(**asked))) from error
+        raise AlreadyThere(str(Question(**fields))) from error
     record(study=comparison.study, actor=actor, verb="question_added", subject=str(question))
     return question
 
@@ -40,15 +40,19 @@ def add_question(
 def add_missing_questions(*, study: Study, actor: User | None) -> int:
     """Ask a plain question about every comparison that has none; return how many."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    made = Question.objects.bulk_create(
+    questions = Question.objects.bulk_create(
         Question(study=study, comparison=comparison)
         for comparison in study.comparisons.filter(questions__isnull=True)
     )
-    if made:
+    if questions:
         record(
-            study=study, actor=actor, verb="questions_added", subject=study.name, number=len(made)
+            study=study,
+            actor=actor,
+            verb="questions_added",
+            subject=study.name,
+            number=len(questions),
         )
-    return len(made)
+    return len(questions)
 
 
 def change_system(*, system: System, name: str, kind: str, actor: User | None) -> None:
@@ -171,12 +175,12 @@ def argument_list(
 def _make_list(
     question: Question, numbered: Sequence[tuple[int, Argument]], recipe: dict, key: str
 ) -> ArgumentList:
-    made = ArgumentList.objects.create(question=question, sha256=key, recipe=recipe)
+    new_list = ArgumentList.objects.create(question=question, sha256=key, recipe=recipe)
     ListedArgument.objects.bulk_create(
-        ListedArgument(argument_list=made, number=number, argument=argument)
+        ListedArgument(argument_list=new_list, number=number, argument=argument)
         for number, argument in numbered
     )
-    return made
+    return new_list
 
 
 # Saying what a system's model was trained on; it is never taken back, as training is not.

@@ -262,13 +262,13 @@ class QuestionViews(StudyViews):
     @extend_schema(request=QuestionInput, responses={201: QuestionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Add a question; 409 if the study already has it."""
-        given = self.read(QuestionInput)
-        comparison = self.study.comparisons.filter(public_id=given.pop("comparison")).first()
+        data = self.read(QuestionInput)
+        comparison = self.study.comparisons.filter(public_id=data.pop("comparison")).first()
         if comparison is None:
             raise ValidationError({"comparison": ["No such comparison in this study."]})
         with conflict_on(AlreadyThere):
-            made = add_question(comparison=comparison, actor=request.user, **given)
-        return self.shown(self.get_queryset().get(pk=made.pk), 201)
+            question = add_question(comparison=comparison, actor=request.user, **data)
+        return self.shown(self.get_queryset().get(pk=question.pk), 201)
 
     @extend_schema(request=NothingInput, responses=AddedQuestionsSerializer)
     def missing(self, request: Request, **kwargs: Any) -> Response:
@@ -295,19 +295,19 @@ class SystemViews(StudyViews):
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change name or kind; 409 if another system has the name."""
         system = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = {"name": system.name, "kind": system.kind}
-        given |= self.read(SystemInput, partial=True)
+        fields = {"name": system.name, "kind": system.kind}
+        fields |= self.read(SystemInput, partial=True)
         with conflict_on(AlreadyThere):
-            change_system(system=system, actor=request.user, **given)
+            change_system(system=system, actor=request.user, **fields)
         return self.shown(system)
 
     @extend_schema(request=LearnedInput, responses=SystemSerializer)
     def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Record what its model was trained on; those questions never test it again."""
         system = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(LearnedInput)
+        data = self.read(LearnedInput)
         try:
-            mark_learned(system=system, actor=request.user, **given)
+            mark_learned(system=system, actor=request.user, **data)
         except NotPairs as reason:
             raise ValidationError({"questions": [str(reason)]}) from None
         return self.shown(get_object_or_404(self.get_queryset(), pk=system.pk))

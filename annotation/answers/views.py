@@ -106,11 +106,11 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
     form = QuestionForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
-            made = add_question(actor=request.user, **form.cleaned_data)
+            question = add_question(actor=request.user, **form.cleaned_data)
         except AlreadyThere:
             form.add_error(None, _("This question is already in the study."))
         else:
-            return redirect("question", study.public_id, made.public_id)
+            return redirect("question", study.public_id, question.public_id)
     context = {"study": study, "form": form, "unasked": count_unasked(study)}
     status = 422 if form.errors else 200
     return render(request, "annotation/answers/question_new.html", context, status=status)

@@ -291,8 +291,8 @@ class AdjudicationViews(CampaignViews):
         With `known`, 409 if you have decided otherwise since: nothing is stored, and `detail`
         names both labels.
         """
-        given = self.read(AdjudicationInput)
-        argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
+        data = self.read(AdjudicationInput)
+        argument = self.study.arguments.filter(public_id=data.pop("argument")).first()
         if argument is None:
             raise ValidationError({"argument": ["No such argument in this study."]})
         with (
@@ -303,7 +303,7 @@ class AdjudicationViews(CampaignViews):
                 campaign=self.campaign,
                 argument=argument,
                 rater=rater_for(membership=self.membership),
-                **given,
+                **data,
             )
         return self.shown(self.get_queryset().get(pk=decision.pk), 201)
 
@@ -328,23 +328,23 @@ class ConsensusViews(CampaignViews):
 
         Labels are recomputed afterwards.
         """
-        given = self.read(ConsensusInput, partial=True)
+        data = self.read(ConsensusInput, partial=True)
         # Locked, so that of two changes at once neither writes back what the other replaced.
         rows = campaigns_of(self.study).select_for_update(of=("self",), no_key=True)
         campaign = get_object_or_404(rows.select_related("study"), pk=self.campaign.pk)
         with invalid_on("overridden_by", SourceNotValid):
             set_consensus(
                 campaign=campaign,
-                aggregator=given.get("aggregator", campaign.aggregator),
-                overridden_by=self._sources(campaign, given),
+                aggregator=data.get("aggregator", campaign.aggregator),
+                overridden_by=self._sources(campaign, data),
                 actor=request.user,
             )
         return self.shown(campaign)
 
-    def _sources(self, campaign: Campaign, given: dict[str, Any]) -> list[Campaign]:
-        if "overridden_by" not in given:
+    def _sources(self, campaign: Campaign, data: dict[str, Any]) -> list[Campaign]:
+        if "overridden_by" not in data:
             return list(campaign.overridden_by.all())
-        wanted = set(given["overridden_by"])
+        wanted = set(data["overridden_by"])
         sources = list(campaigns_of(self.study).filter(public_id__in=wanted))
         if len(sources) < len(wanted):
             raise ValidationError(
@@ -374,8 +374,8 @@ class AdoptionViews(CampaignViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Adopt the labels of one expert, model or release from another round."""
         with invalid_on("label_round", adjudication.AdoptionNotPossible):
-            made = adjudication.adopt_labels(**self._asked(), actor=request.user)
-        return self.shown(self.get_queryset().get(pk=made.pk), 201)
+            adoption = adjudication.adopt_labels(**self._asked(), actor=request.user)
+        return self.shown(self.get_queryset().get(pk=adoption.pk), 201)
 
     @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
     def preview(self, request: Request, **kwargs: Any) -> Response:
@@ -394,16 +394,16 @@ class AdoptionViews(CampaignViews):
         return self.shown(self.get_queryset().get(pk=row.pk))
 
     def _asked(self) -> dict[str, Any]:
-        given = self.read(AdoptInput)
-        source = f"{given['label_round']}:{given['rater']}"
-        form = AdoptForm(given | {"source": source}, campaign=self.campaign)
+        data = self.read(AdoptInput)
+        source = f"{data['label_round']}:{data['rater']}"
+        form = AdoptForm(data | {"source": source}, campaign=self.campaign)
         if not form.is_valid():
             raise ValidationError({"rater": ["No expert, model or release labelled there."]})
         return {
             "campaign": self.campaign,
-            "source": campaigns_of(self.study).get(public_id=given["label_round"]),
-            "rater": self.study.raters.get(public_id=given["rater"]),
-            "only_tied": given["only_tied"],
+            "source": campaigns_of(self.study).get(public_id=data["label_round"]),
+            "rater": self.study.raters.get(public_id=data["rater"]),
+            "only_tied": data["only_tied"],
         }
 
 
@@ -420,10 +420,10 @@ class PreferredLabelsViews(StudyViews):
     @extend_schema(request=PreferredLabelsInput, responses=PreferredLabelsSerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Choose a round, or with null each sentence's newest label."""
-        given = self.read(PreferredLabelsInput, partial=True)
-        if "label_round" not in given:
+        data = self.read(PreferredLabelsInput, partial=True)
+        if "label_round" not in data:
             return Response(self._shown())
-        wanted = given["label_round"]
+        wanted = data["label_round"]
         campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
         if wanted and campaign is None:
             raise ValidationError({"label_round": ["No such round in this study."]})
@@ -432,8 +432,8 @@ class PreferredLabelsViews(StudyViews):
 
     def _shown(self) -> dict[str, Any]:
         campaign = label_source(self.study)
-        shown = {
+        payload = {
             "label_round": campaign and campaign.public_id,
             "name": campaign and campaign.name,
         }
-        return PreferredLabelsSerializer(shown).data
+        return PreferredLabelsSerializer(payload).data

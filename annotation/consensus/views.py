@@ -67,14 +67,24 @@ def _decide(
     request: StudyRequest, study: Study, campaign: Campaign, form: AdjudicationForm
 ) -> HttpResponse:
     """Store the decision, or show it beside the one that came in between."""
-    given = form.cleaned_data
-    argument = get_object_or_404(_arguments(campaign), public_id=given.pop("argument"))
+    cleaned_data = form.cleaned_data
+    argument = get_object_or_404(_arguments(campaign), public_id=cleaned_data.pop("argument"))
     rater = rater_for(membership=request.membership)
     try:
-        decision = actions.adjudicate(campaign=campaign, argument=argument, rater=rater, **given)
+        decision = actions.adjudicate(
+            campaign=campaign, argument=argument, rater=rater, **cleaned_data
+        )
     except actions.DecidedMeanwhile as late:
-        told = {"detail": str(late), "stored": late.stored, "mine": given, "argument": argument}
-        context = _adjudication_page(request, study, campaign) | {"form": form, "conflict": told}
+        conflict = {
+            "detail": str(late),
+            "stored": late.stored,
+            "mine": cleaned_data,
+            "argument": argument,
+        }
+        context = _adjudication_page(request, study, campaign) | {
+            "form": form,
+            "conflict": conflict,
+        }
         if not wants_json(request):
             return render(request, TEMPLATE, context, status=409)
         card = render_to_string("annotation/consensus/_conflict.html", context, request)
@@ -269,16 +279,16 @@ def final_labels_adopt(
     if not form.is_valid():
         return _labels_page(request, study, campaign, adopt_form=form, status=422)
     source, rater = form.chosen
-    asked = {
+    adoption = {
         "campaign": campaign,
         "source": get_object_or_404(campaigns_of(study), public_id=source),
         "rater": get_object_or_404(study.raters, public_id=rater),
         "only_tied": form.cleaned_data["only_tied"],
     }
     if "confirmed" not in request.POST:
-        preview = actions.preview_adoption(**asked)
+        preview = actions.preview_adoption(**adoption)
         return _labels_page(request, study, campaign, adopt_form=form, preview=preview)
-    actions.adopt_labels(**asked, actor=request.user)
+    actions.adopt_labels(**adoption, actor=request.user)
     messages.success(request, _("Adopted. The labels are being recomputed."))
     return redirect("final_labels", study.public_id, campaign.public_id)
 

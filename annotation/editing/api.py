@@ -217,8 +217,8 @@ class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
         self.read(NothingInput)
         added = make_expert_answers(editing_round=row, actor=request.user)
         submitted = row.sheets.filter(submitted_at__isnull=False).count()
-        made = {"added": added, "submitted": submitted}
-        return Response(MadeAnswersSerializer(made).data)
+        counts = {"added": added, "submitted": submitted}
+        return Response(MadeAnswersSerializer(counts).data)
 
 
 class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
@@ -274,8 +274,8 @@ class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
     @extend_schema(request=RoundCommentInput, responses={201: COMMENT})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Add a comment to a discussion; experts see it once the round is closed."""
-        given = self.read(RoundCommentInput)
-        answer = self.study.answers.filter(public_id=given["answer"]).first()
+        data = self.read(RoundCommentInput)
+        answer = self.study.answers.filter(public_id=data["answer"]).first()
         if answer is None:
             raise ValidationError({"answer": ["No such answer in this study."]})
         with conflict_on(NotDiscussed):
@@ -283,6 +283,6 @@ class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
                 editing_round=self.round,
                 answer=answer,
                 author=request.user,
-                text=given["text"],
+                text=data["text"],
             )
         return self.shown(comment, 201)

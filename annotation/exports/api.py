@@ -98,19 +98,19 @@ class ExportViews(CampaignViews):
     @extend_schema(request=ExportInput, responses={202: ExportSerializer(many=True)})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Create files in the background; all files of one request share pseudonyms."""
-        given = self.read(ExportInput)
-        snapshot = self._snapshot(given["snapshot"])
+        data = self.read(ExportInput)
+        snapshot = self._snapshot(data["snapshot"])
         with conflict_on(exports.ExportNotPossible):
             files = exports.request_exports(
                 campaign=self.campaign,
                 snapshot=snapshot,
-                contents=given["contents"],
-                format=given["format"],
-                options=ExportOptions(given["with_comments"], given["is_raw"]),
+                contents=data["contents"],
+                format=data["format"],
+                options=ExportOptions(data["with_comments"], data["is_raw"]),
                 actor=request.user,
             )
-        made = self.get_queryset().filter(pk__in=[file.pk for file in files])
-        return Response(self.get_serializer(made, many=True).data, status=202)
+        rows = self.get_queryset().filter(pk__in=[file.pk for file in files])
+        return Response(self.get_serializer(rows, many=True).data, status=202)
 
     @extend_schema(
         responses={

@@ -143,18 +143,24 @@ def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResp
     if not form.is_valid():
         messages.error(request, _("Choose the content and format of the file."))
         return redirect("questions", study.public_id)
-    asked = form.cleaned_data
-    wish = ExportRequest(study, with_comments=asked["with_comments"])
-    record(study=study, actor=request.user, verb="answers_exported", subject=study.name, **asked)
-    table = TABLES[asked["content"]](wish)
-    if asked["format"] == "csv":
+    cleaned_data = form.cleaned_data
+    wish = ExportRequest(study, with_comments=cleaned_data["with_comments"])
+    record(
+        study=study,
+        actor=request.user,
+        verb="answers_exported",
+        subject=study.name,
+        **cleaned_data,
+    )
+    table = TABLES[cleaned_data["content"]](wish)
+    if cleaned_data["format"] == "csv":
         table = FileTable(table.types, plain_cells(table.rows, _as_text))
-    name = f"{slugify(study.name, allow_unicode=True)[:60] or 'study'}-{asked['content']}"
+    name = f"{slugify(study.name, allow_unicode=True)[:60] or 'study'}-{cleaned_data['content']}"
     return sent_table(
         table,
-        name=f"{name}.{asked['format']}",
-        format=asked["format"],
-        is_raw=asked["is_raw"],
+        name=f"{name}.{cleaned_data['format']}",
+        format=cleaned_data["format"],
+        is_raw=cleaned_data["is_raw"],
     )
 
 

@@ -78,22 +78,22 @@ class DashboardState:
 def figures(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show the stored figures; newer ones are computed in the background."""
     campaign = _campaign(study, campaign_id)
-    shown = _current(campaign, request)
-    return render(request, "annotation/figures/figures.html", _context(study, campaign, shown))
+    state = _current(campaign, request)
+    return render(request, "annotation/figures/figures.html", _context(study, campaign, state))
 
 
 @study_page(*RESEARCHERS)
 def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the dashboard's content if it differs from what the page has seen."""
     campaign = _campaign(study, campaign_id)
-    shown = _current(campaign, request)
+    state = _current(campaign, request)
     seen = request.GET.get("seen", "")
-    if seen == shown.version and shown.is_polling:
+    if seen == state.version and state.is_polling:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     response = render(
-        request, "annotation/figures/_figures.html", _context(study, campaign, shown)
+        request, "annotation/figures/_figures.html", _context(study, campaign, state)
     )
-    if seen.startswith("none") and shown.snapshot:
+    if seen.startswith("none") and state.snapshot:
         response["HX-Refresh"] = "true"
     return response
 
@@ -191,12 +191,12 @@ def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
     return not job.is_active and ended is not None and ended < timezone.now() - rest
 
 
-def _context(study: Study, campaign: Campaign, shown: DashboardState) -> dict:
-    context = {"study": study, "campaign": campaign, "shown": shown}
-    if shown.job is not None and shown.job.is_active:
+def _context(study: Study, campaign: Campaign, state: DashboardState) -> dict:
+    context = {"study": study, "campaign": campaign, "shown": state}
+    if state.job is not None and state.job.is_active:
         context["worker_alive"] = is_worker_alive()
-    if shown.snapshot is not None:
-        context |= figure_context(study, shown.snapshot)
+    if state.snapshot is not None:
+        context |= figure_context(study, state.snapshot)
     return context
 
 

@@ -184,21 +184,21 @@ class LaunchChangeInput(Input):
 # Addresses of runs in which a model writes answers.
 
 
-def _answers(study: Study, actor: User, given: Given) -> RunPlanForm:
-    given["comparisons"] = keys_of(study.comparisons, given.pop("comparisons", []))
-    return GenerationForm(as_typed(GenerationForm, study, given), study=study, actor=actor)
+def _answers(study: Study, actor: User, data: Given) -> RunPlanForm:
+    data["comparisons"] = keys_of(study.comparisons, data.pop("comparisons", []))
+    return GenerationForm(as_typed(GenerationForm, study, data), study=study, actor=actor)
 
 
-def matrix_form(study: Study, actor: User, given: Given) -> MatrixForm:
+def matrix_form(study: Study, actor: User, data: Given) -> MatrixForm:
     """The page's form of a launch, begun with what it offers."""
     offered = {name: field.initial for name, field in MatrixForm.base_fields.items()}
     rows: dict[str, tuple[Any, Any]] = {
-        "endpoint": (study.endpoints, given.pop("endpoints")),
-        "prompt": (study.prompt_versions, given.pop("prompts")),
-        "comparisons": (study.comparisons, given.pop("comparisons", [])),
+        "endpoint": (study.endpoints, data.pop("endpoints")),
+        "prompt": (study.prompt_versions, data.pop("prompts")),
+        "comparisons": (study.comparisons, data.pop("comparisons", [])),
     }
-    given |= {name: keys_of(*chosen) for name, chosen in rows.items()}
-    return MatrixForm(offered | plain(given), study=study, actor=actor)
+    data |= {name: keys_of(*chosen) for name, chosen in rows.items()}
+    return MatrixForm(offered | plain(data), study=study, actor=actor)
 
 
 ANSWERS_START = Start(AnswersRunInput, _answers)
@@ -281,8 +281,8 @@ class LaunchViews(StudyViews):
         """Start one run per combination; return the same launch if it is in progress."""
         matrix = self._form().matrix
         with conflict_on(RunRefused):
-            made = actions.start_launch(study=self.study, actor=request.user, matrix=matrix)
-        return self._told(made.public_id, 201)
+            launch = actions.start_launch(study=self.study, actor=request.user, matrix=matrix)
+        return self._told(launch.public_id, 201)
 
     @extend_schema(request=LaunchInput, responses=LaunchEstimateSerializer)
     def estimate(self, request: Request, **kwargs: Any) -> Response:
@@ -290,7 +290,7 @@ class LaunchViews(StudyViews):
         matrix = self._form().matrix
         forecast = actions.estimate_matrix(self.study, matrix)
         cap, total = matrix.cap_micro, forecast.total
-        shown = {
+        payload = {
             "runs": len(matrix.plans),
             "folded": matrix.folded,
             "empty": forecast.empty,
@@ -302,17 +302,17 @@ class LaunchViews(StudyViews):
             "is_sampled": forecast.is_sampled,
             "passes_cap": cap is not None and total.cost_micro > cap,
         }
-        return Response(LaunchEstimateSerializer(shown).data)
+        return Response(LaunchEstimateSerializer(payload).data)
 
     @extend_schema(request=LaunchChangeInput, responses=LAUNCH)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change the joint cap of all runs, or move all runs that can be moved."""
         launch = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(LaunchChangeInput, partial=True)
-        if "cap_micro" in given:
-            actions.set_launch_cap(launch=launch, actor=request.user, cap_micro=given["cap_micro"])
-        if "move" in given:
-            actions.steer(launch=launch, actor=request.user, move=given["move"])
+        data = self.read(LaunchChangeInput, partial=True)
+        if "cap_micro" in data:
+            actions.set_launch_cap(launch=launch, actor=request.user, cap_micro=data["cap_micro"])
+        if "move" in data:
+            actions.steer(launch=launch, actor=request.user, move=data["move"])
         return self._told(public_id)
 
     def _told(self, public_id: uuid.UUID, status: int = 200) -> Response:
@@ -320,7 +320,7 @@ class LaunchViews(StudyViews):
 
     def _form(self) -> MatrixForm:
         """The page's form, so that both know the same rules; raises 400."""
-        given = self.read(LaunchInput)
-        form = matrix_form(self.study, self.request.user, given)
+        data = self.read(LaunchInput)
+        form = matrix_form(self.study, self.request.user, data)
         require_valid(form)
         return form

@@ -135,8 +135,8 @@ class GenerationForm(RunPlanForm):
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
         offer(self, labels=label_choices(study))
-        asked = study.comparisons.filter(questions__isnull=False).distinct()
-        offer(self, comparisons=asked)
+        comparisons = study.comparisons.filter(questions__isnull=False).distinct()
+        offer(self, comparisons=comparisons)
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""

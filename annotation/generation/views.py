@@ -130,7 +130,7 @@ def look(study: Study, form: MatrixForm) -> dict[str, Any]:
     """What all runs would take together, and what their choices of arguments leave out."""
     matrix = form.matrix
     estimate = estimate_matrix(study, matrix)
-    shown = {
+    context = {
         "runs": len(matrix.plans),
         "folded": matrix.folded,
         "empty": estimate.empty,
@@ -143,12 +143,12 @@ def look(study: Study, form: MatrixForm) -> dict[str, Any]:
         "agreement": f"{matrix.sha256(study)}:{estimate.total.cost_micro}:{matrix.cap_micro}",
     }
     if len(matrix.plans) > 1:
-        return shown
+        return context
     run = draft(matrix.plans[0], study)
     left_out = count_learned(run)
     if run.prompt.kind in WITH_ARGUMENTS:
         left_out |= count_left_out(drawn_lists(run))
-    return shown | {"left_out": in_words(left_out)}
+    return context | {"left_out": in_words(left_out)}
 
 
 def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpResponse:

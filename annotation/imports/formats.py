@@ -123,12 +123,12 @@ class TableFormat(StudyFormat):
     """Columns are guessed from the headers."""
 
     def guess(
-        self, file: ImportFile, shown: FilePreview, options: Mapping[str, Any]
+        self, file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """The mapping, and whether it is an export of ours."""
         has_rater = bool(options.get("rater"))
-        mapping = guess_mapping(shown.columns, shown.rows, has_rater=has_rater)
-        return guessed(file, shown, mapping, is_own=is_own_export(shown.columns))
+        mapping = guess_mapping(preview.columns, preview.rows, has_rater=has_rater)
+        return guessed(file, preview, mapping, is_own=is_own_export(preview.columns))
 
     def is_clear(self, file: ImportFile) -> bool:
         """Both objects and the sentence were found, and whose labels there are.
@@ -138,11 +138,11 @@ class TableFormat(StudyFormat):
         mapping = file.options.get("mapping") or {}
         if not set(REQUIRED_FIELDS) <= set(mapping) or labels_by_rater(mapping):
             return False
-        shown = preview_of(file, file.options)
-        by_name = guess_mapping(shown.columns)
+        preview = preview_of(file, file.options)
+        by_name = guess_mapping(preview.columns)
         is_named = all(by_name.get(field) == mapping.get(field) for field in VOTE_FIELDS)
         is_named = is_named or bool(file.options.get("rater"))
-        return is_named and not unread_labels(shown.columns, shown.rows, mapping)
+        return is_named and not unread_labels(preview.columns, preview.rows, mapping)
 
 
 def register_study_imports() -> None:

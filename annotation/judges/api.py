@@ -261,12 +261,12 @@ class JudgeLabelFilter(filters.FilterSet):
 # Addresses of judges beside people.
 
 
-def _relevance(study: Study, actor: User, given: Given) -> RunPlanForm:
+def _relevance(study: Study, actor: User, data: Given) -> RunPlanForm:
     campaigns = campaigns_of(study).select_related("guideline")
-    campaign = campaigns.filter(public_id=given.pop("label_round")).first()
+    campaign = campaigns.filter(public_id=data.pop("label_round")).first()
     if campaign is None:
         raise ValidationError({"label_round": ["No such round in this study."]})
-    return RunForm(as_typed(RunForm, study, given), campaign=campaign, actor=actor)
+    return RunForm(as_typed(RunForm, study, data), campaign=campaign, actor=actor)
 
 
 RELEVANCE_START = Start(RunInput, _relevance)
@@ -404,5 +404,5 @@ class LabelComparisonViews(CampaignViews):
         if key and source is None:
             raise ValidationError({"with": ["No rater in this study has this key."]})
         sets = compare_sets(self.campaign, source[1]) if source else []
-        shown = {"choices": offered, "name": source[0] if source else "", "sets": sets}
-        return Response(LabelComparisonSerializer(shown).data)
+        payload = {"choices": offered, "name": source[0] if source else "", "sets": sets}
+        return Response(LabelComparisonSerializer(payload).data)

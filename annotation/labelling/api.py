@@ -189,9 +189,9 @@ class GuidelineViews(StudyViews):
     @extend_schema(request=GuidelineInput, responses={201: GuidelineSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Create the next version."""
-        given = self.read(GuidelineInput)
+        data = self.read(GuidelineInput)
         with invalid_on("levels", ScaleNotValid):
-            version = save_version(study=self.study, actor=request.user, **given)
+            version = save_version(study=self.study, actor=request.user, **data)
         return self.shown(version, 201)
 
 
@@ -227,22 +227,22 @@ class ItemViews(CampaignViews):
     @extend_schema(request=ControlInput, responses=LabelItemSerializer)
     def control(self, request: Request, **kwargs: Any) -> Response:
         """Make an item of a draft a control item with a known label, or an ordinary one."""
-        given = self.read(ControlInput)
-        item = self._item(given["item_id"])
+        data = self.read(ControlInput)
+        item = self._item(data["item_id"])
         with conflict_on(RoundNotReady):
-            actions.set_control(campaign=self.campaign, item=item, label=given["label"])
+            actions.set_control(campaign=self.campaign, item=item, label=data["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))
 
     @extend_schema(request=RetireInput, responses=LabelItemSerializer)
     def retire(self, request: Request, **kwargs: Any) -> Response:
         """Retire an ordinary item of a running round, or restore it."""
-        given = self.read(RetireInput)
-        item = self._item(given["item_id"])
+        data = self.read(RetireInput)
+        item = self._item(data["item_id"])
         with conflict_on(RoundNotReady):
             retire_item(
                 campaign=self.campaign,
                 item=item,
-                is_retired=given["is_retired"],
+                is_retired=data["is_retired"],
                 actor=request.user,
             )
         return self.shown(self.get_queryset().get(pk=item.pk))

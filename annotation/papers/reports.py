@@ -246,12 +246,12 @@ def compare_values(
     recipes: Mapping[str, str] | None = None,
 ) -> list[PaperFigure]:
     """Printed, released and own values of every figure; ``recipes``: what ours change, by key."""
-    asked = recipes or {}
+    changes = recipes or {}
     values = {
         figure.place: ReproducedValue(
             measured(released.get(figure.key)),
             measured(ours.get(figure.key)),
-            asked.get(figure.key, ""),
+            changes.get(figure.key, ""),
         )
         for figure in PUBLISHED
     }

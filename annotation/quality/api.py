@@ -285,9 +285,9 @@ class AnnotatorViews(CampaignViews):
         if detail is None:
             raise Http404
         times = [{"seconds": name, "count": count} for name, count, _percent in detail.times]
-        shown = {"annotator": detail.annotator, "labels": detail.labels, "times": times}
+        payload = {"annotator": detail.annotator, "labels": detail.labels, "times": times}
         context = self.get_serializer_context()
-        return Response(AnnotatorDetailSerializer(shown, context=context).data)
+        return Response(AnnotatorDetailSerializer(payload, context=context).data)
 
     @extend_schema(
         parameters=[
@@ -298,30 +298,30 @@ class AnnotatorViews(CampaignViews):
     )
     def preview_low(self, request: Request, **kwargs: Any) -> Response:
         """Preview excluding all annotators below a control accuracy, with the whole curve."""
-        given = BelowInput(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        state, asked = state_of(self.campaign), self._threshold(given.validated_data)
-        seen = preview_exclusion(self.campaign, **asked, state=state)
+        serializer = BelowInput(data=request.query_params)
+        serializer.is_valid(raise_exception=True)
+        state, threshold = state_of(self.campaign), self._threshold(serializer.validated_data)
+        seen = preview_exclusion(self.campaign, **threshold, state=state)
         seen["curve"] = exclusion_curve(self.campaign, state=state)
         return Response(ExclusionPreviewSerializer(seen).data)
 
     @extend_schema(request=ExcludeLowInput, responses=ExcludedSerializer)
     def exclude_low(self, request: Request, **kwargs: Any) -> Response:
         """Exclude all annotators below a control accuracy in one action that can be undone."""
-        given = self.read(ExcludeLowInput)
-        made = actions.exclude_below(
+        data = self.read(ExcludeLowInput)
+        exclusion = actions.exclude_below(
             campaign=self.campaign,
-            reason=given["reason"],
+            reason=data["reason"],
             actor=request.user,
-            **self._threshold(given),
+            **self._threshold(data),
         )
-        count = made.places.count() if made else 0
-        shown = {"excluded": count, "id": made.public_id if made else None}
-        return Response(ExcludedSerializer(shown).data)
+        count = exclusion.places.count() if exclusion else 0
+        payload = {"excluded": count, "id": exclusion.public_id if exclusion else None}
+        return Response(ExcludedSerializer(payload).data)
 
-    def _threshold(self, given: dict[str, Any]) -> dict[str, Any]:
-        below = given.get("below", self.campaign.min_control_accuracy)
-        return {"below": below, "rule": given["rule"]}
+    def _threshold(self, data: dict[str, Any]) -> dict[str, Any]:
+        below = data.get("below", self.campaign.min_control_accuracy)
+        return {"below": below, "rule": data["rule"]}
 
 
 class ExclusionViews(CampaignViews):
@@ -373,14 +373,14 @@ class ControlViews(CampaignViews):
         Every control accuracy is updated immediately. A retired item is no longer served; giving
         it a label restores it.
         """
-        given = self.read(ControlChangeInput)
+        data = self.read(ControlChangeInput)
         keyed = self.campaign.items.filter(control_label__isnull=False)
-        item = keyed.filter(external_id=given.pop("item_id")).first()
+        item = keyed.filter(external_id=data.pop("item_id")).first()
         if item is None:
             raise ValidationError({"item_id": ["No such control item in this round."]})
         with invalid_on("label", actions.ControlNotValid):
             actions.replace_control_label(
-                campaign=self.campaign, item=item, actor=request.user, **given
+                campaign=self.campaign, item=item, actor=request.user, **data
             )
         votes = vote_table(self.campaign, exclude=False, item=item.pk)
         (changed,) = controls(self.campaign, crowd_views(votes), pk=item.pk)

@@ -205,8 +205,8 @@ class CamForm(forms.Form):
 
     def clean_aspects(self) -> list[str]:
         """The aspects one by one, each once."""
-        given = (" ".join(part.split()) for part in self.cleaned_data["aspects"].split(","))
-        aspects = list(dict.fromkeys(part for part in given if part))
+        parts = (" ".join(part.split()) for part in self.cleaned_data["aspects"].split(","))
+        aspects = list(dict.fromkeys(part for part in parts if part))
         if len(aspects) > MOST_ASPECTS or any(len(part) > LONGEST_ASPECT for part in aspects):
             raise ValidationError(
                 _("At most %(most)s aspects of up to %(long)s characters.")

@@ -223,10 +223,10 @@ def find_start(request: StudyRequest, study: Study) -> HttpResponse:
     """Choose a comparison, or name two objects."""
     form = ComparisonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = retrieval_actions.make_comparison(
+        comparison = retrieval_actions.make_comparison(
             study=study, actor=request.user, **form.cleaned_data
         )
-        return redirect("find_arguments", study.public_id, made.public_id)
+        return redirect("find_arguments", study.public_id, comparison.public_id)
     wanted = request.GET.get("q", "")[:300]
     rows = study.comparisons.filter(Q(object1__icontains=wanted) | Q(object2__icontains=wanted))
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
@@ -289,12 +289,12 @@ def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> 
     """Make arguments of the chosen sentences."""
     comparison = comparison_or_404(study, comparison_id)
     keys = [key for key in chosen(request) if KEY.fullmatch(key)]
-    taken = retrieval_actions.take_corpus_sentences(
+    arguments = retrieval_actions.take_corpus_sentences(
         comparison=comparison,
         sentences=sentences_of(ready_corpora(study), keys),
         actor=request.user,
     )
-    tell(request, taken)
+    tell(request, arguments)
     address = reverse("find_arguments", args=[study.public_id, comparison.public_id])
     return redirect(f"{address}?{request.GET.urlencode()}")
 
@@ -304,13 +304,13 @@ def chosen(request: StudyRequest) -> list[str]:
     return request.POST.getlist("all" if "everything" in request.POST else "chosen")[:MOST_HITS]
 
 
-def tell(request: StudyRequest, taken: AddedArguments) -> None:
-    if not taken.new and not taken.same:
+def tell(request: StudyRequest, arguments: AddedArguments) -> None:
+    if not arguments.new and not arguments.same:
         messages.error(request, _("Choose at least one sentence."))
         return
-    message = ngettext("%s new argument.", "%s new arguments.", taken.new) % taken.new
-    if taken.same:
-        message += " " + _("Already in the study: %s.") % taken.same
+    message = ngettext("%s new argument.", "%s new arguments.", arguments.new) % arguments.new
+    if arguments.same:
+        message += " " + _("Already in the study: %s.") % arguments.same
     messages.success(request, message)
 
 
@@ -335,13 +335,13 @@ def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> H
     form = CamForm(request.POST or None, initial={"aspects": request.GET.get("aspect", "")})
     if request.method == "POST" and form.is_valid():
         try:
-            asked = retrieval_actions.ask(
+            query = retrieval_actions.ask(
                 comparison=comparison, actor=request.user, **form.cleaned_data
             )
         except retrieval_actions.NoService as reason:
             form.add_error(None, str(reason))
         else:
-            return redirect("cam_request", study.public_id, comparison.public_id, asked.public_id)
+            return redirect("cam_request", study.public_id, comparison.public_id, query.public_id)
     context = {
         "study": study,
         "comparison": comparison,
@@ -359,27 +359,27 @@ def cam_request(
     request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
     """Show what the CAM service answered, or how far it is."""
-    asked = _request(study, comparison_id, request_id)
-    sentences = asked.found or []
+    query = _request(study, comparison_id, request_id)
+    sentences = query.found or []
     known = retrieval_actions.known_keys(
-        asked.comparison, [text_key(sentence["text"]) for sentence in sentences]
+        query.comparison, [text_key(sentence["text"]) for sentence in sentences]
     )
     rows = [
         {
             "place": place,
             "sentence": sentence,
-            "parts": parts_of(sentence["text"], asked.comparison),
+            "parts": parts_of(sentence["text"], query.comparison),
             "is_known": text_key(sentence["text"]) in known,
         }
         for place, sentence in enumerate(sentences, start=1)
     ]
     context = {
         "study": study,
-        "comparison": asked.comparison,
-        "asked": asked,
+        "comparison": query.comparison,
+        "asked": query,
         "rows": rows,
         "fresh": len(sentences) - len(known),
-        "argument_count": asked.comparison.arguments.count(),
+        "argument_count": query.comparison.arguments.count(),
     }
     return render(request, "annotation/retrieval/arguments_reply.html", context)
 
@@ -395,10 +395,12 @@ def cam_take(
     request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
     """Make arguments of the chosen sentences of an answer."""
-    asked = _request(study, comparison_id, request_id)
+    query = _request(study, comparison_id, request_id)
     places = [int(place) for place in chosen(request) if re.fullmatch("[0-9]{1,4}", place)]
-    taken = retrieval_actions.take_cam_sentences(asked=asked, places=places, actor=request.user)
-    tell(request, taken)
+    arguments = retrieval_actions.take_cam_sentences(
+        asked=query, places=places, actor=request.user
+    )
+    tell(request, arguments)
     return redirect("cam_request", study.public_id, comparison_id, request_id)
 
 

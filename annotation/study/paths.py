@@ -43,11 +43,11 @@ def _arguments(study: Study) -> StudyStep:
     sentence = ngettext(
         "%(count)s argument in this study.", "%(count)s arguments in this study.", count
     )
-    asked = _("Upload a table, JSON or workbook. You see its content before anything is stored.")
+    hint = _("Upload a table, JSON or workbook. You see its content before anything is stored.")
     return step(
         study,
         title=_("Import arguments"),
-        text=sentence % {"count": f"{count:,}"} if count else asked,
+        text=sentence % {"count": f"{count:,}"} if count else hint,
         button=_("Import more") if count else _("Import arguments"),
         page="imports?kind=table",
         is_done=count > 0,
@@ -81,13 +81,13 @@ def _annotators_step(study: Study, about: Any) -> StudyStep:
     text = sentence % {"count": f"{members:,}"}
     if wanted > 1:
         text += _("; each argument needs %(wanted)s labels") % {"wanted": wanted}
-    asked = _(
+    hint = _(
         "On the round's page, an admin invites people with one link each; crowd links bring "
         "in people from a platform."
     )
     sentences = [f"{text}."] if members else []
     if members < wanted:
-        sentences.append(asked)
+        sentences.append(hint)
     return step(
         study,
         title=_("Add annotators"),
@@ -231,13 +231,13 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> StudyStep:
         button, page = _("New label round"), "campaign_new"
     sentence = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
     text = sentence % {"count": raters}
-    asked = _(
+    hint = _(
         "At least three people must label the same arguments. Label here or import their votes."
     )
     return step(
         study,
         title=_("Get labels from people"),
-        text=f"{text}." if is_enough else f"{text}. {asked}",
+        text=f"{text}." if is_enough else f"{text}. {hint}",
         button=button,
         page=page,
         is_done=is_enough,
@@ -247,11 +247,11 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> StudyStep:
 def _model(study: Study) -> StudyStep:
     count = Endpoint.objects.filter(study=study, is_archived=False).count()
     sentence = ngettext("%(count)s model is available.", "%(count)s models are available.", count)
-    asked = _("Any OpenAI-compatible endpoint, or the small built-in model.")
+    hint = _("Any OpenAI-compatible endpoint, or the small built-in model.")
     return step(
         study,
         title=_("Connect a model"),
-        text=sentence % {"count": count} if count else asked,
+        text=sentence % {"count": count} if count else hint,
         button=_("Endpoints"),
         page="endpoints",
         is_done=count > 0,

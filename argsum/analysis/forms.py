@@ -125,13 +125,13 @@ class NarrowForm(forms.Form):
         data = self.cleaned_data
         column, value = json.loads(data["group"]) if data.get("group") else ("", "")
         first, last = data.get("first"), data.get("last")
-        asked = {
+        query = {
             "q": data["q"],
             "group": data.get("group", ""),
             "first": first.isoformat() if first else "",
             "last": last.isoformat() if last else "",
         }
-        return StatementSearch(data["q"], column, value, first, last, tuple(asked.items()))
+        return StatementSearch(data["q"], column, value, first, last, tuple(query.items()))
 
 
 class PointsForm(forms.Form):

@@ -35,11 +35,11 @@ class CountingRunInput(PlanInput):
     kind = serializers.ChoiceField(["counting"])
 
 
-def _counting(study: Study, actor: User, given: Given) -> RunPlanForm:
-    if wanted := given.pop("dataset", None):
-        given["dataset"] = key_of(study.argument_datasets, wanted)
-    given = as_typed(CountingRunForm, study, given)
-    return CountingRunForm(given, study=study, actor=actor)
+def _counting(study: Study, actor: User, data: Given) -> RunPlanForm:
+    if wanted := data.pop("dataset", None):
+        data["dataset"] = key_of(study.argument_datasets, wanted)
+    data = as_typed(CountingRunForm, study, data)
+    return CountingRunForm(data, study=study, actor=actor)
 
 
 COUNTING = Start(CountingRunInput, _counting)

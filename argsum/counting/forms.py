@@ -136,24 +136,24 @@ class CountForm(SaveForm):
         """Summaries that cover a reference; what is not covered is covered by none."""
         by = {}
         for place in range(self.sheet.references):
-            given = [text for text in self.given.getlist(f"by-{place}") if text.isdecimal()]
-            if given and levels.get(place) != NONE:
-                by[place] = tuple(sorted({int(text[:6]) for text in given}))
+            texts = [text for text in self.given.getlist(f"by-{place}") if text.isdecimal()]
+            if texts and levels.get(place) != NONE:
+                by[place] = tuple(sorted({int(text[:6]) for text in texts}))
         return by
 
     def _typed(self, name: str, most: int) -> float | None:
-        given = self.given.get(name, "").replace("\x00", "").strip()
-        if not given:
+        content = self.given.get(name, "").replace("\x00", "").strip()
+        if not content:
             return None
         try:
-            value = float(given.replace(",", "."))
+            value = float(content.replace(",", "."))
         except ValueError:
             value = -1.0
         if not is_half_step(value, most):
             text = _(
                 "“%(given)s” is not a count. Enter a number from 0 to %(most)d in steps of 0.5."
             )
-            self._texts[name] = given[:LONGEST_COUNT]
+            self._texts[name] = content[:LONGEST_COUNT]
             self.unready += text % {"given": self._texts[name], "most": most} + " "
             return None
         return value

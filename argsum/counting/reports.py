@@ -75,16 +75,16 @@ def sheets_of_people(sheets: QuerySet[CountSheet]) -> QuerySet[CountSheet]:
     return sheets.filter(COUNTED, rater__kind__in=PEOPLE)
 
 
-def shown_sheets(study: Study, asked: CountSheetQuery) -> QuerySet[CountSheet]:
+def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
     """Submitted and void sheets, in the order in which they were made."""
     wanted = {
-        "round__public_id": asked.counting_round,
-        "rater__public_id": asked.rater,
-        "summary_set__cell__dataset__public_id": asked.dataset,
-        "summary_set__public_id": asked.summary_set,
+        "round__public_id": query.counting_round,
+        "rater__public_id": query.rater,
+        "summary_set__cell__dataset__public_id": query.dataset,
+        "summary_set__public_id": query.summary_set,
     }
-    given = Q(**{name: value for name, value in wanted.items() if value is not None})
-    sheets = study.count_sheets.filter(given, state__in=SHOWN)
+    condition = Q(**{name: value for name, value in wanted.items() if value is not None})
+    sheets = study.count_sheets.filter(condition, state__in=SHOWN)
     return sheets.select_related(*RELATED).order_by("pk")
 
 
@@ -155,7 +155,7 @@ def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
         .select_related("rater")
         .order_by("rater", "replicate", "pk")
     )
-    shown = [sheet, *others[:MOST_BESIDE]]
+    sheets = [sheet, *others[:MOST_BESIDE]]
     columns = [
         CountColumn(
             count_sheet,
@@ -163,7 +163,7 @@ def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
             marks_from_json(count_sheet.marks),
             count_sheet.pk == sheet.pk,
         )
-        for count_sheet in shown
+        for count_sheet in sheets
     ]
     references = sheet.summary_set.cell.key_points.values_list("text", flat=True)
     summaries = sheet.summary_set.summaries.values_list("text", flat=True)
@@ -208,14 +208,18 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | 
     return {pk: [_item(sets.get(key), call_replies.get(pk))] for pk, key in keys.items()}
 
 
-def _item(made: Any, row: CountReply | None) -> RequestItem | None:
-    if made is None:
+def _item(summary_set: Any, row: CountReply | None) -> RequestItem | None:
+    if summary_set is None:
         return None
-    context = f"{made.system} · {made.setting}" if made.setting else made.system
+    context = (
+        f"{summary_set.system} · {summary_set.setting}"
+        if summary_set.setting
+        else summary_set.system
+    )
     if row is None:
-        return RequestItem(str(made.cell), context)
+        return RequestItem(str(summary_set.cell), context)
     value = "" if row.count is None else f"{row.count:g}"
-    return RequestItem(str(made.cell), context, value, "", row.reason)
+    return RequestItem(str(summary_set.cell), context, value, "", row.reason)
 
 
 COUNTING = CallSubjects(Titles(lazy("Cell and set"), lazy("Count"), lazy("Note")), _items)

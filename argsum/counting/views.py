@@ -145,9 +145,9 @@ def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
     chosen = _letters(marks, sheet.summaries)
     for place in range(sheet.summaries):
         letter = chosen.get(place, "–")
-        shown = _("says nothing") if letter == "0" else letter
+        sentence = _("says nothing") if letter == "0" else letter
         name = _("Summary %d") % (place + 1)
-        rows[name] = _("%s, partly") % shown if place in marks.partly else shown
+        rows[name] = _("%s, partly") % sentence if place in marks.partly else sentence
     typed = (
         (_("Typed: covered"), content.covered, content.covered_text),
         (_("Typed: different"), content.unique, content.unique_text),
@@ -233,12 +233,12 @@ def _drawn(counting_round: CountingRound) -> list[tuple[Any, Any]]:
     every = (
         _("every setting") if recipe.get("per_cell") == ALL else _("one of every system and cell")
     )
-    taken = [every, recipe.get("size") and _("%d at random") % recipe["size"]]
+    sample = [every, recipe.get("size") and _("%d at random") % recipe["size"]]
     return [
         (_("Dataset"), _joined(dataset)),
         (_("Systems"), _joined(systems)),
         (_("Matching sets"), recipe.get("found")),
-        (_("Included"), _joined(taken)),
+        (_("Included"), _joined(sample)),
         (_("People per set"), counting_round.raters),
     ]
 
@@ -414,10 +414,10 @@ def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> Htt
 
 def _asked(request: StudyRequest) -> CountSheetQuery:
     """Ids from the address; raises Http404 for what is none."""
-    given = {field: request.GET.get(name, "") for name, field in FILTERS.items()}
+    parameters = {field: request.GET.get(name, "") for name, field in FILTERS.items()}
     try:
         return CountSheetQuery(
-            **{name: uuid.UUID(value) for name, value in given.items() if value}
+            **{name: uuid.UUID(value) for name, value in parameters.items() if value}
         )
     except ValueError as problem:
         raise Http404 from problem

@@ -151,9 +151,9 @@ def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Ma
         cell = cells[row.cell]
         return group_name(cell.topic, cell.stance, points[row.pk])
 
-    kept = [row for row in marked if row.reason == KEPT]
-    drawn = half_of(((group(row), row.text) for row in kept), half)
-    others = {row.pk for place, row in enumerate(kept) if place not in drawn}
+    rows = [row for row in marked if row.reason == KEPT]
+    drawn = half_of(((group(row), row.text) for row in rows), half)
+    others = {row.pk for place, row in enumerate(rows) if place not in drawn}
     for statement in marked:
         yield statement._replace(reason=OTHER_HALF) if statement.pk in others else statement
 
@@ -328,8 +328,8 @@ class CellBook:
         reasons = [first_failed(text, None, self.steps) for text in new]
         self.different += len(new)
         self.saying += reasons.count(KEPT)
-        kept = [text for text, reason in zip(new, reasons, strict=True) if reason == KEPT]
-        added = StatementCounts(len(new), len(texts) - len(new), kept)
+        valid_texts = [text for text, reason in zip(new, reasons, strict=True) if reason == KEPT]
+        added = StatementCounts(len(new), len(texts) - len(new), valid_texts)
         if not write:
             return {}, added
         numbers = self._numbers(CellArgument, len(new))
@@ -371,8 +371,8 @@ class CellBook:
             ),
         )
         rows = Comment.objects.filter(cell=self.cell, key__in=[comment.key for comment in raw])
-        made = dict(rows.order_by().values_list("key", "pk"))
-        _link([made[comment.key] for comment in raw], split, arguments)
+        keys = dict(rows.order_by().values_list("key", "pk"))
+        _link([keys[comment.key] for comment in raw], split, arguments)
 
     def _numbers(self, model: type, count: int) -> range:
         """The next positions of the cell's rows."""

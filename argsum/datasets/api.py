@@ -215,10 +215,10 @@ class DatasetViews(StudyViews):
         Statements of comments have the steps `unique` and `says_something`, and no half.
         """
         dataset = self._found(public_id)
-        given = self.read(RecipeInput)
-        steps, part = given["steps"], given.get("half", "")
+        data = self.read(RecipeInput)
+        steps, part = data["steps"], data.get("half", "")
         if part or HALF in steps:
-            steps, half = [*steps, HALF], Half(part or PARTS[0], given.get("seed", 1))
+            steps, half = [*steps, HALF], Half(part or PARTS[0], data.get("seed", 1))
         else:
             half = None
         try:
@@ -264,7 +264,7 @@ class CellViews(StudyViews):
         """One cell with its key points and how many arguments are kept."""
         cell = get_object_or_404(self.get_queryset(), public_id=public_id)
         row = cell_rows([cell])[0]
-        shown = {
+        payload = {
             "cell": cell,
             "arguments": row.arguments,
             "kept": row.kept,
@@ -272,7 +272,7 @@ class CellViews(StudyViews):
             "reasons": row.reasons,
             "key_points": key_points_of(cell),
         }
-        return Response(CellDetailSerializer(shown).data)
+        return Response(CellDetailSerializer(payload).data)
 
 
 class CellArgumentViews(StudyViews):
@@ -351,8 +351,8 @@ class CommentFilter(filters.FilterSet):
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         """What is left."""
-        given = self.form.cleaned_data
-        column, value = given.get("attribute"), given.get("value")
+        cleaned_data = self.form.cleaned_data
+        column, value = cleaned_data.get("attribute"), cleaned_data.get("value")
         if bool(column) != bool(value):
             raise ValidationError({"attribute": ["Give a column together with its value."]})
         rows = super().filter_queryset(queryset)

@@ -265,8 +265,10 @@ class ChosenDataset:
     @property
     def query(self) -> str:
         """As addresses carry it."""
-        given = {"dataset": self.chosen} if self.chosen else {}
-        return urlencode(given | ({} if self.without == self.usual else {"without": self.without}))
+        parameters = {"dataset": self.chosen} if self.chosen else {}
+        return urlencode(
+            parameters | ({} if self.without == self.usual else {"without": self.without})
+        )
 
 
 def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> ChosenDataset:
@@ -278,6 +280,6 @@ def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> Chose
     return ChosenDataset(datasets, wanted if known else "", without, usual)
 
 
-def state_of(*shown: object) -> str:
+def state_of(*parts: object) -> str:
     """A short hash of what is shown; browsers keep charts under it."""
-    return sha256(repr(shown).encode()).hexdigest()[:16]
+    return sha256(repr(parts).encode()).hexdigest()[:16]

@@ -89,8 +89,8 @@ class SummarizationSystemViews(StudyViews):
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """All of them, ours first."""
         refuse_unknown(request, set())
-        shown = {"systems": systems(), "faults": faults()}
-        return Response(SummarizationSystemsSerializer(shown).data)
+        payload = {"systems": systems(), "faults": faults()}
+        return Response(SummarizationSystemsSerializer(payload).data)
 
 
 # Runs of summarization systems.
@@ -208,9 +208,9 @@ class SystemRunViews(StudyViews):
     @extend_schema(request=SystemRunInput, responses={201: SystemRunSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Start a run; where a language model writes first, it waits for a writing run."""
-        given = self.read(SystemRunInput)
+        data = self.read(SystemRunInput)
         try:
-            plan = SystemPlan(**self._plan(given))
+            plan = SystemPlan(**self._plan(data))
             run = start_system(study=self.study, actor=request.user, plan=plan)
         except SystemRunRefused as reason:
             raise ValidationError({"non_field_errors": [str(reason)]}) from None
@@ -241,24 +241,24 @@ class SystemRunViews(StudyViews):
             action(run=run, actor=self.request.user)
         return self.shown(self.get_queryset().get(pk=run.pk))
 
-    def _plan(self, given: dict[str, Any]) -> dict[str, Any]:
-        dataset = self._named("dataset", self.study.argument_datasets, given["dataset"])
+    def _plan(self, data: dict[str, Any]) -> dict[str, Any]:
+        dataset = self._named("dataset", self.study.argument_datasets, data["dataset"])
         match, quality = default_scorers(self.study, dataset)
-        variant = given.get("variant", SystemRun.Variant.PLAIN)
-        match = self._scorer(given, "match_scorer", match)
-        usual = grid_named(given.pop("settings"), given["system"], variant, match)
-        return given | {
+        variant = data.get("variant", SystemRun.Variant.PLAIN)
+        match = self._scorer(data, "match_scorer", match)
+        usual = grid_named(data.pop("settings"), data["system"], variant, match)
+        return data | {
             "dataset": dataset,
             "match_scorer": match,
-            "quality_scorer": self._scorer(given, "quality_scorer", quality),
-            "grid": usual | _read_grid(given["system"], variant, given.get("grid", {})),
+            "quality_scorer": self._scorer(data, "quality_scorer", quality),
+            "grid": usual | _read_grid(data["system"], variant, data.get("grid", {})),
         }
 
-    def _scorer(self, given: dict[str, Any], name: str, usual: Scorer) -> Scorer:
-        if not given.get(name):
+    def _scorer(self, data: dict[str, Any], name: str, usual: Scorer) -> Scorer:
+        if not data.get(name):
             return usual
         rows = self.study.scorers.filter(task=usual.task, state=Scorer.State.READY)
-        scorer: Scorer = self._named(name, rows, given[name])
+        scorer: Scorer = self._named(name, rows, data[name])
         return scorer
 
     def _named(self, field: str, rows: Any, wanted: uuid.UUID) -> Any:
@@ -268,13 +268,13 @@ class SystemRunViews(StudyViews):
         return row
 
 
-def _read_grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
+def _read_grid(system: str, variant: str, data: dict[str, Any]) -> dict[str, Any]:
     """Values as lists, with ranges written out."""
-    grid: dict[str, Any] = dict(given)
+    grid: dict[str, Any] = dict(data)
     known = {
         parameter.name: parameter for parameter in system_named(system).parameters_for(variant)
     }
-    for name, values in given.items():
+    for name, values in data.items():
         if isinstance(values, str) and name in known:
             try:
                 grid[name] = read_values(values, known[name])

@@ -314,22 +314,22 @@ TYPES = {
 @study_page(*RESEARCHERS)
 def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
     """Show the key points of a topic by prevalence, with their arguments."""
-    made = _set_or_404(study, set_id)
+    current_set = _set_or_404(study, set_id)
     least = _least(request)
-    sides = sides_of(made, least)
+    sides = sides_of(current_set, least)
     references = references_with_counts([side.cell for side in sides])
-    shown = [side.made for side in sides]
-    sheets = study.count_sheets.filter(summary_set__in=shown, state="submitted").count()
+    sets = [side.made for side in sides]
+    sheets = study.count_sheets.filter(summary_set__in=sets, state="submitted").count()
     context = {
         "study": study,
-        "made": made,
-        "run": made.system_run,
+        "made": current_set,
+        "run": current_set.system_run,
         "sides": [(side, references[side.cell.pk]) for side in sides],
         "finding": sides_finding(sides, sheets),
-        "cards": _figures(made, sides, least),
+        "cards": _figures(current_set, sides, least),
         "least": least,
-        "settings": _settings(made),
-        "topics": _topics(made),
+        "settings": _settings(current_set),
+        "topics": _topics(current_set),
     }
     return render(request, "argsum/keypoints/summary_set.html", context)
 
@@ -337,8 +337,12 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
 @study_page(*RESEARCHERS)
 def summary_set_arguments(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
     """Show the arguments of one key point, or of none, page by page."""
-    made, least = _set_or_404(study, set_id), _least(request)
-    side = next(candidate for candidate in sides_of(made, least) if candidate.made.pk == made.pk)
+    summary_set, least = _set_or_404(study, set_id), _least(request)
+    side = next(
+        candidate
+        for candidate in sides_of(summary_set, least)
+        if candidate.made.pk == summary_set.pk
+    )
     number = whole_number(request.GET.get("key_point"))
     point = next((entry for entry in side.points if entry.number == number), None)
     if number is not None and point is None:
@@ -347,7 +351,7 @@ def summary_set_arguments(request: StudyRequest, study: Study, set_id: uuid.UUID
     page = Paginator(side.arguments_of(number, search), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "made": made,
+        "made": summary_set,
         "point": point,
         "least": least,
         "search": search,
@@ -363,8 +367,8 @@ def summary_set_file(
     """Send the key points with their arguments as CSV, JSONL or Markdown."""
     if format not in TYPES:
         raise Http404
-    made = _set_or_404(study, set_id)
-    sides = sides_of(made, _least(request))
+    summary_set = _set_or_404(study, set_id)
+    sides = sides_of(summary_set, _least(request))
     if format == "csv":
         file = io.BytesIO()
         write_csv(file, COLUMNS, rows_of(sides))
@@ -374,7 +378,9 @@ def summary_set_file(
     else:
         content = text_of(sides)
     response = HttpResponse(content, content_type=TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="key-points-{made.pk}.{format}"'
+    response["Content-Disposition"] = (
+        f'attachment; filename="key-points-{summary_set.pk}.{format}"'
+    )
     return response
 
 
@@ -383,11 +389,13 @@ def summary_set_figure(
     request: StudyRequest, study: Study, set_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send how many arguments each key point has, as a table or a chart."""
-    made, least = _set_or_404(study, set_id), _least(request)
-    return figure_file(request, _figures(made, sides_of(made, least), least), figure, format)
+    summary_set, least = _set_or_404(study, set_id), _least(request)
+    return figure_file(
+        request, _figures(summary_set, sides_of(summary_set, least), least), figure, format
+    )
 
 
-def _figures(made: SummarySet, sides: list[StanceSide], least: float) -> list[Figure]:
+def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> list[Figure]:
     """Key points by prevalence; nothing without any."""
     if not any(side.points for side in sides):
         return []
@@ -401,18 +409,18 @@ def _figures(made: SummarySet, sides: list[StanceSide], least: float) -> list[Fi
             draw=partial(prevalence_chart, sides),
             files=Files(
                 view="summary_set_figure",
-                ids=(made.study.public_id, made.public_id),
+                ids=(summary_set.study.public_id, summary_set.public_id),
                 query=f"least={least:g}",
-                version=_shown_state(made, least),
+                version=_shown_state(summary_set, least),
             ),
         )
     ]
 
 
-def _shown_state(made: SummarySet, least: float) -> str:
+def _shown_state(summary_set: SummarySet, least: float) -> str:
     """Names what a chart shows, so that browsers may keep it."""
-    done = made.done_at.timestamp() if made.done_at else 0
-    return f"{made.pk}-{done:.0f}-{least:g}"
+    done = summary_set.done_at.timestamp() if summary_set.done_at else 0
+    return f"{summary_set.pk}-{done:.0f}-{least:g}"
 
 
 def _set_or_404(study: Study, set_id: uuid.UUID) -> SummarySet:
@@ -432,23 +440,25 @@ def _least(request: StudyRequest) -> float:
     return least
 
 
-def _settings(made: SummarySet) -> list[SummarySet]:
+def _settings(summary_set: SummarySet) -> list[SummarySet]:
     """The settings of this cell in the same run."""
-    if made.system_run is None:
+    if summary_set.system_run is None:
         return []
-    rows = made.system_run.sets.filter(cell=made.cell_id, state=SummarySet.State.DONE)
+    rows = summary_set.system_run.sets.filter(
+        cell=summary_set.cell_id, state=SummarySet.State.DONE
+    )
     return list(rows.only("public_id", "setting").order_by("pk")[:MOST_SETTINGS])
 
 
-def _topics(made: SummarySet) -> list[SummarySet]:
+def _topics(summary_set: SummarySet) -> list[SummarySet]:
     """One set of the same run and setting for each topic of the dataset."""
     rows = SummarySet.objects.filter(
-        study=made.study_id,
-        system_run=made.system_run_id,
-        system=made.system,
-        setting=made.setting,
-        source=made.source,
-        cell__dataset=made.cell.dataset_id,
+        study=summary_set.study_id,
+        system_run=summary_set.system_run_id,
+        system=summary_set.system,
+        setting=summary_set.setting,
+        source=summary_set.source,
+        cell__dataset=summary_set.cell.dataset_id,
     )
     rows = rows.select_related("cell").order_by("cell__position")
     rows = rows.only("public_id", "cell__topic", "cell__position")[:MOST_SETTINGS]

@@ -61,9 +61,11 @@ class KeyPointResults(ResultKind):
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
         sets = SummarySet.objects.filter(cell__dataset=OuterRef("pk"), state=SummarySet.State.DONE)
-        kept = KeyPointSnapshot.objects.filter(dataset=OuterRef("pk"), computed_at__isnull=False)
+        snapshots = KeyPointSnapshot.objects.filter(
+            dataset=OuterRef("pk"), computed_at__isnull=False
+        )
         references = ReferenceKeyPoint.objects.filter(cell__dataset=OuterRef("pk"))
-        rows = study.argument_datasets.filter(Exists(sets), ~Exists(kept)).annotate(
+        rows = study.argument_datasets.filter(Exists(sets), ~Exists(snapshots)).annotate(
             is_comparable=Exists(references), newest=sets.order_by("-pk").values("public_id")[:1]
         )
         page = reverse("key_points", args=[study.public_id])

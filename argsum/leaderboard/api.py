@@ -80,8 +80,8 @@ class KeyPointBoardViews(FreezingViews):
     @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})
     def ask(self, request: Request, **kwargs: Any) -> Response:
         """Compute a leaderboard in the background and keep it as the live one of its split."""
-        given = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
-        choice = board_choice(self.study, given)
+        parameters = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
+        choice = board_choice(self.study, parameters)
         query = {
             "dataset": str(choice.dataset.public_id) if choice.dataset else "",
             "split": choice.split,
@@ -89,7 +89,7 @@ class KeyPointBoardViews(FreezingViews):
             "redundancy": choice.redundancy.key,
             "selection": choice.terms.selection,
         }
-        unknown = [name for name, value in query.items() if given.get(name, value) != value]
+        unknown = [name for name, value in query.items() if parameters.get(name, value) != value]
         if unknown or choice.dataset is None:
             wrong = unknown or ["dataset"]
             raise ValidationError({name: ["Not in this study."] for name in wrong})
@@ -322,7 +322,7 @@ class SummaryBoardViews(StudyViews):
         choice = board_choice(self.study, request.query_params.dict())
         board = summary_board(choice)
         ids = {str(cell.pk): cell.public_id for cell in board.cells}
-        shown = {
+        payload = {
             "dataset": choice.dataset.public_id if choice.dataset else None,
             "split": choice.split,
             "coverage": choice.coverage.key,
@@ -362,7 +362,7 @@ class SummaryBoardViews(StudyViews):
                 for row in board.rows
             ],
         }
-        return Response(SummaryBoardSerializer(shown).data)
+        return Response(SummaryBoardSerializer(payload).data)
 
 
 class CorrelationViews(StudyViews):
@@ -376,11 +376,11 @@ class CorrelationViews(StudyViews):
         """Best first in each dimension."""
         refuse_undeclared(request, [DATASET, WITHOUT_USUAL])
         without = request.query_params.get("without", LEFT_OUT)
-        asked = self.study, _dataset(self, request), without
+        scope = self.study, _dataset(self, request), without
         payload = {
             "without": without,
-            "left_out": sets_left_out(*asked),
-            "metrics": metric_rows(*asked),
+            "left_out": sets_left_out(*scope),
+            "metrics": metric_rows(*scope),
         }
         return Response(CorrelationsSerializer(payload).data)
 

@@ -278,10 +278,10 @@ def _oracle(
         best = _largest(sets, criterion, terms)
         # A clustering counts where no set of the cell has a score as well.
         others = {name: _largest(sets, name, terms) for name in INDICES}
-        shown = next((figures for figures in (best, *others.values()) if figures), None)
-        if shown is None:
+        pick = next((figures for figures in (best, *others.values()) if figures), None)
+        if pick is None:
             continue
-        chosen[cell] = shown
+        chosen[cell] = pick
         by_cell[cell] = {name: figure(best, name, terms) if best else None for name in FIGURES}
         for name, other in others.items():
             by_cell[cell][name] = figure(other, name, terms) if other else None

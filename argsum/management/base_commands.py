@@ -71,13 +71,13 @@ class TrainCommand(BaseCommand):
         dataset = self._dataset(study, options["dataset"]) if options["dataset"] else None
         scorer = self._scorer(study, dataset, options)
         try:
-            made = self.train(scorer, dataset, options)
+            train = self.train(scorer, dataset, options)
         except (ScorerRefused, EmbeddingsUnavailable) as refusal:
             Scorer.objects.filter(pk=scorer.pk).update(
                 state=Scorer.State.FAILED, error=str(refusal)
             )
             raise CommandError(str(refusal)) from refusal
-        for name, value in made.items():
+        for name, value in train.items():
             setattr(scorer, name, value)
         scorer.state, scorer.error, scorer.ready_at = Scorer.State.READY, "", timezone.now()
         scorer.save()

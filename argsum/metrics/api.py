@@ -88,12 +88,12 @@ class MetricScoreViews(StudyViews):
     @extend_schema(request=MetricsInput, responses={202: JobSerializer})
     def compute(self, request: Request, **kwargs: Any) -> Response:
         """Compute metrics in the background."""
-        given = self.read(MetricsInput)
+        body = self.read(MetricsInput)
         default = first_scorers(self.study)[MATCH].pk
-        wanted = given.pop("scorer", None)
-        dataset = given.pop("dataset", None)
-        data = given | {
-            "functions": sorted(given["functions"]),
+        wanted = body.pop("scorer", None)
+        dataset = body.pop("dataset", None)
+        data = body | {
+            "functions": sorted(body["functions"]),
             "scorer": key_of(self.study.scorers, wanted) if wanted else default,
             "dataset": key_of(self.study.argument_datasets, dataset) if dataset else None,
         }

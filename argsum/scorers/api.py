@@ -163,8 +163,8 @@ class ScorerViews(StudyViews):
         form = ScorerForm(self.read(TextScorerInput))
         require_valid(form)
         with invalid_on("model", ScorerRefused):
-            made = add_scorer(study=self.study, actor=request.user, **form.wanted())
-        return self._shown(made, 201)
+            scorer = add_scorer(study=self.study, actor=request.user, **form.wanted())
+        return self._shown(scorer, 201)
 
     @extend_schema(request=TrainInput, responses={202: TextScorerDetailSerializer})
     def train(self, request: Request, **kwargs: Any) -> Response:
@@ -176,24 +176,24 @@ class ScorerViews(StudyViews):
     @extend_schema(request=WriterTrainInput, responses={202: TextScorerDetailSerializer})
     def train_writer(self, request: Request, **kwargs: Any) -> Response:
         """Train a writer of key points in the background; as `train`."""
-        given = _usual(WriterTrainForm) | self.read(WriterTrainInput)
-        form = WriterTrainForm(given, study=self.study)
+        data = _usual(WriterTrainForm) | self.read(WriterTrainInput)
+        form = WriterTrainForm(data, study=self.study)
         require_valid(form)
         return self._train(request, form, Scorer.Task.WRITE)
 
     def _train(self, request: Request, form: TrainForm | WriterTrainForm, task: str) -> Response:
-        given = form.cleaned_data
+        cleaned_data = form.cleaned_data
         with invalid_on("dataset", ScorerRefused):
-            made = training.request_training(
+            scorer = training.request_training(
                 study=self.study,
-                name=given["name"],
+                name=cleaned_data["name"],
                 task=task,
-                dataset=given["dataset"],
-                base_model=given["model"],
+                dataset=cleaned_data["dataset"],
+                base_model=cleaned_data["model"],
                 recipe=form.recipe(),
                 actor=request.user,
             )
-        return self._shown(self._row(made.public_id), 202)
+        return self._shown(self._row(scorer.public_id), 202)
 
     @extend_schema(request=NothingInput, responses=TextScorerDetailSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -224,9 +224,9 @@ class ScorerViews(StudyViews):
         row = self._row(public_id)
         form = TryForm(self.read(TryInput), scorer=row)
         require_valid(form)
-        given = {"first": "", "second": "", "topic": ""} | form.cleaned_data
+        texts = {"first": "", "second": "", "topic": ""} | form.cleaned_data
         with conflict_on(ScorerRefused):
-            job = request_try(scorer=row, actor=request.user, **given)
+            job = request_try(scorer=row, actor=request.user, **texts)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 

@@ -83,15 +83,15 @@ class ScorerForm(forms.Form):
 
     def wanted(self) -> dict[str, Any]:
         """Arguments of `argsum.scorers.actions.scorers.add_scorer`."""
-        given = self.cleaned_data
-        _label, task, kind = WAYS[given["way"]]
+        cleaned_data = self.cleaned_data
+        _label, task, kind = WAYS[cleaned_data["way"]]
         return {
-            "name": given["name"],
+            "name": cleaned_data["name"],
             "task": task,
             "kind": kind,
-            "base_model": "" if kind == "column" else given["model"],
-            "threshold": given["threshold"] if task == "match" else None,
-            "uses_topic": given["uses_topic"],
+            "base_model": "" if kind == "column" else cleaned_data["model"],
+            "threshold": cleaned_data["threshold"] if task == "match" else None,
+            "uses_topic": cleaned_data["uses_topic"],
         }
 
 
@@ -169,9 +169,9 @@ class TrainForm(forms.Form):
 
     def recipe(self) -> ScorerRecipe:
         """The usual recipe with what was given."""
-        given = self.cleaned_data
-        names = [name for name in self.advanced if given.get(name) is not None]
-        return ScorerRecipe(**{name: given[name] for name in names})
+        cleaned_data = self.cleaned_data
+        names = [name for name in self.advanced if cleaned_data.get(name) is not None]
+        return ScorerRecipe(**{name: cleaned_data[name] for name in names})
 
 
 class WriterTrainForm(forms.Form):
@@ -230,9 +230,9 @@ class WriterTrainForm(forms.Form):
 
     def recipe(self) -> WritingRecipe:
         """The usual recipe with what was given."""
-        given = self.cleaned_data
-        names = [name for name in self.advanced if given.get(name) is not None]
-        return WritingRecipe(**{name: given[name] for name in names})
+        cleaned_data = self.cleaned_data
+        names = [name for name in self.advanced if cleaned_data.get(name) is not None]
+        return WritingRecipe(**{name: cleaned_data[name] for name in names})
 
 
 class TryForm(forms.Form):

@@ -49,11 +49,11 @@ def scorer_new(request: StudyRequest, study: Study) -> HttpResponse:
     form = ScorerForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = add_scorer(study=study, actor=request.user, **form.wanted())
+            scorer = add_scorer(study=study, actor=request.user, **form.wanted())
         except ScorerRefused as reason:
             form.add_error(None, str(reason))
         else:
-            return _to(made)
+            return _to(scorer)
     return _shown(request, study, "scorer_new", form=form)
 
 
@@ -81,21 +81,21 @@ def _trained(
 ) -> HttpResponse:
     """Begin the training of a valid form, whose task is the one named or chosen; else show it."""
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
+        cleaned_data = form.cleaned_data
         try:
-            made = training.request_training(
+            scorer = training.request_training(
                 study=study,
-                name=given["name"],
-                task=task or given["task"],
-                dataset=given["dataset"],
-                base_model=given["model"],
+                name=cleaned_data["name"],
+                task=task or cleaned_data["task"],
+                dataset=cleaned_data["dataset"],
+                base_model=cleaned_data["model"],
                 recipe=form.recipe(),
                 actor=request.user,
             )
         except ScorerRefused as reason:
             form.add_error(None, str(reason))
         else:
-            return _to(made)
+            return _to(scorer)
     has_datasets = study.argument_datasets.exists()
     return _shown(request, study, page, form=form, has_datasets=has_datasets)
 
@@ -115,9 +115,9 @@ def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> Htt
     form = TryForm(request.POST, scorer=row)
     if not form.is_valid():
         return _scorer_page(request, study, row, form=form, status=422)
-    given = {"first": "", "second": "", "topic": ""} | form.cleaned_data
+    texts = {"first": "", "second": "", "topic": ""} | form.cleaned_data
     try:
-        job = request_try(scorer=row, actor=request.user, **given)
+        job = request_try(scorer=row, actor=request.user, **texts)
     except ScorerRefused as reason:
         form.add_error(None, str(reason))
         return _scorer_page(request, study, row, form=form, status=422)

@@ -356,11 +356,13 @@ class Candidates:
             self.own[:count],
         )
 
-    def chosen(self, kept: Sequence[int]) -> Summary:
+    def chosen(self, places: Sequence[int]) -> Summary:
         """The summary in which some of them are the key points."""
-        if not kept:
+        if not places:
             return Summary(reason=NO_MATCHES)
-        return Summary([KeyPoint(self.texts[place]) for place in kept], match=self.match[:, kept])
+        return Summary(
+            [KeyPoint(self.texts[place]) for place in places], match=self.match[:, places]
+        )
 
 
 def find_candidates(

@@ -78,9 +78,9 @@ def barh(
     matches = _matches(match, _others(n, own, range(c)), list(range(c)), threshold)
     ranked = [int(j) for j in np.argsort(-matches, kind="stable") if matches[j]]
     alike = (between + between.T) / 2 > threshold
-    kept = [j for rank, j in enumerate(ranked) if not alike[j, ranked[:rank]].any()]
-    again = _matches(match, _others(n, own, kept), kept, threshold)
-    return [kept[place] for place in np.argsort(-again, kind="stable")]
+    candidates = [j for rank, j in enumerate(ranked) if not alike[j, ranked[:rank]].any()]
+    again = _matches(match, _others(n, own, candidates), candidates, threshold)
+    return [candidates[place] for place in np.argsort(-again, kind="stable")]
 
 
 def _others(n: int, own: Sequence[int | None], candidates: Sequence[int]) -> IntArray:
@@ -207,11 +207,14 @@ def keep_different(
     between: Floats, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
 ) -> list[int]:
     """Of ranked candidates those that repeat none kept before them."""
-    kept: list[int] = []
+    different: list[int] = []
     for j in ranked:
-        if not kept or ((between[j, kept] + between[kept, j]) / 2).max() < redundancy:
-            kept.append(j)
-    return kept
+        if (
+            not different
+            or ((between[j, different] + between[different, j]) / 2).max() < redundancy
+        ):
+            different.append(j)
+    return different
 
 
 def page_rank(

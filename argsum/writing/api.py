@@ -22,11 +22,11 @@ class WritingRunInput(PlanInput):
     system_run = serializers.UUIDField()
 
 
-def _writing(study: Study, actor: User, given: Given) -> RunPlanForm:
-    system_run = writable(study).filter(public_id=given.pop("system_run")).first()
+def _writing(study: Study, actor: User, body: Given) -> RunPlanForm:
+    system_run = writable(study).filter(public_id=body.pop("system_run")).first()
     # The form refuses the key 0, which stands for a run that does not wait, or is not there.
-    given["system_run"] = system_run.pk if system_run else 0
-    typed = as_typed(WritingForm, study, given)
+    body["system_run"] = system_run.pk if system_run else 0
+    typed = as_typed(WritingForm, study, body)
     return WritingForm(typed, study=study, actor=actor, system_run=system_run)
 
 

@@ -99,11 +99,12 @@ def read_list(reply: str, finish_reason: str, *, most: int, refusal: str = "") -
     first: dict[str, str] = {}
     for text in filter(None, texts):
         first.setdefault(text.casefold(), text)
-    kept = list(first.values())
-    if not kept:
+    key_points = list(first.values())
+    if not key_points:
         raise ReplyNotUsable(UnscoredReason.EMPTY, "no key point")
     return ReplyContent(
-        {str(number): text for number, text in enumerate(kept, start=1)}, len(texts) - len(kept)
+        {str(number): text for number, text in enumerate(key_points, start=1)},
+        len(texts) - len(key_points),
     )
 
 
@@ -148,8 +149,8 @@ def read_clusters(
             key_points.setdefault(cluster, set()).add(_key_point(value))
     texts = {
         cluster: text
-        for cluster, given in key_points.items()
-        if len(given) == 1 and (text := next(iter(given)))
+        for cluster, key_point in key_points.items()
+        if len(key_point) == 1 and (text := next(iter(key_point)))
     }
     return ReplyContent(
         {str(cluster): texts[cluster] for cluster in clusters if cluster in texts},

@@ -40,12 +40,12 @@ class WritingCallKey(NamedTuple):
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
-    asked = {call.pk: WritingCallKey.of(call.subject_ids) for call in calls}
+    key = {call.pk: WritingCallKey.of(call.subject_ids) for call in calls}
     cells = Cell.objects.filter(dataset__study=study).in_bulk(
-        {subject.cell for subject in asked.values()}
+        {subject.cell for subject in key.values()}
     )
     sets = SummarySet.objects.filter(study=study).only("setting", "system", "public_id")
-    summary_sets = sets.in_bulk({subject.summary_set for subject in asked.values()})
+    summary_sets = sets.in_bulk({subject.summary_set for subject in key.values()})
     parts = WrittenPart.objects.filter(call__in=[call.pk for call in calls])
     replies = {part.call_id: part for part in parts}
     return {
@@ -57,18 +57,21 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | 
                 replies.get(pk),
             )
         ]
-        for pk, subject in asked.items()
+        for pk, subject in key.items()
     }
 
 
 def _item(
-    cell: Cell | None, made: SummarySet | None, asked: WritingCallKey, part: WrittenPart | None
+    cell: Cell | None,
+    summary_set: SummarySet | None,
+    key: WritingCallKey,
+    part: WrittenPart | None,
 ) -> RequestItem | None:
     if cell is None:
         return None
-    context = made.setting if made else ""
-    if asked.clusters:
-        count = ngettext("%d cluster", "%d clusters", len(asked.clusters)) % len(asked.clusters)
+    context = summary_set.setting if summary_set else ""
+    if key.clusters:
+        count = ngettext("%d cluster", "%d clusters", len(key.clusters)) % len(key.clusters)
         context = f"{context} · {count}"
     if part is None:
         return RequestItem(str(cell), context)

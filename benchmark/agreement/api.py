@@ -64,18 +64,18 @@ class ScoreAgreementViews(StudyViews):
         Of one condition: 202 with the job while its figures are being made.
         """
         refuse_unknown(request, {"snapshot", "rubric", "condition"})
-        shown = shown_agreement(self.study, request.query_params, request.user)
-        if shown.snapshot is None or not shown.snapshot.agreement:
+        state = shown_agreement(self.study, request.query_params, request.user)
+        if state.snapshot is None or not state.snapshot.agreement:
             raise Http404
-        if shown.condition != request.query_params.get("condition", ""):
+        if state.condition != request.query_params.get("condition", ""):
             raise ValidationError({"condition": ["This snapshot has no such condition."]})
-        if shown.job is not None:
-            shown.job.refresh_from_db()
-            return Response(JobSerializer(shown.job).data, status=202)
-        told = {
-            "row": shown.snapshot,
-            "condition": shown.condition,
-            "trust": judge_trust(shown.snapshot.rubric),
-            "figures": to_json(shown.figures),
+        if state.job is not None:
+            state.job.refresh_from_db()
+            return Response(JobSerializer(state.job).data, status=202)
+        payload = {
+            "row": state.snapshot,
+            "condition": state.condition,
+            "trust": judge_trust(state.snapshot.rubric),
+            "figures": to_json(state.figures),
         }
-        return Response(ScoreAgreementSerializer(told).data)
+        return Response(ScoreAgreementSerializer(payload).data)

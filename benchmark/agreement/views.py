@@ -223,17 +223,17 @@ def agreement_context(
     request: StudyRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
     """What all three pages show; ``figures`` is None while there are none."""
-    shown = shown_agreement(study, request.GET, request.user)
-    snapshot, figures = shown.snapshot, shown.figures
+    state = shown_agreement(study, request.GET, request.user)
+    snapshot, figures = state.snapshot, state.figures
     context: dict[str, Any] = {
         "study": study,
-        "shown": shown,
+        "shown": state,
         "snapshot": snapshot,
         "figures": figures,
     }
     if not snapshot or not figures:
         return context
-    choice = AgreementSelection.from_query(request.GET, figures, shown.condition)
+    choice = AgreementSelection.from_query(request.GET, figures, state.condition)
     return context | {
         "choice": choice,
         "names": rater_names(figures),
@@ -303,11 +303,11 @@ def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
     """What the tables of the page about agreement link to and choose from."""
     measure, people = choice.measure, figures.people.columns
     # People together have alphas only.
-    shown = figures.columns if measure.startswith("alpha") else ()
+    columns = figures.columns if measure.startswith("alpha") else ()
     return {
         "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
         "pair": pair_of(figures, choice),
-        "people_row": [figure_of(people[column.key], measure) for column in shown],
+        "people_row": [figure_of(people[column.key], measure) for column in columns],
         "criteria_rows": [(pair, _cells(pair, measure)) for pair in figures.pairs],
         "is_signed": measure == "leniency",
     }
@@ -321,8 +321,8 @@ def _cells(pair: RaterPairFigures, measure: str) -> list[dict[str, Any]]:
         scale = 4 if measure == "leniency" else 1
         shade = None if value is None else min(1.0, scale * abs(value))
         is_shaded = value is not None and (value > 0 or measure == "leniency")
-        shown = {"column": column, "value": value, "n": agreement.n}
-        cells.append(shown | {"shade": shade if is_shaded else None})
+        cell = {"column": column, "value": value, "n": agreement.n}
+        cells.append(cell | {"shade": shade if is_shaded else None})
     return cells
 
 
@@ -414,10 +414,10 @@ def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
         state = shown_agreement(study, request.GET, request.user)
         return _refresh_if(bool(state.stored) or state.is_failed)
     rubric, _known = rubric_of(study, request)
-    shown = live_board(request, study, rubric) if rubric else None
-    if shown is None or shown.snapshot is None:
+    board_view = live_board(request, study, rubric) if rubric else None
+    if board_view is None or board_view.snapshot is None:
         return _refresh_if(False)
-    return _refresh_if(shown.digest != request.GET.get("seen", ""))
+    return _refresh_if(board_view.digest != request.GET.get("seen", ""))
 
 
 def _refresh_if(is_newer: bool) -> HttpResponse:

@@ -184,7 +184,7 @@ def _member_rater(study: Study, user: User) -> Rater:
 
 
 def _answers(study: Study) -> list[Answer]:
-    made: list[Answer] = []
+    answers: list[Answer] = []
     systems = {name: _system(study, name) for name in SYSTEMS}
     conditions = {key: condition(study, scenario=key) for key in SCENARIOS}
     for number, (pair, aspects) in enumerate(PAIRS):
@@ -194,7 +194,7 @@ def _answers(study: Study) -> list[Answer]:
         for name in SYSTEMS:
             for scenario in SCENARIOS:
                 text = answer_text(name, scenario, pair, aspects)
-                made.append(
+                answers.append(
                     Answer(
                         study=study,
                         question=question,
@@ -204,10 +204,10 @@ def _answers(study: Study) -> list[Answer]:
                         text=text,
                         text_sha256=text_key(text),
                         source=f"{SOURCE}-scores",
-                        position=len(made) + 1,
+                        position=len(answers) + 1,
                     )
                 )
-    return Answer.objects.bulk_create(made)
+    return Answer.objects.bulk_create(answers)
 
 
 def _system(study: Study, name: str) -> System:
@@ -256,10 +256,10 @@ def _judged(
         return sheet
     points = {}
     for criterion in rubric.rubric.criteria:
-        given = deserved[criterion.key]
+        score = deserved[criterion.key]
         if rng.random() < SLIPS["judge"]:
-            given = _other(criterion, given, rng)
-        points[criterion.key] = min(criterion.maximum, given + (rng.random() < LENIENCE))
+            score = _other(criterion, score, rng)
+        points[criterion.key] = min(criterion.maximum, score + (rng.random() < LENIENCE))
     return _sheet(rubric, answer, judge, points)
 
 
@@ -309,12 +309,12 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
             "All answers in this round are invented; judge them as if they were real."
         ),
     )
-    made = plan_round(study=study, plan=plan, actor=actor)
+    scoring_round = plan_round(study=study, plan=plan, actor=actor)
     practice = study.answers.filter(scenario=Answer.Scenario.FULL).order_by("pk").first()
     if practice is not None:
         key: dict[str, float] = {
             criterion.key: criterion.maximum for criterion in rubric.rubric.criteria
         }
         key |= LESS
-        set_example(round_=made, answer=practice, points=key, notes=WHY)
-    open_round(round_=made, actor=actor)
+        set_example(round_=scoring_round, answer=practice, points=key, notes=WHY)
+    open_round(round_=scoring_round, actor=actor)

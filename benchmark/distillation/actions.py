@@ -215,9 +215,9 @@ def _chat(tokenizer: Any, messages: list[dict[str, str]], *, asks: bool) -> list
 
 def _example(tokenizer: Any, messages: list[dict[str, str]], longest: int) -> dict[str, Any]:
     """Token ids and labels of one pair; everything before the answer is not learned."""
-    asked = _chat(tokenizer, messages[:-1], asks=True)
+    chat = _chat(tokenizer, messages[:-1], asks=True)
     whole = _chat(tokenizer, messages, asks=False)
-    start = _common(asked, whole)
+    start = _common(chat, whole)
     if tokenizer.eos_token_id is not None and whole[-1:] != [tokenizer.eos_token_id]:
         whole = [*whole, tokenizer.eos_token_id]
     labels = [IGNORED] * start + whole[start:]

@@ -59,11 +59,11 @@ class DistillationViews(StudyViews):
         fields = PairsForm.base_fields.items()
         offered = {name: field.initial for name, field in fields if field.initial is not None}
         offered["rubric"] = default_rubric(self.study).public_id
-        given: dict[str, Any] = {
+        query: dict[str, Any] = {
             name: request.query_params[name] for name in NAMES if name in request.query_params
         }
-        given |= {name: request.query_params.getlist(name) for name in SEVERAL}
-        form = PairsForm(offered | given, study=self.study)
+        query |= {name: request.query_params.getlist(name) for name in SEVERAL}
+        form = PairsForm(offered | query, study=self.study)
         require_valid(form)
         training = choose(form.cleaned_data["rubric"], form.rules())
         pairs = list(records(training))

@@ -119,7 +119,7 @@ def choose_pairs(
 
 
 def chat_record(
-    asked: Sequence[Mapping[str, str]], answer: str, about: dict[str, Any]
+    prompt: Sequence[Mapping[str, str]], answer: str, about: dict[str, Any]
 ) -> dict[str, Any]:
     """One pair as chat messages; ``about`` says where it is from.
 
@@ -129,7 +129,7 @@ def chat_record(
     >>> chat_record(asked, "Oak.", {"total": 19})["messages"][1]
     {'role': 'assistant', 'content': 'Oak.'}
     """
-    messages = [*map(dict, asked), {"role": "assistant", "content": answer}]
+    messages = [*map(dict, prompt), {"role": "assistant", "content": answer}]
     return {"messages": messages, "about": about}
 
 
@@ -174,5 +174,5 @@ def _parts(groups: list[Any], rules: Rules) -> list[str]:
     names = sorted(set(groups))
     rng = random.Random(rules.seed)  # noqa: S311  a split, not a secret
     size = round(len(names) * rules.validation)
-    kept = set(rng.sample(names, size)) if size < len(names) else set()
-    return [VALIDATION if group in kept else TRAIN for group in groups]
+    sample = set(rng.sample(names, size)) if size < len(names) else set()
+    return [VALIDATION if group in sample else TRAIN for group in groups]

@@ -77,8 +77,8 @@ def _request(
     kind = (CITING if cited_numbers(answer.text) else PLAIN)[answer.scenario]
     own = answer.prompt
     parts = parts_of(own) if own is not None and own.kind == kind else newest[kind]
-    shown = arguments if kind in WITH_ARGUMENTS else None
-    return write_request(parts, answer.question, SHOWN, shown).messages
+    sources = arguments if kind in WITH_ARGUMENTS else None
+    return write_request(parts, answer.question, SHOWN, sources).messages
 
 
 def _newest(study: Study) -> dict[str, PromptParts]:

@@ -195,11 +195,11 @@ class SheetsFormat(WithSheets):
     near_page: str = "answer"
 
     def guess(
-        self, file: ImportFile, shown: FilePreview, options: Mapping[str, Any]
+        self, file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Columns by the chosen rubric; raises ImportRefused for one that is not there."""
-        mapping = guess_columns(shown.columns, chosen_rubric(file.study, options).rubric)
-        return guessed(file, shown, mapping, is_own="rubric_sha256" in mapping)
+        mapping = guess_columns(preview.columns, chosen_rubric(file.study, options).rubric)
+        return guessed(file, preview, mapping, is_own="rubric_sha256" in mapping)
 
 
 class JudgedFormat(WithSheets, AnswersFormat):

@@ -169,7 +169,7 @@ class ScoringViews(ScoringPartViews):
         scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=self.run)
         probes = list(self.run.probe_results.order_by("pk"))
         counts = count_sheets(self.run)
-        shown = {
+        payload = {
             "rubric": scoring.rubric.public_id,
             "rater": scoring.rater.public_id,
             "trust": scoring.trust,
@@ -180,7 +180,7 @@ class ScoringViews(ScoringPartViews):
             "swap": swap_effect(self.run, probes),
             "consistency": consistency_of(self.run),
         }
-        return Response(ScoringSerializer(shown).data)
+        return Response(ScoringSerializer(payload).data)
 
 
 class RunSheetViews(ScoringPartViews):
@@ -237,18 +237,18 @@ class ScoringRunInput(PlanInput):
     )
 
 
-def _scoring(study: Study, actor: User, given: Given) -> RunPlanForm:
-    rubric = given.pop("rubric", None)
-    given["rubric"] = (
+def _scoring(study: Study, actor: User, body: Given) -> RunPlanForm:
+    rubric = body.pop("rubric", None)
+    body["rubric"] = (
         key_of(study.rubric_versions, rubric) if rubric else default_rubric(study, actor).pk
     )
-    if wanted := given.pop("scoring_round", None):
-        given["scoring_round"] = key_of(ScoringRound.objects.filter(study=study), wanted)
-    given["systems"] = keys_of(study.systems, given.pop("systems", []))
-    given["answers"] = "\n".join(map(str, given.pop("answers", [])))
+    if wanted := body.pop("scoring_round", None):
+        body["scoring_round"] = key_of(ScoringRound.objects.filter(study=study), wanted)
+    body["systems"] = keys_of(study.systems, body.pop("systems", []))
+    body["answers"] = "\n".join(map(str, body.pop("answers", [])))
     names = ("example1", "example2")
-    given |= dict(zip(names, given.pop("examples", []), strict=False))
-    return ScoringRunForm(as_typed(ScoringRunForm, study, given), study=study, actor=actor)
+    body |= dict(zip(names, body.pop("examples", []), strict=False))
+    return ScoringRunForm(as_typed(ScoringRunForm, study, body), study=study, actor=actor)
 
 
 SCORING = Start(ScoringRunInput, _scoring)

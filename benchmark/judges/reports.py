@@ -60,11 +60,11 @@ class ScoringCallKey(NamedTuple):
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
-    asked = {call.pk: ScoringCallKey(*call.subject_ids) for call in calls}
+    keys = {call.pk: ScoringCallKey(*call.subject_ids) for call in calls}
     answers = study.answers.select_related("question__comparison", "system")
-    by_pk = answers.in_bulk({key.answer for key in asked.values()})
+    by_pk = answers.in_bulk({key.answer for key in keys.values()})
     replies = _said([call.pk for call in calls])
-    return {pk: [_item(by_pk.get(key.answer), key, replies.get(pk))] for pk, key in asked.items()}
+    return {pk: [_item(by_pk.get(key.answer), key, replies.get(pk))] for pk, key in keys.items()}
 
 
 def _said(calls: Sequence[int]) -> dict[int, Any]:
@@ -75,14 +75,14 @@ def _said(calls: Sequence[int]) -> dict[int, Any]:
     return {row.call_id: row for row in rows}
 
 
-def _item(answer: Answer | None, asked: ScoringCallKey, row: Any) -> RequestItem | None:
+def _item(answer: Answer | None, key: ScoringCallKey, row: Any) -> RequestItem | None:
     if answer is None:
         return None
     context = f"{answer.question} · {answer.system.name}"
-    if asked.probe == CANARY:
-        name = str(CANARY_NAMES[CANARIES[asked.variant].name])
+    if key.probe == CANARY:
+        name = str(CANARY_NAMES[CANARIES[key.variant].name])
         context = _("Canary, %(name)s") % {"name": name} + f" · {context}"
-    elif asked.probe == SWAP:
+    elif key.probe == SWAP:
         context = _("Objects swapped") + f" · {context}"
     if row is None:
         return RequestItem(answer.text, context)
@@ -333,13 +333,13 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
 def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
     """Numbers of resisted canaries of a run, and the limits of that."""
     counted = (sum(getattr(attack, name) for attack in attacks) for name in _COUNTED)
-    canaries, asked, decided, obeyed = counted
-    fields = {"n": canaries, "k": asked // max(canaries, 1), "all": decided, "obeyed": obeyed}
+    canaries, requests, decided, obeyed = counted
+    fields = {"n": canaries, "k": requests // max(canaries, 1), "all": decided, "obeyed": obeyed}
     in_replies = _("Obeyed planted instructions in %(obeyed)d of %(all)d decided replies") % fields
     if scoring.trust == ScoringRun.Trust.TRUSTED:
-        if not obeyed and decided == asked:
+        if not obeyed and decided == requests:
             text = _("Resisted all %(n)d planted instructions, each sent %(k)d times")
-            text = text if asked > canaries else _("Resisted all %(n)d planted instructions")
+            text = text if requests > canaries else _("Resisted all %(n)d planted instructions")
             in_replies = text % fields
         return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
@@ -387,8 +387,8 @@ def _changes(
     for probe in swapped:
         points.setdefault((probe.answer_id, probe.replicate), {}).update(probe.points)
     changes: dict[int, list[float]] = {answer: [] for answer, _replicate in points}
-    for (answer, replicate), given in points.items():
+    for (answer, replicate), point in points.items():
         before = plain.get((answer, replicate), {})
-        if (answer, replicate) not in spoiled and given.keys() == before.keys():
-            changes[answer].append(float(sum(given.values()) - sum(before.values())))
+        if (answer, replicate) not in spoiled and point.keys() == before.keys():
+            changes[answer].append(float(sum(point.values()) - sum(before.values())))
     return changes

@@ -52,9 +52,9 @@ from cqa_site.web.rest.queries import chosen, id_from
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """Requests by what they are for, and answers that are left out."""
     spec = (run := draft(form.plan, study)).spec
-    asked = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
-    parts = Counter(key.probe for key in asked)
-    answers = len({key.answer for key in asked if key.probe == PLAIN})
+    keys = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
+    parts = Counter(key.probe for key in keys)
+    answers = len({key.answer for key in keys if key.probe == PLAIN})
     facts = [
         (lazy("Answers"), answers),
         (lazy("Requests for sheets"), parts[PLAIN] * spec["replicates"]),

@@ -86,8 +86,8 @@ class BoardResults(ResultKind):
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
         page = reverse("scores", args=[study.public_id])
-        made = study.board_snapshots.filter(computed_at__isnull=False)
-        known = set(made.values_list("rubric", flat=True))
+        snapshots = study.board_snapshots.filter(computed_at__isnull=False)
+        known = set(snapshots.values_list("rubric", flat=True))
         for rubric in [board for board in boards_of(study) if board.pk not in known][:MOST_UNMADE]:
             yield str(rubric), f"{page}?rubric={rubric.public_id}"
 

@@ -110,9 +110,9 @@ def _verdict(better: int, worse: int) -> KnownVerdicts:
 
 
 def _given_controls(
-    study: Study, candidates: Sequence[Candidate], given: Iterable[tuple[UUID, UUID]]
+    study: Study, candidates: Sequence[Candidate], pairs: Iterable[tuple[UUID, UUID]]
 ) -> KnownVerdicts:
-    wanted = list(given)
+    wanted = list(pairs)
     keys = dict(
         study.answers.filter(
             public_id__in={public_id for pair in wanted for public_id in pair}
@@ -261,13 +261,13 @@ def plan_round(
     planned = locked_round(round_, PreferenceRound.State.DRAFT) if round_ else None
     planned = planned or PreferenceRound(study=study, created_by=actor)
     candidates = _candidates(study, plan)
-    asked = _asked(study, planned) if plan.leave_out_used else set()
+    past_pairs = _asked(study, planned) if plan.leave_out_used else set()
     try:
         drawn = plan_pairs(
             candidates,
             plan.size - plan.n_controls,
             seed=plan.seed,
-            asked=asked | {frozenset(key) for key in _given_keys(study, plan)},
+            asked=past_pairs | {frozenset(key) for key in _given_keys(study, plan)},
             strengths=known_strengths(study),
         )
     except PlanError as reason:
@@ -281,7 +281,7 @@ def plan_round(
         size=plan.n_controls,
         gap=plan.control_gap,
         given=plan.controls,
-        taken=asked | {frozenset(pair) for pair in ordinary},
+        taken=past_pairs | {frozenset(pair) for pair in ordinary},
         seed=plan.seed,
     )
     for name in SETTINGS:
@@ -341,10 +341,10 @@ def free_pairs(
         return free
     chosen = answers.values("pk")
     items = PreferenceItem.objects.filter(round__study=study, pair__first__in=chosen)
-    asked = items.filter(pair__second__in=chosen).exclude(round=round_ and round_.pk)
+    past_items = items.filter(pair__second__in=chosen).exclude(round=round_ and round_.pk)
     if not plan.is_mixed:
-        asked = asked.filter(pair__first__scenario=F("pair__second__scenario"))
-    return max(0, free - asked.aggregate(n=Count("pair", distinct=True))["n"])
+        past_items = past_items.filter(pair__first__scenario=F("pair__second__scenario"))
+    return max(0, free - past_items.aggregate(n=Count("pair", distinct=True))["n"])
 
 
 def _pairs_of(n: int) -> int:
@@ -402,11 +402,11 @@ def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
             "All answers in this round are invented."
         ),
     )
-    made = plan_round(study=study, plan=plan, actor=actor)
-    open_round(round_=made, actor=actor)
-    made.refresh_from_db()
-    _compare_some(made, users[Role.EXPERT], 12)
-    _compare_some(made, users[Role.ANNOTATOR], 5)
+    demo_round = plan_round(study=study, plan=plan, actor=actor)
+    open_round(round_=demo_round, actor=actor)
+    demo_round.refresh_from_db()
+    _compare_some(demo_round, users[Role.EXPERT], 12)
+    _compare_some(demo_round, users[Role.ANNOTATOR], 5)
 
 
 def _compare_some(round_: PreferenceRound, user: User, pairs: int) -> None:

@@ -280,10 +280,10 @@ def _results(results: reports.Results | None) -> dict[str, Any]:
 
 
 def _figure(name: Any, n: int, estimate: Any) -> dict[str, Any]:
-    told = {
+    fields = {
         field: getattr(estimate, field) for field in ("value", "low", "high", "recipe", "reason")
     }
-    return {"name": str(name), "n": n, **told}
+    return {"name": str(name), "n": n, **fields}
 
 
 class PreferringRunInput(PlanInput):
@@ -294,11 +294,11 @@ class PreferringRunInput(PlanInput):
     kind = serializers.ChoiceField(["preferring"])
 
 
-def _preferring(study: Study, actor: User, given: Given) -> RunPlanForm:
-    if wanted := given.pop("preference_round", None):
-        given["preference_round"] = key_of(PreferenceRound.objects.filter(study=study), wanted)
-    given = as_typed(PreferringRunForm, study, given)
-    return PreferringRunForm(given, study=study, actor=actor)
+def _preferring(study: Study, actor: User, body: Given) -> RunPlanForm:
+    if wanted := body.pop("preference_round", None):
+        body["preference_round"] = key_of(PreferenceRound.objects.filter(study=study), wanted)
+    body = as_typed(PreferringRunForm, study, body)
+    return PreferringRunForm(body, study=study, actor=actor)
 
 
 START = Start(PreferringRunInput, _preferring)

@@ -197,7 +197,7 @@ def _figures(
         version=reports.state_of(results),
     )
     verdicts = reverse("preferences_figure", args=[study.public_id, "verdicts", "csv"])
-    made = [
+    figures = [
         Figure(
             slug="ranking",
             title=_("Ranking"),
@@ -226,7 +226,7 @@ def _figures(
     ]
     beside = reports.beside_table(results)
     if beside.rows:
-        made.append(
+        figures.append(
             Figure(
                 slug="beside",
                 title=_("Comparison with points"),
@@ -236,7 +236,7 @@ def _figures(
                 is_wide=True,
             )
         )
-    made.append(
+    figures.append(
         Figure(
             slug="checks",
             title=_("Ranking checks"),
@@ -246,7 +246,7 @@ def _figures(
             is_wide=True,
         )
     )
-    return made
+    return figures
 
 
 def _recipe(ranking: PreferenceRanking) -> str:

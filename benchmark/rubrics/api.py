@@ -91,12 +91,12 @@ class RubricViews(StudyViews):
     @extend_schema(request=RubricInput, responses={201: RubricTextSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Keep a rubric as the next version of its name."""
-        given = self.read(RubricInput)
+        body = self.read(RubricInput)
         with invalid_on("content", RubricError):
-            rubric = rubric_from_dict(given["content"])
+            rubric = rubric_from_dict(body["content"])
         base = None
-        if given["derived_from"] is not None:
-            base = self.study.rubric_versions.filter(public_id=given["derived_from"]).first()
+        if body["derived_from"] is not None:
+            base = self.study.rubric_versions.filter(public_id=body["derived_from"]).first()
             if base is None:
                 raise serializers.ValidationError(
                     {"derived_from": ["This version does not exist."]}

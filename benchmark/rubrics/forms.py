@@ -105,9 +105,9 @@ class RubricDraft:
         return self.groups[0][0] if self.groups else ""
 
     def _free_key(self) -> str:
-        taken = {key for key, _name in self.groups}
+        keys = {key for key, _name in self.groups}
         numbers = range(1, MOST_GROUPS + 2)
-        return next(f"group-{number}" for number in numbers if f"group-{number}" not in taken)
+        return next(f"group-{number}" for number in numbers if f"group-{number}" not in keys)
 
     def rubric(self) -> Rubric | None:
         """The rubric, or None with `errors` at the fields; maxima of groups follow."""
@@ -127,14 +127,14 @@ class RubricDraft:
                 self.errors[f"g{place}-name"] = _("has no criteria")
         groups = tuple(CriterionGroup(key, name.strip(), sums[key]) for key, name in self.groups)
         try:
-            made = Rubric(self.name.strip(), groups, criteria, self.allows_halves)
+            new_rubric = Rubric(self.name.strip(), groups, criteria, self.allows_halves)
         except RubricError as error:
             if error.field == "name" and error.criterion is None:
                 self.errors["name"] = error.reason
             elif not self.errors:
                 self.errors["rubric"] = f"{error.field}: {error.reason}"
             return None
-        return None if self.errors else made
+        return None if self.errors else new_rubric
 
     def _check_criterion(self, place: int, criterion: Criterion) -> None:
         """One error of each criterion, so that a person need not come back for the next."""
@@ -206,9 +206,9 @@ def _text(data: Mapping[str, Any], name: str) -> str:
 
 
 def _count(data: Mapping[str, Any], name: str, most: int) -> int:
-    given = str(data.get(name, "0"))
-    is_number = given.isascii() and given.isdecimal() and len(given) < 4
-    return min(int(given), most) if is_number else 0
+    text = str(data.get(name, "0"))
+    is_number = text.isascii() and text.isdecimal() and len(text) < 4
+    return min(int(text), most) if is_number else 0
 
 
 class RubricFileForm(forms.Form):

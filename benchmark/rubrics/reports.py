@@ -22,9 +22,9 @@ def versions_with_counts(study: Study) -> QuerySet[RubricVersion]:
     ).select_related("derived_from", "created_by")
 
 
-def _count(name: str, **given: Any) -> Subquery:
+def _count(name: str, **options: Any) -> Subquery:
     own = RubricVersion.objects.filter(pk=OuterRef("pk")).order_by().values("pk")
-    return Subquery(own.annotate(n=Count(name, **given)).values("n"))
+    return Subquery(own.annotate(n=Count(name, **options)).values("n"))
 
 
 def use_of(version: RubricVersion) -> dict[str, Any]:

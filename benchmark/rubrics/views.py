@@ -111,9 +111,9 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
         draft = read_draft(request.POST)
         do = request.POST.get("do", "save")
         if do == "save":
-            made = draft.rubric()
-            if made is not None:
-                return _save(request, study, made, base)
+            rubric = draft.rubric()
+            if rubric is not None:
+                return _save(request, study, rubric, base)
             status = 422
         else:
             draft.change(do)
@@ -136,17 +136,17 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 def _base(request: StudyRequest, study: Study) -> RubricVersion | None:
     """The version named in the address; None for our own text. Raises Http404."""
-    asked = request.GET.get("from", "")
-    if not asked:
+    base_id = request.GET.get("from", "")
+    if not base_id:
         return None
-    return get_object_or_404(study.rubric_versions, public_id=id_from(asked))
+    return get_object_or_404(study.rubric_versions, public_id=id_from(base_id))
 
 
 def _save(
-    request: StudyRequest, study: Study, made: Rubric, base: RubricVersion | None = None
+    request: StudyRequest, study: Study, rubric: Rubric, base: RubricVersion | None = None
 ) -> HttpResponse:
     newest = study.rubric_versions.order_by("-pk").values_list("pk", flat=True).first() or 0
-    version = save_rubric(study=study, rubric=made, actor=request.user, derived_from=base)
+    version = save_rubric(study=study, rubric=rubric, actor=request.user, derived_from=base)
     if version.pk <= newest:
         messages.info(request, _("This rubric already exists as this version."))
     return redirect("rubric", study.public_id, version.public_id)

@@ -103,8 +103,8 @@ class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
     @extend_schema(request=ExampleInput, responses={204: None})
     def set_example(self, request: Request, **kwargs: Any) -> Response:
         """Set the key of an example of a draft, or take an example out."""
-        given = self.read(ExampleInput)
-        answer = self.study.answers.filter(public_id=given["answer"]).first()
+        body = self.read(ExampleInput)
+        answer = self.study.answers.filter(public_id=body["answer"]).first()
         if answer is None:
             raise ValidationError({"answer": ["This study has no such answer."]})
         try:
@@ -112,8 +112,8 @@ class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
                 actions.set_example(
                     round_=self.round,
                     answer=answer,
-                    points=given["points"],
-                    notes=given.get("notes"),
+                    points=body["points"],
+                    notes=body.get("notes"),
                 )
         except RubricError as problem:
             raise ValidationError({"points": [str(problem)]}) from problem

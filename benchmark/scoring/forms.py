@@ -209,12 +209,12 @@ class ScoreForm(SaveForm):
         notes: dict[str, str] = {}
         for criterion in sheet.rubric.rubric.criteria:
             key = criterion.key
-            given = data.get(f"points-{key}", "").strip()
-            if given == "x":
+            choice = data.get(f"points-{key}", "").strip()
+            if choice == "x":
                 unable[key] = self._code(key, data.get(f"unable-{key}", ""))
-            elif given in {str(level.points) for level in criterion.levels}:
-                points[key] = int(given)
-            elif given:
+            elif choice in {str(level.points) for level in criterion.levels}:
+                points[key] = int(choice)
+            elif choice:
                 self.wrong[key] = _("%(key)s allows 0 to %(most)d points.") % {
                     "key": key,
                     "most": criterion.maximum,

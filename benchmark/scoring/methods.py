@@ -274,8 +274,8 @@ def _said(text: str) -> str:
 def _sentences(text: str) -> Hint:
     places = sentence_places(text)
     counted = len(places)
-    shown = _number(counted, "sentence")
-    return Hint("sentences", counted, shown, length_points(counted), tuple(places))
+    number = _number(counted, "sentence")
+    return Hint("sentences", counted, number, length_points(counted), tuple(places))
 
 
 def _repeats(text: str) -> Hint:
@@ -285,8 +285,8 @@ def _repeats(text: str) -> Hint:
         pair for pair in repeated_places(text) if not any(_is_same(pair, run) for run in pairs)
     ]
     places = tuple(sorted({place for pair in pairs for place in pair}))
-    shown = _number(len(pairs), "repetition") if pairs else "no repetition"
-    return Hint("repeats", len(pairs), shown, None, places)
+    number = _number(len(pairs), "repetition") if pairs else "no repetition"
+    return Hint("repeats", len(pairs), number, None, places)
 
 
 def _is_same(pair: tuple[Place, Place], run: tuple[Place, Place]) -> bool:
@@ -300,8 +300,8 @@ def _citations(text: str) -> Hint:
     citations = find_citations(text)
     cited = {number for citation in citations for number in citation.numbers}
     places = tuple((citation.start, citation.end) for citation in citations)
-    shown = f"{_number(len(citations), 'citation')} of {_number(len(cited), 'argument')}"
-    return Hint("citations", len(citations), shown, None, places)
+    summary = f"{_number(len(citations), 'citation')} of {_number(len(cited), 'argument')}"
+    return Hint("citations", len(citations), summary, None, places)
 
 
 def _words(text: str) -> Hint:

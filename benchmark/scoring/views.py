@@ -91,8 +91,8 @@ def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str
     # Fifteen of them are most of a page, and on most pages nothing is given yet.
     field = FormCriterion(criterion, None, "", "", None, is_open)
     words = {"reasons": ScoreSheet.Unable.choices, "longest": LONGEST_NOTE}
-    shown = words | {"each": field, "is_open": is_open}
-    return render_to_string("benchmark/scoring/_score_criterion.html", shown)
+    context = words | {"each": field, "is_open": is_open}
+    return render_to_string("benchmark/scoring/_score_criterion.html", context)
 
 
 def form_groups(

@@ -52,9 +52,9 @@ class PersonViews(GenericViewSet):
 
     def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
         """The checked body of the request; raises 400."""
-        given = serializer(data=self.request.data, partial=partial)
-        given.is_valid(raise_exception=True)
-        return given.validated_data
+        instance = serializer(data=self.request.data, partial=partial)
+        instance.is_valid(raise_exception=True)
+        return instance.validated_data
 
     def shown(self, row: object, status: int = 200) -> Response:
         """One row as the view's serializer shows it."""
@@ -250,12 +250,12 @@ class FormInput(Input):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """A field for each of the form's, which a field declared here replaces."""
-        asked = {
+        fields = {
             name: body_field(field, self.most_chosen, required=is_required(field))
             for name, field in self.form.base_fields.items()
             if name not in self.left_out
         }
-        return asked | super().get_fields()
+        return fields | super().get_fields()
 
 
 def is_required(field: forms.Field) -> bool:

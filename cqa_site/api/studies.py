@@ -283,9 +283,9 @@ class MemberViews(AdminViews):
         """
         accounts = self.get_queryset().filter(user__email__isnull=False)
         membership = get_object_or_404(accounts, user__public_id=public_id)
-        given = self.read(MemberInput, partial=True)
+        body = self.read(MemberInput, partial=True)
         try:
-            self._change(membership, **given)
+            self._change(membership, **body)
         except people_actions.LastAdmin as refusal:
             raise Conflict(
                 "A study needs an active admin. Make someone else an admin first."
@@ -322,12 +322,12 @@ class InvitationViews(AdminViews):
         """Create an invitation; its ``address`` is returned only now, only a hash is stored."""
         form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
         require_valid(form)
-        made, secret = people_actions.create_invitation(
+        invitation, secret = people_actions.create_invitation(
             study=self.study, actor=request.user, **form.cleaned_data
         )
         address = request.build_absolute_uri(reverse("invitation", args=[secret]))
-        vars(made).update(address=address)
-        return Response(NewInvitationSerializer(made).data, status=201)
+        vars(invitation).update(address=address)
+        return Response(NewInvitationSerializer(invitation).data, status=201)
 
     @extend_schema(request=NothingInput, responses=InvitationSerializer)
     def revoke(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:

@@ -112,7 +112,7 @@ class Format:
         return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
 
     def guess(
-        self, file: "ImportFile", shown: "FilePreview", options: Mapping[str, Any]
+        self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """More options of a table, as its page would propose them beside those chosen."""
         return {}

@@ -179,8 +179,8 @@ class ColumnsForm(forms.Form):
         """``titles`` are what was asked, where columns have short names."""
         super().__init__(*args, **kwargs)
         self.columns, self.labels = list(columns), labels
-        asked = titles or {}
-        choices = [("", "—"), *((name, titled(name, asked.get(name, ""))) for name in columns)]
+        headings = titles or {}
+        choices = [("", "—"), *((name, titled(name, headings.get(name, ""))) for name in columns)]
         for field, label in labels.items():
             self.fields[f"map_{field}"] = forms.ChoiceField(
                 label=label,

@@ -70,8 +70,8 @@ class ImportFile(models.Model):
     @property
     def told(self) -> Mapping[str, Any]:
         """What its format says of it."""
-        told: Mapping[str, Any] = REGISTERED[self.kind].told(self)
-        return told
+        facts: Mapping[str, Any] = REGISTERED[self.kind].told(self)
+        return facts
 
 
 class ImportBatch(models.Model):

@@ -160,7 +160,7 @@ def operations() -> dict[str, Operation]:
 def _operation(path: str, method: str, spec: Any, shapes: Any) -> Operation:
     content = spec.get("requestBody", {}).get("content", {})
     status = next(code for code in sorted(spec["responses"]) if code.startswith(("2", "3")))
-    given: dict[str, Any] = next(iter(spec["responses"][status].get("content", {}).values()), {})
+    media: dict[str, Any] = next(iter(spec["responses"][status].get("content", {}).values()), {})
     return Operation(
         name=spec["operationId"],
         method=method.upper(),
@@ -171,7 +171,7 @@ def _operation(path: str, method: str, spec: Any, shapes: Any) -> Operation:
         ),
         takes=tuple(_shapes(next(iter(content.values()))["schema"], shapes)) if content else (),
         is_form="multipart/form-data" in content,
-        gives=tuple(_shapes(given.get("schema", {}), shapes)),
+        gives=tuple(_shapes(media.get("schema", {}), shapes)),
         status=status,
     )
 

@@ -147,10 +147,10 @@ class _Question:
         self, text: str, schema: Mapping[str, Any] | None = None, **params: Any
     ) -> ChatReply:
         messages = ({"role": "user", "content": text},)
-        asked = {**self.params, **params}
+        options = {**self.params, **params}
         if not self.takes_temperature:
-            asked.pop("temperature", None)
-        request = ChatRequest(self.model, messages, asked, schema, self.deadline)
+            options.pop("temperature", None)
+        request = ChatRequest(self.model, messages, options, schema, self.deadline)
         reply = await self.client.complete(request)
         self.used.append(reply.tokens_out or 0)
         return reply

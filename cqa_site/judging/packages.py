@@ -115,8 +115,8 @@ def _ways(torch: Sequence[str] | None) -> Iterator[list[str]]:
 
 def build() -> str:
     """Return the name that uv has for the requested build of torch."""
-    asked = os.environ.get("TORCH") or CPU
-    return FITTING if asked == CUDA else asked
+    choice = os.environ.get("TORCH") or CPU
+    return FITTING if choice == CUDA else choice
 
 
 def _variables() -> dict[str, str]:

@@ -186,14 +186,14 @@ def record(
     **details: Any,
 ) -> AuditEvent:
     """Write one line of the study's audit log and, once it is stored, of the security log."""
-    told = {name: details[name] for name in TOLD if name in details} | {
+    values = {name: details[name] for name in TOLD if name in details} | {
         "study": study and study.public_id,
         "person": actor and actor.public_id,
         # The number of a run.
         "subject": subject if RUN_NUMBER.fullmatch(subject) else None,
     }
-    told = {name: value for name, value in told.items() if value is not None}
-    transaction.on_commit(partial(security, verb, **told))
+    values = {name: value for name, value in values.items() if value is not None}
+    transaction.on_commit(partial(security, verb, **values))
     return AuditEvent.objects.create(
         study=study, actor=actor, verb=verb, subject=subject[:200], reason=reason, details=details
     )
@@ -228,9 +228,9 @@ def create_token(
 @transaction.atomic
 def lend_token(*, user: User) -> str:
     """Make the token that pages try addresses with; it may only read, and the last one ends."""
-    asked = {"name": LENT_NAME, "scope": ApiToken.Scope.READ}
-    user.api_tokens.filter(**asked, expires_at__lte=timezone.now() + LENT_LIFETIME).delete()
-    _token, secret = create_token(user=user, **asked, lifetime=LENT_LIFETIME)
+    fields = {"name": LENT_NAME, "scope": ApiToken.Scope.READ}
+    user.api_tokens.filter(**fields, expires_at__lte=timezone.now() + LENT_LIFETIME).delete()
+    _token, secret = create_token(user=user, **fields, lifetime=LENT_LIFETIME)
     return secret
 
 

@@ -65,9 +65,9 @@ def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
     if membership is not None:
         return membership
     role = Role.RESEARCHER if _active_admins(study).exists() else Role.ADMIN
-    made = Membership.objects.create(study=study, user=user, role=role)
+    member = Membership.objects.create(study=study, user=user, role=role)
     record(study=study, actor=actor, verb="member_joined", subject=str(user), role=role)
-    return made
+    return member
 
 
 @transaction.atomic

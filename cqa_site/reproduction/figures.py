@@ -73,10 +73,10 @@ class MeasuredFigure:
         """The numbers with these digits behind the point, ``default`` where none are given."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
-        shown = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
-        signs = self.signs * len(shown) if len(self.signs) == 1 else self.signs
-        return shown[0] + "".join(
-            f" {sign} {number}" for sign, number in zip(signs, shown[1:], strict=False)
+        texts = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
+        signs = self.signs * len(texts) if len(self.signs) == 1 else self.signs
+        return texts[0] + "".join(
+            f" {sign} {number}" for sign, number in zip(signs, texts[1:], strict=False)
         )
 
     def part(self, first: int, last: int) -> "MeasuredFigure":
@@ -250,9 +250,9 @@ def compare(
     extra = [PrintedFigure(*key) for key in values if key not in named]
     tables = dict.fromkeys(row.table for row in rows + extra)
     order = {table: place for place, table in enumerate(tables)}
-    asked = reasons or {}
+    explanations = reasons or {}
     return [
-        _figure(row, values.get(row.key, ReproducedValue()), asked.get(row.key, ""))
+        _figure(row, values.get(row.key, ReproducedValue()), explanations.get(row.key, ""))
         for row in sorted(rows + extra, key=lambda figure: order[figure.table])
     ]
 
@@ -292,10 +292,10 @@ def digits_of(printed: str) -> list[int]:
     return [_digits(part) for part in _BETWEEN.split(printed)] if printed else []
 
 
-def _figure(printed: PrintedFigure, value: ReproducedValue, asked: str) -> PaperFigure:
+def _figure(printed: PrintedFigure, value: ReproducedValue, reason: str) -> PaperFigure:
     published = printed.text or _published(value)
     status, off = outcome(published, value)
-    reasons = (asked or printed.why, ONLY_STATED if value.stated and status == ABSENT else "")
+    reasons = (reason or printed.why, ONLY_STATED if value.stated and status == ABSENT else "")
     why = "; ".join(filter(None, reasons)) if status in (DIFFERS, ABSENT) else ""
     place = (printed.place or printed.table) if printed.text else published and AUTHORS
     return PaperFigure(printed.table, printed.cell, printed.text, place, value, status, off, why)

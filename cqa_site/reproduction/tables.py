@@ -223,10 +223,10 @@ def _filled(
     last = len(value.numbers) if cell.last is None else cell.last
     part = value.part(cell.first, last)
     if layout.digits is None:
-        shown = part.text(digits_of(figure.printed)[cell.first : last])
+        text = part.text(digits_of(figure.printed)[cell.first : last])
     else:
-        shown = part.text(default=layout.digits)
-    return CellText(shown, _mark(figure, value))
+        text = part.text(default=layout.digits)
+    return CellText(text, _mark(figure, value))
 
 
 def _value(figure: PaperFigure, prefers_ours: bool) -> MeasuredFigure | None:
@@ -388,8 +388,8 @@ def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]")
             labels = [escape(label) for label in line.labels]
             if is_grouped and at:
                 labels[0] = ""
-            shown = [column.cell(cells[at]) for column, at in zip(columns, panel, strict=True)]
-            lines.append(_row([*labels, *shown]))
+            texts = [column.cell(cells[at]) for column, at in zip(columns, panel, strict=True)]
+            lines.append(_row([*labels, *texts]))
     return lines
 
 
@@ -403,8 +403,8 @@ def _span_rows(
     owner = [place for place, (_text, n) in enumerate(layout.spans) for _ in range(n)]
     cells, rules = [""] * layout.stubs, []
     at = layout.stubs + 1
-    shown = zip(panel, columns, strict=True)
-    for _place, group in groupby(shown, key=lambda pair: owner[pair[0]]):
+    pairs = zip(panel, columns, strict=True)
+    for _place, group in groupby(pairs, key=lambda pair: owner[pair[0]]):
         members = list(group)
         n = sum(column.n for _at, column in members)
         text = over[members[0][0]]

@@ -88,14 +88,14 @@ class FreezingViews(StudyViews):
 
     def _change(self, change: Callable[..., Any], public_id: uuid.UUID, body: Any) -> Response:
         row = get_object_or_404(self.rows(), public_id=public_id)
-        given = self.read(body)
+        fields = self.read(body)
         with conflict_on(snapshots.SnapshotNotReady):
             change(
                 self.kind,
                 owner=self.owner,
                 number=row.number,
                 actor=self.request.user,
-                **given,
+                **fields,
             )
         return self.shown(self.rows().get(pk=row.pk))
 

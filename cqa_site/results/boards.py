@@ -174,8 +174,8 @@ def figure_cell(
     if value is None:
         return BoardCell()
     remarks, more = ([text for text in some if text] for some in (notes, details))
-    shown = BoardCell(text_of(float(value), decimals), notes=remarks, details=more)
-    return shown if low is None or high is None else replace(shown, bounds=bounds_of(low, high))
+    cell = BoardCell(text_of(float(value), decimals), notes=remarks, details=more)
+    return cell if low is None or high is None else replace(cell, bounds=bounds_of(low, high))
 
 
 def bounds_of(low: float, high: float, decimals: int = 2) -> str:
@@ -364,9 +364,9 @@ def would_show(enough: int | None, units: str, what: str) -> str:
 
 def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:
     """Names in a sentence; of many the first."""
-    shown, more = [shortened(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
+    labels, more = [shortened(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
     if more > 0:
-        return _("%(names)s and %(n)d more") % {"names": ", ".join(shown), "n": more}
-    if len(shown) == 1:
-        return shown[0]
-    return _("%(names)s and %(last)s") % {"names": ", ".join(shown[:-1]), "last": shown[-1]}
+        return _("%(names)s and %(n)d more") % {"names": ", ".join(labels), "n": more}
+    if len(labels) == 1:
+        return labels[0]
+    return _("%(names)s and %(last)s") % {"names": ", ".join(labels[:-1]), "last": labels[-1]}

@@ -54,8 +54,8 @@ def table_file(
         name, content = table.name, table.to_csv()
     else:
         printed = for_print() if for_print else None
-        name, shown = (printed.layout.name, printed) if printed else (table.name, table)
-        content = shown.to_latex() if format == "tex" else shown.to_markdown()
+        name, source = (printed.layout.name, printed) if printed else (table.name, table)
+        content = source.to_latex() if format == "tex" else source.to_markdown()
     return as_file(content, name=f"{name}.{format}", content_type=TYPES[format])
 
 

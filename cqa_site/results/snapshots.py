@@ -184,10 +184,10 @@ def store_live(kind: ResultKind, subject: Any, computed: SnapshotContent) -> Any
     live = kind.live(subject)
     if live.update(**values):
         return live.defer("rows").get()
-    taken = _owned(kind, owner).aggregate(last=Max("number"))
+    result = _owned(kind, owner).aggregate(last=Max("number"))
     for name, value in values.items():
         setattr(fresh, name, value)
-    fresh.number = (taken["last"] or 0) + 1
+    fresh.number = (result["last"] or 0) + 1
     fresh.save(force_insert=True)
     return fresh
 

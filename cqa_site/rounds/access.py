@@ -112,12 +112,12 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
         return ""
     if participant.outcome != Participant.Outcome.RUNNING:
         return "ended"
-    asked = participant.link.required_items
-    allowed = skips_paid(round_, asked)
+    required_items = participant.link.required_items
+    allowed = skips_paid(round_, required_items)
     # Without more work than skips are allowed, no more can have been skipped.
     if done > allowed and skipped_by(round_, request.user) > allowed:
         return "skips"
-    return "finished" if done >= asked else ""
+    return "finished" if done >= required_items else ""
 
 
 def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
@@ -157,11 +157,11 @@ def qualify(round_: Any, place: Place) -> None:
     own = kind.Sheet._default_manager.filter(
         round=round_, rater=place.rater_id, is_example=True, state=Sheet.State.SUBMITTED
     )
-    given = {getattr(sheet, f"{kind.subject}_id"): sheet for sheet in own}
-    if given.keys() < keys.keys():
+    sheets = {getattr(sheet, f"{kind.subject}_id"): sheet for sheet in own}
+    if sheets.keys() < keys.keys():
         return
     place.score = agreement(
-        kind, ((given[thing], key) for thing, key in keys.items() if thing in given)
+        kind, ((sheets[thing], key) for thing, key in keys.items() if thing in sheets)
     )
     if not place.is_decided_by_person:
         place.is_passed = place.score >= round_.pass_mark
@@ -293,7 +293,7 @@ def _begun(kind: SheetKind, round_: Any, item: Any, *, number: int, version: int
     round_.state = Round.State.OPEN
     place_for(round_=round_, rater=rater)
     subject = f"{kind.subject}_id"
-    made: Any = kind.Sheet._default_manager.create(
+    new_sheet: Any = kind.Sheet._default_manager.create(
         public_id=tried_id(round_, number),
         study_id=round_.study_id,
         rater=rater,
@@ -304,6 +304,6 @@ def _begun(kind: SheetKind, round_: Any, item: Any, *, number: int, version: int
         **{subject: getattr(item, subject)},
         **kind.begin(round_, item, rater),
     )
-    sheet: Any = kind.sheets().get(pk=made.pk)
+    sheet: Any = kind.sheets().get(pk=new_sheet.pk)
     sheet.round, sheet.rater = round_, rater
     return sheet

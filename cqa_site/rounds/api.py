@@ -220,21 +220,21 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         @extend_schema(request=api.plan, responses={201: api.shown})
         def create(self, request: Request, **kwargs: Any) -> Response:
             """Make a draft, with its items where the plan draws them; 409 if that cannot be."""
-            given = self.read(api.plan)
-            return self.shown(self._plan(api.form.begun(self.study) | given), 201)
+            body = self.read(api.plan)
+            return self.shown(self._plan(api.form.begun(self.study) | body), 201)
 
         @extend_schema(request=api.plan, responses=api.shown)
         @transaction.atomic
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
             """Change a draft, drawing its items again, or what can change while people work."""
-            given = self.read(api.plan, partial=True)
+            body = self.read(api.plan, partial=True)
             # Locked, so that of two changes at once neither is written over.
             with conflict_on(RoundNotReady):
                 row = locked_round(self._round(public_id), *Round.State)
             form = api.form(study=self.study, round_=row)
             if row.state == Round.State.DRAFT:
-                return self.shown(self._plan(form.stored() | given, row))
-            return self.shown(self._correct(form, given, row))
+                return self.shown(self._plan(form.stored() | body, row))
+            return self.shown(self._correct(form, body, row))
 
         @extend_schema(responses={204: None})
         def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -273,17 +273,17 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
                 move(round_=row, actor=self.request.user)
             return self.shown(self.rows().get(pk=row.pk))
 
-        def _correct(self, form: RoundPlanForm, given: dict[str, Any], row: Any) -> Any:
+        def _correct(self, form: RoundPlanForm, body: dict[str, Any], row: Any) -> Any:
             with conflict_on(RoundNotReady):
-                if fixed := sorted(set(given) - set(form.correctable)):
+                if fixed := sorted(set(body) - set(form.correctable)):
                     raise RoundNotReady(
                         f"The round is {row.get_state_display()}: {', '.join(fixed)} can "
                         f"no longer change, only {', '.join(form.correctable)}."
                     )
-                filled = api.form(form.stored() | given, study=self.study, round_=row)
+                filled = api.form(form.stored() | body, study=self.study, round_=row)
                 filled.keep_correctable()
                 require_valid(filled)
-                values = {name: filled.cleaned_data[name] for name in given}
+                values = {name: filled.cleaned_data[name] for name in body}
                 correct_round(round_=row, actor=self.request.user, values=values)
             return self.rows().get(pk=row.pk)
 
@@ -339,12 +339,12 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         def decide(self, request: Request, rater_id: uuid.UUID, **kwargs: Any) -> Response:
             """Decide about one person; see the fields of the body."""
             place = get_object_or_404(self.get_queryset(), rater__public_id=rater_id)
-            given = self.read(api.decision)
+            body = self.read(api.decision)
             decide_rater(
                 place=place,
                 actor=request.user,
-                decision=given["decision"],
-                reason=given.get("reason", ""),
+                decision=body["decision"],
+                reason=body.get("reason", ""),
             )
             progresses = progress_of(self.round)
             return self.shown(

@@ -96,9 +96,9 @@ class RoundNotOpen(Exception):
 class StaleDraft(Exception):
     """Somebody saved meanwhile; ``kept`` is what came too late."""
 
-    def __init__(self, kept: KeptDraft) -> None:
+    def __init__(self, draft: KeptDraft) -> None:
         super().__init__()
-        self.kept = kept
+        self.kept = draft
 
 
 def content_of(sheet: Sheet) -> Any:
@@ -212,12 +212,12 @@ def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | 
 
 def _keep_aside(stored: Any, sent: DraftSubmission) -> KeptDraft:
     """Keep the content once, however often it comes."""
-    kept: KeptDraft
-    for kept in stored.kept.all():
-        if sheet_kind_of(stored).Content(**kept.content) == sent.content:
-            return kept
-    kept = stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
-    return kept
+    draft: KeptDraft
+    for draft in stored.kept.all():
+        if sheet_kind_of(stored).Content(**draft.content) == sent.content:
+            return draft
+    draft = stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
+    return draft
 
 
 def _put_draft(stored: Any, sent: DraftSubmission) -> None:

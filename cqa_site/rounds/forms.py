@@ -262,20 +262,20 @@ class RoundPlanForm(forms.Form):
         """The form as the page shows it, but for what is folded: legend, and rows of fields."""
         named = {name for _legend, rows in self.groups for row in rows for name in row}
         rest = [(name,) for name in self.fields if name not in {*named, "name"}]
-        shown = []
+        blocks = []
         for legend, rows in (("", (("name",),)), *self.groups, ("", rest)):
             fields = [[self[name] for name in row if name not in self.advanced] for row in rows]
             if any(fields):
-                shown.append((legend, [row for row in fields if row]))
-        return shown
+                blocks.append((legend, [row for row in fields if row]))
+        return blocks
 
     @classmethod
     def next_name(cls, study: Study) -> str:
         """A name that no round of the kind has yet, so that a new plan can stay as it is."""
         rounds = cls.kind.Round._default_manager.filter(study=study)
-        taken = set(rounds.values_list("name", flat=True))
-        free = (_("Round %d") % number for number in range(1, len(taken) + 2))
-        return next(name for name in free if name not in taken)
+        names = set(rounds.values_list("name", flat=True))
+        free = (_("Round %d") % number for number in range(1, len(names) + 2))
+        return next(name for name in free if name not in names)
 
     def extent(self) -> Extent | None:
         """How much work the plan makes, counted and not drawn; None while a field is wrong.

@@ -86,14 +86,14 @@ def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool
         setattr(stored, name, value)
     stored.save(update_fields=list(after))
     kind_of(stored).corrected(stored, before)
-    told = [{name: str(value) for name, value in side.items()} for side in (before, after)]
+    sides = [{name: str(value) for name, value in side.items()} for side in (before, after)]
     record(
         study=stored.study,
         actor=actor,
         verb=kind_of(stored).audit.of_round("corrected"),
         subject=stored.name,
-        before=told[0],
-        after=told[1],
+        before=sides[0],
+        after=sides[1],
     )
     return True
 

@@ -308,14 +308,14 @@ def waiting_for(membership: Membership) -> list[TaskCard]:
         candidate for candidate in rounds if candidate.pk in counts and candidate.pk in places
     ]
     done = set() if participant else _done(begun, places)
-    shown = [
+    candidates = [
         candidate
         for candidate in rounds
         if candidate.pk in counts or not kind_of(candidate).is_assigned
     ]
     waiting = []
     for round_ in sorted(
-        shown, key=lambda candidate: (candidate.pk in done, candidate.pk not in counts)
+        candidates, key=lambda candidate: (candidate.pk in done, candidate.pk not in counts)
     ):
         count = counts.get(round_.pk, 0)
         is_held = round_.pk in places and places[round_.pk].is_held_back

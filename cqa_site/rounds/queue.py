@@ -280,7 +280,7 @@ class _SheetServer:
     ) -> Any:
         Place.objects.filter(pk=self.place.pk).update(served=F("served") + 1)
         subject = f"{self.kind.subject}_id"
-        made: Any = self.kind.Sheet._default_manager.create(
+        sheet: Any = self.kind.Sheet._default_manager.create(
             study_id=self.round_.study_id,
             rater=self.place.rater,
             round=self.round_,
@@ -293,5 +293,5 @@ class _SheetServer:
             **self.kind.begin(self.round_, item, self.place.rater),
         )
         # The time by the database's clock is read when it is asked for.
-        del made.served_at
-        return made
+        del sheet.served_at
+        return sheet

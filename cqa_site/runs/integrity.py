@@ -110,17 +110,19 @@ def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
     ``fences`` is call → fence of all rows, ``name`` what a row is called. A call that is open
     again, or was cancelled then, keeps what it had before.
     """
-    kept = dict(fences)
+    remainder = dict(fences)
     ended = run.calls.filter(state__in=ENDED).order_by("pk").values_list("pk", "fence")
     problems = [
         f"call {pk} has not the one {name} of its last attempt"
         for pk, fence in ended
-        if kept.pop(pk, None) != fence
+        if remainder.pop(pk, None) != fence
     ]
     again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
     cancelled = run.calls.filter(state=Call.State.CANCELLED, fence__gt=0)
     again |= set(cancelled.values_list("pk", flat=True))
-    return problems + [f"call {pk} has a {name} and is not over" for pk in sorted({*kept} - again)]
+    return problems + [
+        f"call {pk} has a {name} and is not over" for pk in sorted({*remainder} - again)
+    ]
 
 
 def check_rows(

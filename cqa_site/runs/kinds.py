@@ -371,11 +371,11 @@ def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
 
     ``also`` is what else tells two judges apart; without a ``name`` model and prompt make one.
     """
-    asked = {field: run.spec[field] for field in ASKED} | also
+    identity = {field: run.spec[field] for field in ASKED} | also
     rater, _is_new = Rater.objects.get_or_create(
         study=run.study,
         kind=Rater.Kind.MODEL,
-        external_id=digest(asked),
+        external_id=digest(identity),
         defaults={"name": (name or f"{run.spec['model']} · {run.prompt}")[:120]},
     )
     return rater

@@ -254,24 +254,24 @@ def fleiss_kappa(
     sizes = ratings.values_per_item
     counts = ratings.counts()
     usual = _usual_size(sizes) if drop_unequal else int(sizes.max(initial=0))
-    kept = counts[sizes == usual] if usual >= 2 else counts[:0]
-    n_dropped = ratings.n_items - len(kept)
+    count = counts[sizes == usual] if usual >= 2 else counts[:0]
+    n_dropped = ratings.n_items - len(count)
     about: dict[str, Any] = {
         "statistic": "Fleiss' kappa",
         "recipe": FLEISS_RECIPE + (f"; only items with {usual} ratings" if drop_unequal else ""),
         "level": "nominal",
         "confidence": confidence,
         "n_items": ratings.n_items,
-        "n_pairable_items": len(kept) if drop_unequal else int((sizes >= 2).sum()),
+        "n_pairable_items": len(count) if drop_unequal else int((sizes >= 2).sum()),
         **ratings.counts_on(sizes == usual if drop_unequal else sizes >= 2),
         "n_dropped_items": n_dropped if drop_unequal else 0,
     }
-    reason = why_undefined(ratings, len(kept), int(kept.any(axis=0).sum()))
+    reason = why_undefined(ratings, len(count), int(count.any(axis=0).sum()))
     if reason in (None, ONE_VALUE) and not drop_unequal and n_dropped:
         reason = "items have different numbers of ratings; Fleiss' kappa needs equal numbers"
     if reason is not None:
         return Estimate(value=None, reason=reason, **about)
-    rows, multiplicity = distinct_rows(kept)
+    rows, multiplicity = distinct_rows(count)
 
     def kappas(weights: FloatArray) -> FloatArray:
         n = weights.sum(axis=1)

@@ -180,9 +180,9 @@ class ValuePairs:
         if np.isinf(first).any() or np.isinf(second).any():
             raise ValueError("a paired value is infinite")
         both = ~(np.isnan(first) | np.isnan(second))
-        kept = [name for name, keep in zip(names, both, strict=True) if keep]
-        places = {name: place for place, name in enumerate(dict.fromkeys(kept))}
-        codes = np.array([places[name] for name in kept], dtype=np.int64)
+        labels = [name for name, keep in zip(names, both, strict=True) if keep]
+        places = {name: place for place, name in enumerate(dict.fromkeys(labels))}
+        codes = np.array([places[name] for name in labels], dtype=np.int64)
         return cls(first[both], second[both], codes, len(places), int((~both).sum()))
 
     def about(self) -> dict[str, Any]:

@@ -112,8 +112,8 @@ def cross_alpha(
         return Estimate(value=value, reason=NO_SPREAD, **about)
     least = least_items(total.sum(axis=0))
     unit = "items" if clusters is None else "questions"
-    given = (value, left_out, multiplicity, confidence)
-    interval = partial(alpha_interval, *given, least=least, unit=unit)
+    inputs = (value, left_out, multiplicity, confidence)
+    interval = partial(alpha_interval, *inputs, least=least, unit=unit)
     return estimated(value, interval, about, how=INTERVAL)
 
 
@@ -170,8 +170,8 @@ def alpha_difference(
     check_level(level)
     check_confidence(confidence)
     counts, own, scale, _items = _shared(ratings, other)
-    kept = counts.sum(axis=1) >= 2
-    counts, own = counts[kept], own[kept]
+    mask = counts.sum(axis=1) >= 2
+    counts, own = counts[mask], own[mask]
     about: dict[str, Any] = {
         "statistic": "difference of Krippendorff's alphas, paired",
         "recipe": DIFFERENCE_RECIPE,
@@ -200,8 +200,8 @@ def alpha_difference(
             for kind in parts
         ]
     )
-    given, least = (value, left_out, multiplicity), least_items(totals[0].sum(axis=0))
-    interval = partial(jackknife_t_interval, *given, confidence, least=least)
+    inputs, least = (value, left_out, multiplicity), least_items(totals[0].sum(axis=0))
+    interval = partial(jackknife_t_interval, *inputs, confidence, least=least)
     return estimated(value, interval, about, how=INTERVAL)
 
 

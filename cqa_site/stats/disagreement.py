@@ -254,7 +254,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
     counts = ratings.counts(scale)
     votes = counts.max(axis=1, initial=0)
     top = counts == votes[:, None]
-    given = counts > 0
+    mask = counts > 0
     best = _last(top) if tie == "higher" else _first(top)
     columns = {
         "label": scale[best],
@@ -262,7 +262,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
         "votes": votes,
         "share": votes / counts.sum(axis=1),
         "tied": top.sum(axis=1) > 1,
-        "spread": scale[_last(given)] - scale[_first(given)],
+        "spread": scale[_last(mask)] - scale[_first(mask)],
     }
     return pd.DataFrame(columns, index=ratings.items)
 

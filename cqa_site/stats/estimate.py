@@ -183,8 +183,8 @@ def _object(kind: Any) -> Reader:
             wrong += [f"no {name}" for name in sorted(needed - stored.keys())]
             raise StoredError(f"{kind.__name__} with {', '.join(wrong)}")
         deep = {name: of for name, of in readers().items() if name in stored}
-        made = {name: _at(name, of, stored[name]) for name, of in deep.items()}
-        return kind(**{**stored, **made})
+        values = {name: _at(name, of, stored[name]) for name, of in deep.items()}
+        return kind(**{**stored, **values})
 
     return read
 

@@ -317,8 +317,8 @@ def jackknifed(
     least
         Items that the interval needs.
     """
-    given = (value, left_out, multiplicity, about["confidence"])
-    interval = partial(jackknife_t_interval, *given, least=least)
+    inputs = (value, left_out, multiplicity, about["confidence"])
+    interval = partial(jackknife_t_interval, *inputs, least=least)
     return estimated(value, interval, about, how=INTERVAL, limits=(-np.inf, 1.0))
 
 

@@ -239,8 +239,8 @@ def _expected_labels(
 def _named(votes: Votes, confusions: FloatArray) -> pd.DataFrame:
     k = len(votes.scale)
     rows = pd.MultiIndex.from_product([votes.raters, votes.scale], names=["rater", "true"])
-    given = confusions.transpose(0, 2, 1).reshape(-1, k)
-    return pd.DataFrame(given, index=rows, columns=pd.Index(votes.scale, name="given"))
+    matrix = confusions.transpose(0, 2, 1).reshape(-1, k)
+    return pd.DataFrame(matrix, index=rows, columns=pd.Index(votes.scale, name="given"))
 
 
 # MACE: each rater either knows the label or answers from a habit of their own.

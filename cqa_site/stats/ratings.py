@@ -170,12 +170,12 @@ class Ratings:
         self, items: Iterable[Any] | None = None, raters: Iterable[Any] | None = None
     ) -> Ratings:
         """Keep the named items and raters; names without a value disappear."""
-        kept = np.ones(self.n_values, dtype=bool)
+        mask = np.ones(self.n_values, dtype=bool)
         if items is not None:
-            kept &= self.items.isin(list(items))[self.item_codes]
+            mask &= self.items.isin(list(items))[self.item_codes]
         if raters is not None:
-            kept &= self.raters.isin(list(raters))[self.rater_codes]
-        return Ratings.from_frame(self.to_frame()[kept])
+            mask &= self.raters.isin(list(raters))[self.rater_codes]
+        return Ratings.from_frame(self.to_frame()[mask])
 
     def to_frame(self) -> pd.DataFrame:
         """The long table again."""

@@ -248,9 +248,9 @@ def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> 
     """
     members = folder_members(folder, is_wanted)
     if members:
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
             for name, path in members.items():
-                made.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+                file.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return len(members)
 
 
@@ -297,14 +297,14 @@ def unpacked(
     UnreadableFile
         For what is no archive, is damaged or encrypted, is too large, or has a wanted name twice.
     """
-    shown = printable_name(name)
+    label = printable_name(name)
     with tempfile.TemporaryDirectory(prefix="counterpoint-") as folder:
         try:
             with zipfile.ZipFile(path) as archive:
-                members = _wanted_members(archive, shown, is_wanted, called, limits)
-                paths = _unpack(archive, members, Path(folder), shown, limits)
+                members = _wanted_members(archive, label, is_wanted, called, limits)
+                paths = _unpack(archive, members, Path(folder), label, limits)
         except _DAMAGED as error:
-            raise UnreadableFile(shown, f"is not a readable ZIP archive ({error})") from None
+            raise UnreadableFile(label, f"is not a readable ZIP archive ({error})") from None
         yield paths
 
 
@@ -340,29 +340,29 @@ def _tables_in(path: str | os.PathLike[str]) -> list[str]:
         return []
     if any(name in _PACKAGES for name in names):
         return []
-    shown = (name for name in names if not name.startswith("__MACOSX"))
-    return [name for name in shown if name.lower().endswith(_TABLES)]
+    members = (name for name in names if not name.startswith("__MACOSX"))
+    return [name for name in members if name.lower().endswith(_TABLES)]
 
 
 def _wanted_members(
     archive: zipfile.ZipFile,
-    shown: str,
+    label: str,
     is_wanted: Callable[[str], bool],
     called: Callable[[str], str],
     limits: Limits,
 ) -> dict[str, zipfile.ZipInfo]:
     listed = archive.infolist()
     if len(listed) > limits.xlsx_members:
-        raise UnreadableFile(shown, f"holds more than {limits.xlsx_members} files")
+        raise UnreadableFile(label, f"holds more than {limits.xlsx_members} files")
     members: dict[str, zipfile.ZipInfo] = {}
     for info in listed:
         name = called(info.filename)
         if info.is_dir() or not is_wanted(name):
             continue
         if name in members:
-            raise UnreadableFile(shown, f"contains {name} twice")
+            raise UnreadableFile(label, f"contains {name} twice")
         if info.flag_bits & _ENCRYPTED:
-            raise UnreadableFile(shown, "is encrypted; save it without a password")
+            raise UnreadableFile(label, "is encrypted; save it without a password")
         members[name] = info
     return members
 
@@ -371,7 +371,7 @@ def _unpack(
     archive: zipfile.ZipFile,
     members: dict[str, zipfile.ZipInfo],
     folder: Path,
-    shown: str,
+    label: str,
     limits: Limits,
 ) -> dict[str, Path]:
     left = limits.text_bytes
@@ -383,7 +383,7 @@ def _unpack(
                 left -= len(piece)
                 if left < 0:
                     reason = f"unpacks to more than {limits.text_bytes // 2**20} MB"
-                    raise UnreadableFile(shown, reason)
+                    raise UnreadableFile(label, reason)
                 file.write(piece)
         paths[name] = target
     return paths

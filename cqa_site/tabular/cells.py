@@ -377,18 +377,18 @@ def as_moment(value: Value) -> datetime | None:
     >>> as_moment("Mon Mar 02 09:00:20 PST 2026")
     datetime.datetime(2026, 3, 2, 17, 0, 20, tzinfo=datetime.timezone.utc)
     """
-    given = as_name(value)
-    if given is None:
+    stamp = as_name(value)
+    if stamp is None:
         return None
-    text, zone = given, UTC
-    if (match := _ZONED.fullmatch(given)) and match[2] in _ZONES:
+    text, zone = stamp, UTC
+    if (match := _ZONED.fullmatch(stamp)) and match[2] in _ZONES:
         text, zone = match[1] + match[3], timezone(timedelta(hours=_ZONES[match[2]]))
     for form in ("", *_MOMENTS):
         with suppress(ValueError, OverflowError):
             moment = _read_moment(text, form)
             moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
             return moment.astimezone(UTC)
-    raise ValueError(f"{given[:40]!a} is not a date and time (write 2024-01-31T14:05)")
+    raise ValueError(f"{stamp[:40]!a} is not a date and time (write 2024-01-31T14:05)")
 
 
 def _read_moment(text: str, form: str) -> datetime:

@@ -154,7 +154,7 @@ _AROUND = 12
 _RUN_OF_LETTERS = re.compile(rb"[\xb8\xc0-\xff]{3,}")
 
 
-def choose_encoding(head: bytes, name: str, asked: str | None) -> str:
+def choose_encoding(head: bytes, name: str, encoding: str | None) -> str:
     """The asked encoding, or what the byte order mark says, or UTF-8.
 
     Raises
@@ -163,8 +163,8 @@ def choose_encoding(head: bytes, name: str, asked: str | None) -> str:
         For an encoding outside `ACCEPTED`, UTF-32, or zero bytes that give
         away UTF-16 without a mark or a binary file.
     """
-    if asked is not None:
-        return _accepted(asked, name)
+    if encoding is not None:
+        return _accepted(encoding, name)
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         raise UnreadableFile(name, "is UTF-32 text; save it as UTF-8")
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -175,16 +175,16 @@ def choose_encoding(head: bytes, name: str, asked: str | None) -> str:
     return "utf-8"
 
 
-def _accepted(asked: str, name: str) -> str:
+def _accepted(label: str, name: str) -> str:
     try:
-        encoding = codecs.lookup(asked).name
+        encoding = codecs.lookup(label).name
     except (LookupError, ValueError):
         encoding = ""
     known = {codecs.lookup(codec).name: codec for codec in ACCEPTED}
     if encoding == "utf-8" or encoding == "utf-8-sig":
         return "utf-8-sig"
     if encoding not in known:
-        raise UnreadableFile(name, f"cannot be read as {asked!a}; choose {', '.join(ACCEPTED)}")
+        raise UnreadableFile(name, f"cannot be read as {label!a}; choose {', '.join(ACCEPTED)}")
     return known[encoding]
 
 
@@ -247,9 +247,9 @@ def _check_decodes(file: BinaryIO, name: str, encoding: str) -> None:
 
 
 def _bad_byte(error: UnicodeDecodeError, where: int, encoding: str, fitting: str) -> str:
-    shown = encoding.removesuffix("-sig").upper()
+    label = encoding.removesuffix("-sig").upper()
     byte = error.object[error.start]
-    reason = f"byte 0x{byte:02X} at offset {where} is not {shown} text; "
+    reason = f"byte 0x{byte:02X} at offset {where} is not {label} text; "
     if not fitting:
         return reason + "save the file as UTF-8"
     around = error.object[max(error.start - _AROUND, 0) : error.start + _AROUND]

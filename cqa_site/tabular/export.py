@@ -360,8 +360,8 @@ def _schema(pa: Any, columns: Sequence[str], batch: list[Cells], types: Mapping[
     }
     fields = []
     for at, column in enumerate(columns):
-        given = types.get(column)
-        kind = known[given] if given else pa.infer_type([row[at] for row in batch])
+        cell_type = types.get(column)
+        kind = known[cell_type] if cell_type else pa.infer_type([row[at] for row in batch])
         fields.append((column, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
 
@@ -369,7 +369,7 @@ def _schema(pa: Any, columns: Sequence[str], batch: list[Cells], types: Mapping[
 def _arrow_table(pa: Any, arrays: list[list[Any]], schema: Any) -> Any:
     try:
         pairs = zip(arrays, schema, strict=True)
-        made = [pa.array(cells, type=field.type) for cells, field in pairs]
+        columns = [pa.array(cells, type=field.type) for cells, field in pairs]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ValueError(f"a value does not fit its column: {error}") from None
-    return pa.table(made, schema=schema)
+    return pa.table(columns, schema=schema)

@@ -32,13 +32,13 @@ def unique_headers(cells: Sequence[object]) -> list[str]:
     ['Label', 'Label (3)', 'Column 3', 'Label (2)']
     """
     wanted = [_name(cell, place) for place, cell in enumerate(cells, start=1)]
-    taken = set(wanted)
+    names = set(wanted)
     seen: set[str] = set()
     result = []
     for name in wanted:
-        free = name if name not in seen else _free_name(name, taken)
+        free = name if name not in seen else _free_name(name, names)
         seen.add(free)
-        taken.add(free)
+        names.add(free)
         result.append(free)
     return result
 
@@ -48,9 +48,9 @@ def _name(cell: object, place: int) -> str:
     return text or f"Column {place}"
 
 
-def _free_name(name: str, taken: set[str]) -> str:
+def _free_name(name: str, names: set[str]) -> str:
     number = 2
-    while f"{name} ({number})" in taken:
+    while f"{name} ({number})" in names:
         number += 1
     return f"{name} ({number})"
 
@@ -253,8 +253,8 @@ def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bo
 
 def _titles(columns: Sequence[str], below: Sequence[Any]) -> dict[str, str]:
     """What was asked, by column: from the row below, or from headings that hold both."""
-    given = zip(columns, below, strict=False)
-    titles = {column: " ".join(str(cell).split()) for column, cell in given if _is_filled(cell)}
+    pairs = zip(columns, below, strict=False)
+    titles = {column: " ".join(str(cell).split()) for column, cell in pairs if _is_filled(cell)}
     if not titles:
         parted = {column: named_question(column)[1] for column in columns}
         named = {column: title for column, title in parted.items() if title}

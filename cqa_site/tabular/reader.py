@@ -78,9 +78,9 @@ def open_table(
         Here for the file as a whole and its header, later, while iterating,
         for a row that cannot be read where there is no log.
     """
-    shown = printable_name(name)
+    label = printable_name(name)
     how = _TableOptions(kind, encoding, sheet, header_row, log, limits)
-    with single_member(path, shown, limits) as (unpacked_path, unpacked_name):
+    with single_member(path, label, limits) as (unpacked_path, unpacked_name):
         file = _open_regular(unpacked_path, unpacked_name)
         try:
             table = _open_kind(file, unpacked_name, how)
@@ -154,12 +154,12 @@ def open_workbook(
     path: str | os.PathLike[str], *, name: str, limits: Limits = DEFAULT_LIMITS
 ) -> WorkbookReader:
     """All sheets of a workbook as bare rows, for formats with more than one header."""
-    shown = printable_name(name)
-    with _open_regular(path, shown) as file:
-        if binary_family(file.read(_HEAD_BYTES), shown) != "xlsx":
-            raise UnreadableFile(shown, "is not a workbook")
-        check_size(file, shown, limits)
-        return WorkbookReader(file, name=shown, sheet=None, limits=limits)
+    label = printable_name(name)
+    with _open_regular(path, label) as file:
+        if binary_family(file.read(_HEAD_BYTES), label) != "xlsx":
+            raise UnreadableFile(label, "is not a workbook")
+        check_size(file, label, limits)
+        return WorkbookReader(file, name=label, sheet=None, limits=limits)
 
 
 def _open_regular(path: str | os.PathLike[str], name: str) -> BinaryIO:
@@ -298,12 +298,12 @@ def open_lines(
     Blank lines are left out; a line in quotation marks loses them. ``kind`` of the table is
     ``lines``. Raises UnreadableFile as `open_table` does, also for a file of one line.
     """
-    shown = printable_name(name)
+    label = printable_name(name)
     try:
-        stream = _text(path, shown, encoding, limits)
+        stream = _text(path, label, encoding, limits)
     except _NoText:
-        raise UnreadableFile(shown, "is not plain text") from None
-    lines = _numbered(stream, shown, limits)
+        raise UnreadableFile(label, "is not plain text") from None
+    lines = _numbered(stream, label, limits)
     try:
         _number, header = next(lines)
         (column,) = unique_headers([header])
@@ -313,10 +313,10 @@ def open_lines(
         raise
     if first is None:
         stream.close()
-        raise UnreadableFile(shown, "has a header but no rows below it")
+        raise UnreadableFile(label, "has a header but no rows below it")
     rows = _rows(first, lines, column)
     shown_encoding = stream.encoding.removesuffix("-sig")
-    return Table(shown, "lines", [column], rows, shown_encoding, close=stream.close)
+    return Table(label, "lines", [column], rows, shown_encoding, close=stream.close)
 
 
 def open_table_or_lines(

@@ -209,5 +209,5 @@ def printable_name(name: str, longest: int = 200) -> str:
     'votes?vsc.csv'
     """
     last = name.replace("\\", "/").rsplit("/", 1)[-1] or "unnamed file"
-    shown = "".join("?" if unicodedata.category(c)[0] == "C" else c for c in last)
-    return shown[:longest]
+    text = "".join("?" if unicodedata.category(c)[0] == "C" else c for c in last)
+    return text[:longest]

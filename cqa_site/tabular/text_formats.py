@@ -225,8 +225,8 @@ class _JsonText:
     def take(self, wanted: str) -> None:
         peek = self.peek()
         if peek != wanted:
-            shown = f"found {peek!a}" if peek else "the file ends"
-            raise self.error(f"not valid JSON: expected {wanted!a} but {shown}")
+            reason = f"found {peek!a}" if peek else "the file ends"
+            raise self.error(f"not valid JSON: expected {wanted!a} but {reason}")
         self._at += 1
 
     def value(self) -> Value:

@@ -64,23 +64,23 @@ class PreparedQuery:
     def __call__(self, **values: Any) -> list[Any]:
         """The rows for these values, as the queryset would give them."""
         connection: Any = connections[DEFAULT_DB_ALIAS]
-        made = self._made.get(connection.vendor)
-        if made is None:
-            made = self._made[connection.vendor] = self._make(connection)
-        if made.compiler.query.select_for_update and connection.get_autocommit():
+        statement = self._made.get(connection.vendor)
+        if statement is None:
+            statement = self._made[connection.vendor] = self._make(connection)
+        if statement.compiler.query.select_for_update and connection.get_autocommit():
             raise TransactionManagementError("rows are locked inside a transaction only")
-        given = {
+        db_values = {
             name: field.get_db_prep_value(values[name], connection)
             for name, field in self._fields.items()
         }
-        slots = zip(made.places, made.params, strict=True)
-        params = tuple(given[name] if name else fixed for name, fixed in slots)
-        compiler = copy(made.compiler)
+        slots = zip(statement.places, statement.params, strict=True)
+        params = tuple(db_values[name] if name else fixed for name, fixed in slots)
+        compiler = copy(statement.compiler)
         compiler.connection = connection
-        compiler.as_sql = lambda *_args, **_kwargs: (made.sql, params)
+        compiler.as_sql = lambda *_args, **_kwargs: (statement.sql, params)
         query = SimpleNamespace(get_compiler=lambda **_about: compiler)
-        told = {"db": connection.alias, "query": query, "_known_related_objects": {}}
-        source: Any = SimpleNamespace(**told)
+        attributes = {"db": connection.alias, "query": query, "_known_related_objects": {}}
+        source: Any = SimpleNamespace(**attributes)
         return list(ModelIterable(source))
 
     def _make(self, connection: Any) -> _CompiledQuery:

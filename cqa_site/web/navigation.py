@@ -153,11 +153,11 @@ def menu_of(
     allowed = [entry for entry in entries() if role in entry.roles]
     current = entry_at(here, allowed)
     begin = _begin().replace(str(ANY_STUDY), str(study_id))
-    shown = [VisibleEntry(entry, begin + entry.path, entry is current) for entry in allowed]
+    menu_entries = [VisibleEntry(entry, begin + entry.path, entry is current) for entry in allowed]
     groups = [
         VisibleGroup(
             group,
-            tuple(entry for entry in shown if entry.entry.group == group.key),
+            tuple(entry for entry in menu_entries if entry.entry.group == group.key),
             is_needed=not needed or group.key in needed,
         )
         for group in GROUPS
@@ -167,12 +167,12 @@ def menu_of(
 
 def place_of(address: str, study_id: UUID, groups: Iterable[VisibleGroup]) -> Breadcrumb | None:
     """Where the page of this address stands; nothing for a study's first page."""
-    for shown in groups:
-        for entry in shown.entries:
+    for group in groups:
+        for entry in group.entries:
             if entry.is_current and entry.url == address:
-                return Breadcrumb(str(shown.group.title))
+                return Breadcrumb(str(group.group.title))
             if entry.is_current:
-                return Breadcrumb(str(shown.group.title), str(entry.entry.title), entry.url)
+                return Breadcrumb(str(group.group.title), str(entry.entry.title), entry.url)
     overview = reverse("study", args=[study_id])
     return None if address == overview else Breadcrumb("", gettext("Overview"), overview)
 
@@ -236,10 +236,10 @@ class Path:
     # Words of the glossary that somebody new to it may want to look up.
     terms: tuple[str, ...] = ()
 
-    def terms_in(self, shown: Sequence[StudyStep]) -> tuple[str, ...]:
+    def terms_in(self, steps: Sequence[StudyStep]) -> tuple[str, ...]:
         """Those of its words that stand in what it says now."""
         texts = [str(self.about)]
-        for step in shown:
+        for step in steps:
             texts += [step.title, step.text, step.button, step.other[0] if step.other else ""]
         text = " ".join(texts).casefold()
         return tuple(term for term in self.terms if gettext(term).casefold() in text)
@@ -397,8 +397,8 @@ def stop_at(groups: Iterable[VisibleGroup], here: str) -> Stop | None:
 
 
 def _stops(groups: Iterable[VisibleGroup]) -> list[VisibleEntry]:
-    return [entry for shown in groups for entry in shown.entries if entry.entry.tour]
+    return [entry for group in groups for entry in group.entries if entry.entry.tour]
 
 
-def _stop_address(shown: VisibleEntry) -> str:
-    return f"{shown.url}?{TOUR}=1"
+def _stop_address(entry: VisibleEntry) -> str:
+    return f"{entry.url}?{TOUR}=1"

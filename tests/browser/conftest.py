@@ -10,11 +10,13 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.apps import apps
+from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.management import call_command
 from django.db import connections
 from django.test import override_settings
@@ -205,7 +207,9 @@ def server(prepared, tmp_path, django_db_blocker):
     path = tmp_path / "site.sqlite3"
     shutil.copy(prepared.path, path)
     with django_db_blocker.unblock(), OwnFile(path):
-        live = LiveServer("127.0.0.1")
+        # pytest-django knows the app by Django's own name only; this site's is a child of it.
+        with patch("django.test.testcases._StaticFilesHandler", StaticFilesHandler):
+            live = LiveServer("127.0.0.1")
         yield live.url
         live.stop()
 

@@ -56,9 +56,9 @@ def trimmed(text: str, start: int, end: int) -> Place:
     ((6, 9), (4, 4))
     """
     part = text[start:end]
-    kept = part.strip()
-    first = start + (part.index(kept) if kept else 0)
-    return first, first + len(kept)
+    content = part.strip()
+    first = start + (part.index(content) if content else 0)
+    return first, first + len(content)
 
 
 # Citations of numbered arguments in an answer: ``[3]``, ``[1, 2]``, ``[2-5]``, ``[generated]``.

@@ -332,8 +332,8 @@ def _citations_exist(answer: _Answer) -> Check:
     missing = sorted({n for citation in wrong for n in citation.numbers} - answer.arguments.keys())
     counted = [f"no argument {', '.join(map(str, missing))}"] if missing else []
     counted += [f"{len(malformed)} malformed"] if malformed else []
-    shown = "; ".join(counted) or f"{len(answer.citations)} citations"
-    return Check("citations_exist", not places, shown, wanted, tuple(places))
+    finding = "; ".join(counted) or f"{len(answer.citations)} citations"
+    return Check("citations_exist", not places, finding, wanted, tuple(places))
 
 
 def _generated_marked(answer: _Answer) -> Check:

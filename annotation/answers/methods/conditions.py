@@ -44,8 +44,8 @@ def decoding_of(params: Mapping[str, Any]) -> Part:
 
     The limit of tokens is one thing, whatever a server calls it.
     """
-    kept = {name: value for name, value in params.items() if name != "seed"}
-    return {TOKEN_LIMITS.get(name, name): value for name, value in kept.items()}
+    values = {name: value for name, value in params.items() if name != "seed"}
+    return {TOKEN_LIMITS.get(name, name): value for name, value in values.items()}
 
 
 def identity(
@@ -82,8 +82,8 @@ def deviations(filters: Mapping[str, Any], wording: Mapping[str, Any]) -> Part:
     {}
     """
     usual = {**FILTERS, **WORDING}
-    given = {**filters, **wording}
+    choices = {**filters, **wording}
     # In an order of our own: PostgreSQL gives the names of a stored object in another.
-    names = [*usual, *sorted(given.keys() - usual.keys())]
-    known = [name for name in names if name in given]
-    return {name: given[name] for name in known if given[name] != usual.get(name)}
+    names = [*usual, *sorted(choices.keys() - usual.keys())]
+    known = [name for name in names if name in choices]
+    return {name: choices[name] for name in known if choices[name] != usual.get(name)}

@@ -257,8 +257,8 @@ def preview_adoption(
     present = _adoptions_in_force(campaign, source, rater).values_list("pk", flat=True).first()
     labels = adoptable_labels(campaign, source.pk, rater.pk)
     rows = [(unit, present or 0, label, only_tied) for unit, label in labels]
-    asked = pd.DataFrame(rows, columns=list(rules.columns))
-    then = pd.concat([rules[rules["rater"] != (present or 0)], asked])
+    additions = pd.DataFrame(rows, columns=list(rules.columns))
+    then = pd.concat([rules[rules["rater"] != (present or 0)], additions])
     before, after = derive_labels(campaign), derive_labels(campaign, adopted=then)
     is_other = before["label"].fillna(-1) != after["label"].fillna(-1)
     is_new = (after["provenance"] == "adopted") & (before["provenance"] != "adopted")

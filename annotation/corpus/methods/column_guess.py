@@ -125,8 +125,8 @@ def guess_mapping(
         guess |= table.pair(guess)
     if "text" not in guess and {"object1", "object2"} <= set(guess):
         guess |= table.longest(guess)
-    if "rater" in guess and "label" not in guess and (shown := table.labels(guess)):
-        guess["label"] = shown[0]
+    if "rater" in guess and "label" not in guess and (candidates := table.labels(guess)):
+        guess["label"] = candidates[0]
     if not all(field in guess for field in VOTE_FIELDS) and not (has_rater and "label" in guess):
         # A label without its rater cannot be imported, so neither is proposed.
         guess = {field: column for field, column in guess.items() if field not in VOTE_FIELDS}
@@ -175,13 +175,13 @@ class _Values:
             return not values or _share(_as_sentence, values) >= _HALF
         return _share(CELL_READERS[field], values) >= _MOST
 
-    def pair(self, taken: Mapping[str, str]) -> dict[str, str]:
+    def pair(self, guess: Mapping[str, str]) -> dict[str, str]:
         """Two columns of short texts whose names differ as a and b, or 1 and 2."""
         for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:
                     is_pair = _is_pair(_bare(value), _bare(other), first, second)
-                    is_free = not {value, other} & set(taken.values())
+                    is_free = not {value, other} & set(guess.values())
                     if is_pair and is_free and all(map(self._are_objects, (value, other))):
                         return {"object1": value, "object2": other}
         return {}
@@ -193,18 +193,18 @@ class _Values:
         ]
         return len(short) == len(values) and _share(as_number, values) < _HALF
 
-    def longest(self, taken: Mapping[str, str]) -> dict[str, str]:
+    def longest(self, guess: Mapping[str, str]) -> dict[str, str]:
         """The column with the longest texts."""
-        taken_names = {*taken.values(), *(self._names.get(name) for name in _NO_SENTENCES)}
+        taken_names = {*guess.values(), *(self._names.get(name) for name in _NO_SENTENCES)}
         left = [column for column in self._values if column not in taken_names]
         lengths = {column: sum(map(_length, self._values[column])) for column in left}
         best = max(lengths, key=lambda column: lengths[column], default="")
         number = len(self._values.get(best, ())) or 1
         return {"text": best} if lengths.get(best, 0) / number > _SHORTEST_SENTENCE else {}
 
-    def labels(self, taken: Mapping[str, str]) -> list[str]:
+    def labels(self, guess: Mapping[str, str]) -> list[str]:
         """Columns of few whole numbers."""
-        left = (column for column in self._values if column not in taken.values())
+        left = (column for column in self._values if column not in guess.values())
         return [column for column in left if self._holds_labels(column)]
 
     def _holds_labels(self, column: str) -> bool:
@@ -214,9 +214,9 @@ class _Values:
         labels = {as_label(value) for value in values}
         return len(labels) < len(values) or len(values) < _FEWEST_LABELS
 
-    def labels_of_raters(self, taken: Mapping[str, str]) -> dict[str, str]:
+    def labels_of_raters(self, guess: Mapping[str, str]) -> dict[str, str]:
         """Several columns of labels, if their names or the labels together show that they are."""
-        columns = self.labels(taken)
+        columns = self.labels(guess)
         named = [column for column in columns if _RATER_COLUMN.fullmatch(column.lower())]
         if len(named) > 1:
             columns = named

@@ -54,11 +54,11 @@ def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int |
     (0, 3, 2, None, None)
     """
     try:
-        given = single(value)
-        if is_missing(given):
+        content = single(value)
+        if is_missing(content):
             return None
-        match = _NAMED.fullmatch(given) if isinstance(given, str) else None
-        number = as_whole(match[1] if match else given)
+        match = _NAMED.fullmatch(content) if isinstance(content, str) else None
+        number = as_whole(match[1] if match else content)
     except ValueError:
         number = None
     if number is None or number not in scale:
@@ -114,11 +114,11 @@ def _one_of(
     *offered: str, words: Mapping[str, str] | None = None
 ) -> Callable[[Value], str | None]:
     def read(value: Value) -> str | None:
-        given = as_name(value)
-        word = given.lower() if given else None
+        name = as_name(value)
+        word = name.lower() if name else None
         word = (words or {}).get(word or "", word)
         if word is not None and word not in offered:
-            raise ValueError(f"{str(given)[:40]!a} is not one of {', '.join(offered)}")
+            raise ValueError(f"{str(name)[:40]!a} is not one of {', '.join(offered)}")
         return word
 
     return read
@@ -331,13 +331,13 @@ def read_generic_table(
         wrong = check_mapping(table.columns, mapping, has_rater=bool(rater))
         if wrong:
             raise UnreadableFile(table.name, "; ".join(wrong))
-        asked = _ReadOptions(
+        options = _ReadOptions(
             table.name, mapping, scale, rater, attributes, labels_by_rater(mapping)
         )
         for row in table.rows:
-            yield from _read_row(row, asked)
+            yield from _read_row(row, options)
         if log is not None:
-            log.notes += [_of_trimmed(column, cells) for column, cells in asked.trimmed.items()]
+            log.notes += [_of_trimmed(column, cells) for column, cells in options.trimmed.items()]
 
 
 @dataclass(frozen=True)
@@ -357,39 +357,41 @@ def _of_trimmed(column: str, cells: int) -> str:
     return f"Removed spaces at the ends of {counted(cells, 'cell', 'cells')} of “{column}”."
 
 
-def _read_row(row: TableRow, asked: _ReadOptions) -> Iterator[GenericRecord | Problem | Remark]:
+def _read_row(row: TableRow, options: _ReadOptions) -> Iterator[GenericRecord | Problem | Remark]:
     read: dict[str, Any] = {}
     problems = []
-    mapping = asked.mapping
+    mapping = options.mapping
     for field, column in mapping.items():
         value = row.values[column]
         try:
-            read[field] = _read_field(field, value, asked.scale)
+            read[field] = _read_field(field, value, options.scale)
         except ValueError as error:
             if field in OPTIONAL_FIELDS:
                 yield Remark(row.number, column, f"{error}: left out")
             else:
-                problems.append(Problem(asked.file, row.number, column, str(error)))
+                problems.append(Problem(options.file, row.number, column, str(error)))
         if field in _TRIMMED and isinstance(value, str) and value != trimmed_text(value):
-            asked.trimmed[column] += 1
-    if asked.rater and "rater" not in mapping and read.get("label") is not None:
-        read["rater"] = asked.rater
+            options.trimmed[column] += 1
+    if options.rater and "rater" not in mapping and read.get("label") is not None:
+        read["rater"] = options.rater
     if "state" in mapping:
         _without_void_label(read, row.values[mapping["state"]])
     if not problems:
         conflicts = _conflicts(read)
-        problems = [Problem(asked.file, row.number, mapping[at], why) for at, why in conflicts]
+        problems = [Problem(options.file, row.number, mapping[at], why) for at, why in conflicts]
     if problems:
         yield from problems
         return
-    given = ((name, read.pop(f"{LABELS_OF}{name}")) for name in asked.raters)
-    labels = tuple((name, label) for name, label in given if label is not None)
-    kept = {column: as_words(row.values[column]).strip() for column in asked.attributes}
+    pairs = ((name, read.pop(f"{LABELS_OF}{name}")) for name in options.raters)
+    labels = tuple((name, label) for name, label in pairs if label is not None)
+    attributes = {column: as_words(row.values[column]).strip() for column in options.attributes}
     yield GenericRecord(
         row=row.number,
         is_blank=not str(read["text"]).strip(),
         labels=labels,
-        attributes={column: words[:LONGEST_VALUE] for column, words in kept.items() if words},
+        attributes={
+            column: words[:LONGEST_VALUE] for column, words in attributes.items() if words
+        },
         **read,
     )
 

@@ -217,12 +217,12 @@ def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Ra
     """Answer everything that is reserved now; False when nothing was left."""
     todo = serving.next_work(campaign=campaign, place=place).assignments
     for row in todo:
-        given = answering.SubmittedLabel(
+        label = answering.SubmittedLabel(
             client_key=secrets.token_hex(8),
             label=_drawn(labels[row.item.argument_id], skill, rng),
             active_ms=int(rng.lognormvariate(8.9, 0.5)),
         )
-        answering.answer(rater=place.rater, assignment=row, given=given)
+        answering.answer(rater=place.rater, assignment=row, given=label)
     return bool(todo)
 
 

@@ -240,16 +240,16 @@ def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
     if not revisions:
         return 0
     system = experts_system(study)
-    made = _answers(study, system, revisions)
-    Answer.objects.bulk_create(made)
+    answers = _answers(study, system, revisions)
+    Answer.objects.bulk_create(answers)
     record(
         study=study,
         actor=actor,
         verb="expert_answers_made",
         subject=editing_round.name,
-        answers=len(made),
+        answers=len(answers),
     )
-    return len(made)
+    return len(answers)
 
 
 def experts_system(study: Study) -> System:
@@ -261,16 +261,16 @@ def experts_system(study: Study) -> System:
 def _new_system(study: Study) -> System:
     """Named plainly, or with a number where the study has a system of this name."""
     name = _("Experts")
-    taken = set(study.systems.filter(name__startswith=name).values_list("name", flat=True))
-    numbered = (f"{name} · {number}" for number in range(2, len(taken) + 3))
-    free = next(candidate for candidate in (name, *numbered) if candidate not in taken)
+    names = set(study.systems.filter(name__startswith=name).values_list("name", flat=True))
+    numbered = (f"{name} · {number}" for number in range(2, len(names) + 3))
+    free = next(candidate for candidate in (name, *numbered) if candidate not in names)
     return System.objects.create(study=study, name=free, kind=System.Kind.HUMAN)
 
 
 def _answers(study: Study, system: System, revisions: Iterable[Revision]) -> list[Answer]:
     last = _last_choices(system)
     conditions: dict[int, Condition] = {}
-    made = []
+    answers = []
     for revision in revisions:
         before = revision.sheet.answer
         if before.condition_id not in conditions:
@@ -278,8 +278,8 @@ def _answers(study: Study, system: System, revisions: Iterable[Revision]) -> lis
         under = conditions[before.condition_id]
         place = (before.question_id, under.pk)
         last[place] = last.get(place, 0) + 1
-        made.append(_answer(system, under, last[place], revision))
-    return made
+        answers.append(_answer(system, under, last[place], revision))
+    return answers
 
 
 def _last_choices(system: System) -> dict[tuple[int, int], int]:

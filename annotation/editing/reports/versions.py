@@ -268,8 +268,8 @@ def _unsubmitted(sheet: EditingSheet, latest: str) -> list[TextVersion]:
     versions = []
     if sheet.text != latest:
         versions.append(TextVersion(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
-    for kept in sheet.kept.all():
-        versions.append(_aside(kept.public_id, kept.content["text"], kept.created_at))
+    for text in sheet.kept.all():
+        versions.append(_aside(text.public_id, text.content["text"], text.created_at))
     for draft in sheet.earlier_drafts.all()[:MOST_EARLIER]:
         if draft.version is None:
             versions.append(_aside(draft.public_id, draft.text, draft.saved_at))

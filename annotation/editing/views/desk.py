@@ -197,20 +197,20 @@ def _after(request: HttpRequest, sheet: EditingSheet) -> EditingSheet:
     return sheet
 
 
-def _settle(request: HttpRequest, sheet: EditingSheet, kept: KeptText) -> HttpResponse:
+def _settle(request: HttpRequest, sheet: EditingSheet, text: KeptText) -> HttpResponse:
     """Go on with one of two texts, or with a merged one."""
     form = SettleForm(request.POST)
     if not form.is_valid():
         messages.error(request, errors_of(form))
         return see_other(address_of(sheet))
-    given = form.cleaned_data
+    cleaned_data = form.cleaned_data
     try:
         settle_text(
             sheet=sheet,
-            kept=kept,
-            choice=given["choice"],
-            base_version=given["base_version"],
-            merged=given["text"],
+            kept=text,
+            choice=cleaned_data["choice"],
+            base_version=cleaned_data["base_version"],
+            merged=cleaned_data["text"],
         )
     except StaleDraft:
         messages.error(request, _("The stored text changed again. Please choose again."))

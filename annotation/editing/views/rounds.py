@@ -79,12 +79,12 @@ start_urls = [path("editing/", editing, name="editing")]
 
 
 def _more(row: EditingRound) -> dict[str, Any]:
-    made = Answer.objects.filter(revision__sheet__round=row)
+    answers = Answer.objects.filter(revision__sheet__round=row)
     return {
         "condition": _condition(row),
         "waiting": waiting_revisions(row).count(),
-        "made": made.count(),
-        "experts_system": made.values_list("system__public_id", flat=True).first(),
+        "made": answers.count(),
+        "experts_system": answers.values_list("system__public_id", flat=True).first(),
         "calibration": calibration_answers(row)[:CHUNK],
         "states": EditingSheet.Progress.choices,
     }

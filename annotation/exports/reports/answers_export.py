@@ -142,16 +142,16 @@ def _table(
     otherwise: dict[str, Callable[[Any], Any]] | None = None,
 ) -> FileTable:
     types = {name: kind for name, (_path, kind) in columns.items()}
-    shown = [(otherwise or {}).get(name, _SHOWN.get(kind)) for name, kind in types.items()]
+    converters = [(otherwise or {}).get(name, _SHOWN.get(kind)) for name, kind in types.items()]
     paths = [path for path, _kind in columns.values()]
     pieces = in_pieces(rows.order_by("pk").values_list("pk", *paths))
-    return FileTable(types, (_row(row[1:], shown) for row in pieces))
+    return FileTable(types, (_row(row[1:], converters) for row in pieces))
 
 
-def _row(values: Row, shown: list[Callable[[Any], Any] | None]) -> Row:
+def _row(values: Row, converters: list[Callable[[Any], Any] | None]) -> Row:
     return tuple(
         show(value) if show is not None and value is not None else value
-        for value, show in zip(values, shown, strict=True)
+        for value, show in zip(values, converters, strict=True)
     )
 
 

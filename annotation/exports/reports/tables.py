@@ -164,8 +164,8 @@ def _vote(
 ) -> Row:
     at = record["answered_at"] and datetime.fromisoformat(record["answered_at"])
     had = next((number for since, number in versions if at and since <= at), versions[-1][1])
-    shown = record | {"rater_id": source.pseudonym(record["rater_id"]), "guideline": had}
-    return tuple(_READ[kind](shown[name]) for name, kind in types.items())
+    fields = record | {"rater_id": source.pseudonym(record["rater_id"]), "guideline": had}
+    return tuple(_READ[kind](fields[name]) for name, kind in types.items())
 
 
 def crowdkit(source: ExportSource) -> FileTable:
@@ -265,8 +265,8 @@ def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple
         yield path, named.get(value, value) if isinstance(value, str) else value
         return
     for name, child in pairs:
-        shown = named.get(name, name)
-        yield from _leaves(child, named, f"{path}.{shown}" if path else shown)
+        key = named.get(name, name)
+        yield from _leaves(child, named, f"{path}.{key}" if path else key)
 
 
 def _figure(path: str, value: Any) -> Row:

@@ -202,11 +202,11 @@ class CoherenceKind:
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; four queries at most."""
         cited = [CitationSubject(*subject.ids) for subject in subjects]
-        shown = _shown(run.study, cited)
-        lists = numbered_texts({answer.argument_list for answer in shown.values()})
+        answers = _shown(run.study, cited)
+        lists = numbered_texts({answer.argument_list for answer in answers.values()})
         parts = PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout)
         return [
-            _question(parts, citation, shown[citation.answer, citation.revision], lists)
+            _question(parts, citation, answers[citation.answer, citation.revision], lists)
             for citation in cited
         ]
 
@@ -255,7 +255,7 @@ def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, in
     pair = ("question__comparison__object1", "question__comparison__object2")
     answers = Answer.objects.filter(study=study, pk__in={answer for answer, _pk in wanted})
     rows = answers.values_list("pk", "text", "argument_list", *pair)
-    prompt_answers = {(pk, 0): PromptAnswer(*shown) for pk, *shown in rows}
+    prompt_answers = {(pk, 0): PromptAnswer(*fields) for pk, *fields in rows}
     edited = Revision.objects.filter(pk__in={pk for _answer, pk in wanted if pk})
     for answer, pk, text in edited.values_list("sheet__answer", "pk", KT("content__text")):
         if (answer, 0) in prompt_answers:
@@ -266,14 +266,14 @@ def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, in
 def _question(
     parts: PromptParts,
     cited: CitationSubject,
-    shown: PromptAnswer,
+    answer: PromptAnswer,
     lists: dict[int | None, dict[int, str]],
 ) -> CallRequest:
-    argument = neutralise(lists[shown.argument_list][cited.number])
-    passage = neutralise(shown.text[cited.start : cited.end])
+    argument = neutralise(lists[answer.argument_list][cited.number])
+    passage = neutralise(answer.text[cited.start : cited.end])
     values = {
-        "object1": quote(neutralise(shown.object1).text),
-        "object2": quote(neutralise(shown.object2).text),
+        "object1": quote(neutralise(answer.object1).text),
+        "object2": quote(neutralise(answer.object2).text),
         "number": str(cited.number),
         "argument": fence(argument.text, fence_token("argument", argument.text)),
         "passage": fence(passage.text, fence_token("passage", passage.text)),

@@ -138,8 +138,8 @@ class AnswerTexts:
         def vectors(sentences: Sequence[str]) -> NDArray[np.float32]:
             return np.stack([(known or {})[sentence] for sentence in sentences])
 
-        given = None if known is None else vectors
-        return measure(self.text, self.arguments, self.labels, mode=mode, vectors=given)
+        lookup = None if known is None else vectors
+        return measure(self.text, self.arguments, self.labels, mode=mode, vectors=lookup)
 
     @property
     def sentences(self) -> list[str]:

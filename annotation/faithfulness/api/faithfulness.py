@@ -81,7 +81,7 @@ class FaithfulnessViews(StudyViews):
         runs = list(judge_runs(self.study))
         run, state = chosen_run(runs, choice), freshness(self.study)
         seen = state_of(self.study, choice.labels)
-        shown = {
+        payload = {
             "mode": choice.mode,
             "labels": whose_labels(self.study, choice.labels),
             "embedding": embedding_of(self.study),
@@ -92,13 +92,13 @@ class FaithfulnessViews(StudyViews):
             "stale_edited": state.stale_pairs,
             "groups": groups_of(self.study, choice, run, seen),
         }
-        return Response(FaithfulnessSerializer(shown).data)
+        return Response(FaithfulnessSerializer(payload).data)
 
     @extend_schema(request=FiguresInput, responses={202: JobSerializer})
     def compute(self, request: Request, **kwargs: Any) -> Response:
         """Update the figures in the background; one such job at a time."""
-        given = self.read(FiguresInput)
-        embedding = given.get("embedding", embedding_of(self.study))
+        data = self.read(FiguresInput)
+        embedding = data.get("embedding", embedding_of(self.study))
         job = actions.request_figures(study=self.study, embedding=embedding, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
@@ -222,9 +222,9 @@ def _told(agreement: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
 # Addresses of faithfulness of answers.
 
 
-def _coherence(study: Study, actor: User, given: Given) -> RunPlanForm:
-    given["systems"] = keys_of(study.systems, given.pop("systems", []))
-    return CoherenceForm(as_typed(CoherenceForm, study, given), study=study, actor=actor)
+def _coherence(study: Study, actor: User, data: Given) -> RunPlanForm:
+    data["systems"] = keys_of(study.systems, data.pop("systems", []))
+    return CoherenceForm(as_typed(CoherenceForm, study, data), study=study, actor=actor)
 
 
 COHERENCE = Start(CoherenceRunInput, _coherence)

@@ -322,10 +322,10 @@ def with_labels(
     """
     _check_mode(mode)
     scores, why = relevance_scores(set(figures.cited), arguments, labels, mode)
-    kept = {reason: n for reason, n in figures.skipped.items() if reason not in REASONS}
+    counts = {reason: n for reason, n in figures.skipped.items() if reason not in REASONS}
     blank = dict.fromkeys(FaithfulnessScores._fields)
     return replace(
-        figures, **(scores._asdict() if scores else blank), skipped=dict(Counter(kept) + why)
+        figures, **(scores._asdict() if scores else blank), skipped=dict(Counter(counts) + why)
     )
 
 

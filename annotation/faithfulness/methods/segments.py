@@ -116,10 +116,12 @@ def embedded_texts(
     The paper embeds arguments with their numbers in front. That alone lowers the mean of the
     released subset from .744 to .691 (all-MiniLM-L6-v2).
     """
-    shown = _shown(arguments, mode)
+    argument_texts = _shown(arguments, mode)
     numbers = dict.fromkeys(number for segment in measured for number in segment.numbers)
     return list(
-        dict.fromkeys([segment.text for segment in measured] + [shown[n] for n in numbers])
+        dict.fromkeys(
+            [segment.text for segment in measured] + [argument_texts[n] for n in numbers]
+        )
     )
 
 
@@ -136,9 +138,9 @@ def similarities(
     rows = np.array(vectors(texts), dtype=np.float64)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     row = dict(zip(texts, rows, strict=True))
-    shown = _shown(arguments, mode)
+    argument_texts = _shown(arguments, mode)
     return tuple(
-        float(max(row[segment.text] @ row[shown[number]] for number in segment.numbers))
+        float(max(row[segment.text] @ row[argument_texts[number]] for number in segment.numbers))
         for segment in measured
     )
 

@@ -91,10 +91,10 @@ def pairs_of(rows: Iterable[EditedText], mode: str) -> list[EditedPair]:
     every = list(rows)
     answers = {row.before_id for row in every} | {row.gold_id for row in every if row.gold_id}
     revisions = {row.revision_id for row in every if row.revision_id}
-    kept = FaithfulnessFigures.objects.filter(mode=mode)
+    records = FaithfulnessFigures.objects.filter(mode=mode)
     scores: dict[Place, dict[str, float | None]] = {}
     for is_revision, name, keys in ((False, "answer", answers), (True, "revision", revisions)):
-        figures = kept.filter(**{f"{name}__in": keys})
+        figures = records.filter(**{f"{name}__in": keys})
         for pk, *values in figures.values_list(name, *COLUMNS):
             scores[is_revision, pk] = dict(zip(COLUMNS, values, strict=True))
     return [_pair(row, scores) for row in every]

@@ -286,18 +286,18 @@ def names_of(experts: Sequence[Expert], reader: User, *, sees_names: bool) -> li
     return names
 
 
-def agreement_table(editing_round: EditingRound, shown: AgreementView) -> TableData:
+def agreement_table(editing_round: EditingRound, agreement_view: AgreementView) -> TableData:
     """One row for each two texts of the heatmap."""
     return TableData(
         [_("One"), _("Other"), _("Mean cosine"), _("Answers n")],
-        agreement_rows(shown),
+        agreement_rows(agreement_view),
         caption=_("Similarity of versions, round “%s”.") % editing_round.name,
-        note=str(RECIPES[shown.mode]),
-        name=f"expert-agreement-{shown.mode}",
+        note=str(RECIPES[agreement_view.mode]),
+        name=f"expert-agreement-{agreement_view.mode}",
     )
 
 
-def work_table(editing_round: EditingRound, shown: AgreementView) -> TableData:
+def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> TableData:
     """What each expert changed, and how long it took."""
     columns = [
         _("Expert"), _("Answers n"), _("of them calibration"), _("Words changed"),
@@ -310,17 +310,17 @@ def work_table(editing_round: EditingRound, shown: AgreementView) -> TableData:
     )  # fmt: skip
     rows = [
         [name, *(getattr(work, part) for part in parts)]
-        for name, work in zip(shown.names[1:], shown.found.work, strict=True)
+        for name, work in zip(agreement_view.names[1:], agreement_view.found.work, strict=True)
     ]
     caption = _("What experts changed, round “%s”.") % editing_round.name
     return TableData(columns, rows, caption, str(WORK), "expert-work")
 
 
-def chart_spec(shown: AgreementView, size: str) -> Spec:
+def chart_spec(agreement_view: AgreementView, size: str) -> Spec:
     """The heatmap; shades run from the lowest similarity, rounded down, to 1."""
-    names, places = drawn_names(shown), 3 if size == "wide" else 2
-    cells = shown.found.cells
-    lowest = lowest_shade(shown.found)
+    names, places = drawn_names(agreement_view), 3 if size == "wide" else 2
+    cells = agreement_view.found.cells
+    lowest = lowest_shade(agreement_view.found)
     rows = [
         {
             "one": names[number],
@@ -336,19 +336,19 @@ def chart_spec(shown: AgreementView, size: str) -> Spec:
     )
 
 
-def chart_alt(shown: AgreementView) -> str:
+def chart_alt(agreement_view: AgreementView) -> str:
     """What the heatmap shows, in numbers."""
     parts = [
         f"{row[0]}, {row[1]}: {row[2]:.3f} (n {row[3]})"
-        for row in agreement_rows(shown)
+        for row in agreement_rows(agreement_view)
         if row[2] is not None
     ]
     return _("Mean similarity of versions. %s.") % "; ".join(parts) if parts else ""
 
 
-def agreement_rows(shown: AgreementView) -> list[list[Any]]:
+def agreement_rows(agreement_view: AgreementView) -> list[list[Any]]:
     """Each two texts once: names, mean cosine, number of answers."""
-    names, cells = shown.names, shown.found.cells
+    names, cells = agreement_view.names, agreement_view.found.cells
     return [
         [names[number], names[other], cells[number][other].value, cells[number][other].n]
         for number in range(len(names))
@@ -370,6 +370,6 @@ def _text(cell: SimilarityCell, places: int) -> str:
     return "–" if cell.value is None else f"{cell.value:.{places}f}\nn {cell.n}"
 
 
-def drawn_names(shown: AgreementView) -> list[str]:
+def drawn_names(agreement_view: AgreementView) -> list[str]:
     """Names for the axes of the heatmap, without the people."""
-    return [name.partition(":")[0] for name in shown.names]
+    return [name.partition(":")[0] for name in agreement_view.names]

@@ -278,8 +278,8 @@ def _counts(verdicts: Sequence[VerdictTally]) -> CitationVerdictCounts:
     for verdict in verdicts:
         if verdict.is_coherent is None:
             unscored[verdict.reason] += verdict.number
-    asked = sum(tally.number for tally in verdicts)
-    return CitationVerdictCounts(scored=asked - unscored.total(), unscored=dict(unscored))
+    total = sum(tally.number for tally in verdicts)
+    return CitationVerdictCounts(scored=total - unscored.total(), unscored=dict(unscored))
 
 
 # Which state of figures and verdicts a dashboard shows; what was computed is kept by it.

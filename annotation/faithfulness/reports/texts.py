@@ -126,15 +126,15 @@ def put_scores(row: FaithfulnessFigures, figures: AnswerFigures) -> None:
         setattr(row, name, getattr(figures, name))
 
 
-def known_labels(study: Study, given: str) -> str:
+def known_labels(study: Study, choice: str) -> str:
     """The label set that an address asks for; empty, the study's choice, for any other text."""
-    if given in ("", NEWEST):
-        return given
+    if choice in ("", NEWEST):
+        return choice
     known = {
         str(public_id)
         for public_id in labelled_campaigns(study).values_list("public_id", flat=True)
     }
-    return given if given in known else ""
+    return choice if choice in known else ""
 
 
 def mark_of_labels(study: Study, whose: str) -> str:
@@ -345,8 +345,8 @@ def detail_of(
     key = answer.argument_list_id
     arguments = numbered_texts([key])[key] if key else {}
     labels = numbered_labels(answer.study, [key], whose)[key] if key else {}
-    kept = revision.figures if revision else answer.figures
-    figures = kept.filter(mode=mode).first()
+    records = revision.figures if revision else answer.figures
+    figures = records.filter(mode=mode).first()
     if figures and whose:
         put_scores(
             figures,
@@ -399,14 +399,14 @@ def _similarities(
     matched: list[SegmentMatches], figures: FaithfulnessFigures | None
 ) -> dict[int, float]:
     """Number of a segment → its similarity: figures have one for each that was measured."""
-    kept = figures.values["similarity"] if figures else []
+    value = figures.values["similarity"] if figures else []
     measured = [
         number
         for number, matches in enumerate(matched, start=1)
         if (matches.cited if matches.place else matches.closest)
     ]
     # Another length means that the figures are out of date; then no number fits its segment.
-    return dict(zip(measured, kept, strict=True)) if len(measured) == len(kept) else {}
+    return dict(zip(measured, value, strict=True)) if len(measured) == len(value) else {}
 
 
 def _verdicts_of_text(

@@ -116,15 +116,15 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
     """Show how much alike each two experts and the machine are, and what each expert changed."""
     editing_round = _round_or_404(request, study, round_id)
     choice = FaithfulnessSelection.from_query(request.GET)
-    shown = _shown(request, editing_round, choice)
+    agreement_view = _shown(request, editing_round, choice)
     context = {
         "study": study,
         "editing_round": editing_round,
         "choice": choice,
         "job": latest_job(study),
-        "finding": experts_finding(shown.found),
-        "cards": _figures(request, editing_round, choice, shown),
-        **vars(shown),
+        "finding": experts_finding(agreement_view.found),
+        "cards": _figures(request, editing_round, choice, agreement_view),
+        **vars(agreement_view),
     }
     return render(request, "annotation/faithfulness/expert_agreement.html", context)
 
@@ -144,9 +144,9 @@ def _figures(
     request: StudyRequest,
     editing_round: EditingRound,
     choice: FaithfulnessSelection,
-    shown: AgreementView,
+    agreement_view: AgreementView,
 ) -> list[Figure]:
-    study, n = editing_round.study, shown.found.n_answers
+    study, n = editing_round.study, agreement_view.found.n_answers
     files = Files(
         view="expert_agreement_figure",
         ids=(study.public_id, editing_round.public_id),
@@ -154,25 +154,25 @@ def _figures(
         version=_version(request, study, choice),
     )
     counted = ngettext("%d calibration answer", "%d calibration answers", n) % n
-    shades = _("Shades run from %s to 1.") % text_of(lowest_shade(shown.found), 1)
+    shades = _("Shades run from %s to 1.") % text_of(lowest_shade(agreement_view.found), 1)
     return [
         Figure(
             slug="agreement",
             title=_("Similarity of versions"),
             about=" · ".join(filter(None, [counted, embedding_of(study)])),
             recipe=f"{RECIPES[choice.mode]} {shades}",
-            table=agreement_table(editing_round, shown),
-            alt=chart_alt(shown),
-            draw=partial(chart_spec, shown),
+            table=agreement_table(editing_round, agreement_view),
+            alt=chart_alt(agreement_view),
+            draw=partial(chart_spec, agreement_view),
             files=files,
         ),
         Figure(
             slug="work",
             title=_("Changes by expert"),
             recipe=WORK,
-            table=work_table(editing_round, shown),
+            table=work_table(editing_round, agreement_view),
             body="annotation/faithfulness/_expert_work.html",
-            data=list(zip(shown.names[1:], shown.found.work, strict=True)),
+            data=list(zip(agreement_view.names[1:], agreement_view.found.work, strict=True)),
             files=replace(files, query=""),
         ),
     ]

@@ -136,23 +136,23 @@ class FaithfulnessPageState:
 @study_page(*RESEARCHERS)
 def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the stored figures, and how many texts wait for theirs."""
-    job, shown = actions.latest_job(study), FaithfulnessPageState.from_request(request, study)
-    measures, *charts = shown.figures()
+    job, state = actions.latest_job(study), FaithfulnessPageState.from_request(request, study)
+    measures, *charts = state.figures()
     context = {
         "study": study,
-        "choice": shown.choice,
+        "choice": state.choice,
         # For links that name a condition of their own.
-        "rows_query": replace(shown.choice, condition="").query,
+        "rows_query": replace(state.choice, condition="").query,
         "modes": MODES,
-        "measures": measures_of(shown.choice.mode, shown.groups),
+        "measures": measures_of(state.choice.mode, state.groups),
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
         "groups": measures.data,
-        "finding": faithfulness_finding(shown.groups),
+        "finding": faithfulness_finding(state.groups),
         "card": measures,
         "charts": charts,
-        "runs": shown.runs,
-        "run": shown.run,
+        "runs": state.runs,
+        "run": state.run,
         "coherence_runs": with_planning(counted_runs(study)[:RUNS]),
         "job": job,
         "worker_alive": is_worker_alive() if job and job.is_active else None,

@@ -119,8 +119,8 @@ class AnswersKind:
         under = condition_of_run(run).pk if run.amendments else generation.condition_id
         system = generation.system_id
         written = [reply for reply in ended if not reply.reading.reason]
-        asked = {reply.call.subject_ids[0] for reply in written}
-        before = choices_before(run, system=system, condition=under, questions=asked)
+        questions = {reply.call.subject_ids[0] for reply in written}
+        before = choices_before(run, system=system, condition=under, questions=questions)
         Answer.objects.bulk_create(
             _answer(run, system, under, reply, before[reply.call.subject_ids[0]])
             for reply in written
@@ -167,11 +167,11 @@ def _texts(
     """Question → number → sentence; drawn now where no list was kept yet, as in an estimate."""
     if run.prompt.kind not in WITH_ARGUMENTS:
         return {}
-    kept = {subject.ids[0]: subject.ids[1] for subject in subjects if len(subject.ids) > 1}
-    lists = numbered_texts(kept.values())
-    fresh = [question for pk, question in questions.items() if pk not in kept]
+    list_keys = {subject.ids[0]: subject.ids[1] for subject in subjects if len(subject.ids) > 1}
+    lists = numbered_texts(list_keys.values())
+    fresh = [question for pk, question in questions.items() if pk not in list_keys]
     drawn = draw(run.study, fresh, run.spec["target"], run.spec["seed"])
-    texts: dict[int, Mapping[int, str]] = {key: lists[pk] for key, pk in kept.items()}
+    texts: dict[int, Mapping[int, str]] = {key: lists[pk] for key, pk in list_keys.items()}
     for selection in drawn:
         texts[selection.question.pk] = {
             number: argument.text for number, argument in selection.numbered

@@ -196,6 +196,6 @@ def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable
 
 def _distinct_filters(plans: Sequence[RunPlan]) -> Iterable[Mapping[str, Any]]:
     """One target for each choice of arguments that some of the plans show."""
-    shown = [plan.target for plan in plans if plan.prompt.kind in WITH_ARGUMENTS]
+    targets = [plan.target for plan in plans if plan.prompt.kind in WITH_ARGUMENTS]
     names = (*FILTERS, LABELS)
-    return {tuple(target.get(name) for name in names): target for target in shown}.values()
+    return {tuple(target.get(name) for name in names): target for target in targets}.values()

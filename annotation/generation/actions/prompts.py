@@ -77,13 +77,13 @@ def write_request(
         "object2": quote(neutralise(pair.object2).text),
         "details": _details(question, target),
     }
-    shown: list[Neutral] = []
+    neutrals: list[Neutral] = []
     if arguments is not None:
-        shown = [neutralise(text) for text in arguments.values()]
-        plain = [neutral.text for neutral in shown]
+        neutrals = [neutralise(text) for text in arguments.values()]
+        plain = [neutral.text for neutral in neutrals]
         numbered = list(zip(arguments, plain, strict=True))
         values["arguments"] = fence_items(numbered, fence_token("answers", *plain))
-    flags = tuple(name for neutral in shown for name in neutral.flags.names)
+    flags = tuple(name for neutral in neutrals for name in neutral.flags.names)
     return kinds.CallRequest(tuple(render(parts, values)), flags=flags)
 
 
@@ -149,11 +149,13 @@ def draw(
         labels = _labels(study, arguments, whose) if whose else {}
         for question in together:
             drawn = ArgumentDraw(question, [], whose=whose)
-            kept = _kept(arguments[question.comparison_id], drawn, labels, target)
+            candidates = _kept(arguments[question.comparison_id], drawn, labels, target)
             chooser = random.Random(f"{seed}:{question.public_id}")  # noqa: S311 - reproducible
             # One draw does both: which ones, if there are too many, and in which order.
-            drawn.arguments = chooser.sample(kept, min(len(kept), target["most_arguments"]))
-            drawn.left_out["too_many"] += len(kept) - len(drawn.arguments)
+            drawn.arguments = chooser.sample(
+                candidates, min(len(candidates), target["most_arguments"])
+            )
+            drawn.left_out["too_many"] += len(candidates) - len(drawn.arguments)
             yield drawn
 
 
@@ -200,13 +202,13 @@ def _kept(
     target: Mapping[str, Any],
 ) -> list[Argument]:
     """What passes the filters; counts the rest by the first filter that it fails."""
-    kept = []
+    candidates = []
     for argument in arguments:
         if reason := _why_not(argument, drawn.question, labels, target):
             drawn.left_out[reason] += 1
         else:
-            kept.append(argument)
-    return kept
+            candidates.append(argument)
+    return candidates
 
 
 def _why_not(

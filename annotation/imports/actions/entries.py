@@ -182,8 +182,8 @@ class SystemOrigin:
     def __str__(self) -> str:
         if self.scenario == Scenario.NONE:
             return _("Written by “%s”, under no scenario.") % self.system
-        shown = {"system": self.system, "scenario": Scenario(self.scenario).label}
-        return _("Written by “%(system)s” under scenario %(scenario)s.") % shown
+        names = {"system": self.system, "scenario": Scenario(self.scenario).label}
+        return _("Written by “%(system)s” under scenario %(scenario)s.") % names
 
 
 def origin_of(

@@ -46,9 +46,9 @@ class StudyReconciliation(EntryReconciliation):
 
     def compare(self, entries: Sequence[Any]) -> None:
         """Parents before children."""
-        kept = [entry for entry in entries if self._can_be_stored(entry)]
-        sentences = [entry for entry in kept if isinstance(entry, ArgumentEntry)]
-        self.comparisons.take(kept)
+        valid_entries = [entry for entry in entries if self._can_be_stored(entry)]
+        sentences = [entry for entry in valid_entries if isinstance(entry, ArgumentEntry)]
+        self.comparisons.take(valid_entries)
         self.arguments.take(sentences)
         labelled = [entry for entry in sentences if entry.campaign]
         if labelled:
@@ -56,9 +56,9 @@ class StudyReconciliation(EntryReconciliation):
             labelled = self.items.take(labelled)
             self.raters.take(labelled)
             self.votes.take(labelled)
-        if asked := [entry for entry in kept if isinstance(entry, QuestionEntry)]:
-            self.questions.take(asked)
-        answers = [entry for entry in kept if isinstance(entry, AnswerEntry)]
+        if questions := [entry for entry in valid_entries if isinstance(entry, QuestionEntry)]:
+            self.questions.take(questions)
+        answers = [entry for entry in valid_entries if isinstance(entry, AnswerEntry)]
         if answers:
             self.systems.take(answers)
             self.questions.take(answers)

@@ -269,17 +269,17 @@ def _attributes(
 ) -> list[str]:
     """Columns kept beside the arguments; where rows are votes they would be the votes' own."""
     left = [column for column in columns if column not in mapping.values()]
-    kept = [] if has_rows_of_votes else left[:MOST_ATTRIBUTES]
-    source.log.unread += left[len(kept) :]
-    if kept:
-        shown = ", ".join(printable_name(column, 60) for column in kept)
+    attributes = [] if has_rows_of_votes else left[:MOST_ATTRIBUTES]
+    source.log.unread += left[len(attributes) :]
+    if attributes:
+        names = ", ".join(printable_name(column, 60) for column in attributes)
         text = ngettext(
             "%(number)s further column is stored with the arguments: %(columns)s.",
             "%(number)s further columns are stored with the arguments: %(columns)s.",
-            len(kept),
+            len(attributes),
         )
-        source.log.notes.append(text % {"number": len(kept), "columns": shown})
-    return kept
+        source.log.notes.append(text % {"number": len(attributes), "columns": names})
+    return attributes
 
 
 def _mapped_entry(

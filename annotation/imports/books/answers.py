@@ -45,10 +45,10 @@ class SystemBook:
         self.known |= systems
 
     def _add(self, entry: AnswerEntry) -> None:
-        made = System(study=self.work.study, name=entry.system, kind=entry.system_kind)
+        system = System(study=self.work.study, name=entry.system, kind=entry.system_kind)
         if self.work.write:
-            made.save()
-        self.known[entry.system] = made
+            system.save()
+        self.known[entry.system] = system
 
 
 class QuestionBook:
@@ -70,10 +70,10 @@ class QuestionBook:
         self._load({(entry.object1, entry.object2) for entry in entries} - self._loaded)
         new = []
         for entry in entries:
-            asked = _asked(entry)
-            if asked in self._known:
+            key = _asked(entry)
+            if key in self._known:
                 continue
-            about = self._about.setdefault((asked[:2], entry.aspect), [])
+            about = self._about.setdefault((key[:2], entry.aspect), [])
             is_listed = isinstance(entry, QuestionEntry)
             question = _meant(about, entry.wording, exactly=is_listed)
             if question is None:
@@ -83,7 +83,7 @@ class QuestionBook:
                 self.work.result("questions", "new")
             else:
                 self._compare(entry, question)
-            self._known[asked] = question
+            self._known[key] = question
         if self.work.write:
             Question.objects.bulk_create(new)
 
@@ -113,8 +113,8 @@ class QuestionBook:
         self.work.result("questions", "changed" if is_changed else "same")
         if not is_changed:
             return
-        shown = self.work.changed(question.wording or _("no wording"))
-        self.work.mention(entry.row, "question", shown)
+        message = self.work.changed(question.wording or _("no wording"))
+        self.work.mention(entry.row, "question", message)
         if self.work.update_changed:
             question.wording = entry.wording
             if self.work.write:
@@ -218,8 +218,8 @@ class ListBook:
                 )
 
     def _find(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
-        asked = [self.questions.of(entry) for entry, _numbered in fresh.values()]
-        questions = {question.pk: question for question in asked if question.pk is not None}
+        candidates = [self.questions.of(entry) for entry, _numbered in fresh.values()]
+        questions = {question.pk: question for question in candidates if question.pk is not None}
         stored = ArgumentList.objects.filter(
             question__in=questions, sha256__in={key for _question, key in fresh}
         )
@@ -229,7 +229,7 @@ class ListBook:
                 self._known[key] = row
 
     def _add(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
-        made = {
+        lists = {
             key: ArgumentList(
                 question=self.questions.of(entry),
                 sha256=key[1],
@@ -237,12 +237,12 @@ class ListBook:
             )
             for key, (entry, _numbered) in fresh.items()
         }
-        self._known |= made
+        self._known |= lists
         if not self.work.write:
             return
-        ArgumentList.objects.bulk_create(made.values())
+        ArgumentList.objects.bulk_create(lists.values())
         ListedArgument.objects.bulk_create(
-            ListedArgument(argument_list=made[key], number=number, argument_id=argument)
+            ListedArgument(argument_list=lists[key], number=number, argument_id=argument)
             for key, (_entry, numbered) in fresh.items()
             for number, argument, _text in numbered
         )
@@ -357,8 +357,8 @@ class AnswerBook:
         self.work.result("answers", "changed" if differing else "same")
         if not differing:
             return
-        shown = ", ".join(_shown(answer, name) for name in differing)
-        self.work.mention(entry.row, entry.column, self.work.changed(shown))
+        summary = ", ".join(_shown(answer, name) for name in differing)
+        self.work.mention(entry.row, entry.column, self.work.changed(summary))
         if self.work.write and self.work.update_changed:
             wanted["condition_id"] = self._condition(entry.scenario)
             Answer.objects.filter(pk=answer.pk).update(**wanted)

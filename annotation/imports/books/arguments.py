@@ -175,8 +175,8 @@ class ArgumentBook:
             "%(rows)s.",
             len(self._repeated),
         )
-        shown = ", ".join(map(str, list(self._repeated)[:REPEATED_SHOWN]))
-        rows = shown if len(self._repeated) <= REPEATED_SHOWN else f"{shown} …"
+        numbers = ", ".join(map(str, list(self._repeated)[:REPEATED_SHOWN]))
+        rows = numbers if len(self._repeated) <= REPEATED_SHOWN else f"{numbers} …"
         self.work.outcome.notes.append(text % {"number": len(self._repeated), "rows": rows})
 
     def _note_repeated(self, unit: Unit, entry: ArgumentEntry) -> None:
@@ -189,8 +189,8 @@ class ArgumentBook:
     def _compare_argument(self, entry: ArgumentEntry, pk: int, stored: dict[str, Any]) -> None:
         """An empty cell says nothing, so it never counts as a change."""
         attributes = {**stored["attributes"], **entry.attributes}
-        given = zip(_COMPARED, (entry.source_url, entry.argument_id, attributes), strict=True)
-        change = {name: value for name, value in given if value and value != stored[name]}
+        pairs = zip(_COMPARED, (entry.source_url, entry.argument_id, attributes), strict=True)
+        change = {name: value for name, value in pairs if value and value != stored[name]}
         self.work.result("arguments", "changed" if change else "same")
         if change:
             before = next((stored[name] for name in change if stored[name]), "–")

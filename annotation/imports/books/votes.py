@@ -86,8 +86,8 @@ class ItemBook:
         is_changed = control != entry.control_label
         self.work.result("items", "changed" if is_changed else "same")
         if is_changed:
-            shown = _("no control label") if control is None else control
-            self.work.remark(entry, "control label", self.work.changed(shown))
+            sentence = _("no control label") if control is None else control
+            self.work.remark(entry, "control label", self.work.changed(sentence))
         if is_changed and self.work.write and self.work.update_changed:
             label = entry.control_label
             Item.objects.filter(pk=pk).update(control_label=label, imported_control_label=label)
@@ -323,8 +323,8 @@ class VoteBook:
         self.work.result("votes", "same" if is_same else "changed")
         if is_same:
             return
-        shown = old_vote.state if old_vote.label is None else old_vote.label
-        self.work.remark(entry, "label", self.work.changed(shown))
+        state = old_vote.state if old_vote.label is None else old_vote.label
+        self.work.remark(entry, "label", self.work.changed(state))
         if self.work.write and self.work.update_changed:
             self._replace(entry, vote, old_vote)
         old_vote.state, old_vote.label = vote.state, vote.label

@@ -131,19 +131,19 @@ def read_raw_answers(
         if isinstance(record, Problem):
             yield record
             continue
-        position, asked, text = record
-        choice = choice + 1 if asked == question else 1
-        question = asked
-        yield RawAnswer(position, *asked, text, choice)
+        position, subject, text = record
+        choice = choice + 1 if subject == question else 1
+        question = subject
+        yield RawAnswer(position, *subject, text, choice)
 
 
 def _read_record(row: TableRow) -> tuple[int, tuple[str, str, str | None], str]:
-    asked = (
+    question = (
         text_of(row, "object1"),
         text_of(row, "object2"),
         optional_text_of(row, "aspect"),
     )
-    return row.number, asked, text_of(row, "comparison")
+    return row.number, question, text_of(row, "comparison")
 
 
 def propose_origin(file_name: str) -> tuple[str, int]:
@@ -411,11 +411,11 @@ class RaterNames:
         for name in known:
             self._first.setdefault(_folded(name), name)
 
-    def of(self, given: str) -> str:
+    def of(self, name: str) -> str:
         """The first spelling of a name."""
-        first = self._first.setdefault(_folded(given), given)
-        if first != given:
-            self._joined.setdefault(first, set()).add(given)
+        first = self._first.setdefault(_folded(name), name)
+        if first != name:
+            self._joined.setdefault(first, set()).add(name)
         return first
 
     def notes(self) -> list[str]:

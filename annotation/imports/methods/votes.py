@@ -193,8 +193,8 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
     )
 
 
-def _split_shown(shown: str, column: str) -> tuple[str, str, str]:
-    lines = shown.split("\n", 4)
+def _split_shown(text: str, column: str) -> tuple[str, str, str]:
+    lines = text.split("\n", 4)
     if len(lines) < 5:
         raise _BadCell(column, "is not five lines: pair, blank, instruction, blank, text")
     pair = _PAIR.fullmatch(lines[0].rstrip("\r"))

@@ -116,7 +116,7 @@ class RelevanceKind:
         rows = Argument.objects.filter(
             study=run.study_id, pk__in={pk for subject in subjects for pk in subject.ids}
         ).values_list("pk", "text", "comparison__object1", "comparison__object2")
-        shown = {pk: RelevanceArgument(*texts) for pk, *texts in rows}
+        argument = {pk: RelevanceArgument(*texts) for pk, *texts in rows}
         levels = run.spec["target"]["levels"]
         rubric = RelevanceRubric(
             PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout),
@@ -124,7 +124,7 @@ class RelevanceKind:
             [level["value"] for level in levels],
         )
         write = _single if run.prompt.kind == SINGLE else _batch
-        return [write(rubric, [shown[pk] for pk in subject.ids]) for subject in subjects]
+        return [write(rubric, [argument[pk] for pk in subject.ids]) for subject in subjects]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into ``{argument: Label | Unscored}``."""
@@ -235,11 +235,11 @@ def _batches(comparisons: Sequence[int], size: int) -> Sequence[int]:
 
 def _rater(run: Run) -> Rater:
     """One rater for each combination of endpoint, model, prompt version and parameters."""
-    asked = ("endpoint", "origin", "model", "prompt", "params")
+    fields = ("endpoint", "origin", "model", "prompt", "params")
     rater, _is_new = Rater.objects.get_or_create(
         study=run.study,
         kind=Rater.Kind.MODEL,
-        external_id=digest({name: run.spec[name] for name in asked}),
+        external_id=digest({name: run.spec[name] for name in fields}),
         defaults={"name": f"{run.spec['model']} · {run.prompt}"[:120]},
     )
     return rater
@@ -252,20 +252,20 @@ def levels_text(levels: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _single(rubric: RelevanceRubric, shown: Sequence[RelevanceArgument]) -> CallRequest:
-    neutral = neutralise(shown[0].text)
+def _single(rubric: RelevanceRubric, arguments: Sequence[RelevanceArgument]) -> CallRequest:
+    neutral = neutralise(arguments[0].text)
     sentence = fence(neutral.text, fence_token("single", neutral.text))
-    values = _common(rubric, shown[0]) | {"sentence": sentence}
+    values = _common(rubric, arguments[0]) | {"sentence": sentence}
     messages = tuple(render(rubric.parts, values))
     return CallRequest(messages, label_schema(rubric.allowed), _flags([neutral]))
 
 
-def _batch(rubric: RelevanceRubric, shown: Sequence[RelevanceArgument]) -> CallRequest:
-    neutral = [neutralise(argument.text) for argument in shown]
+def _batch(rubric: RelevanceRubric, arguments: Sequence[RelevanceArgument]) -> CallRequest:
+    neutral = [neutralise(argument.text) for argument in arguments]
     texts = [sentence.text for sentence in neutral]
     numbered = list(enumerate(texts, start=1))
     sentences = fence_items(numbered, fence_token("batch", *texts))
-    values = _common(rubric, shown[0]) | {"sentences": sentences}
+    values = _common(rubric, arguments[0]) | {"sentences": sentences}
     messages = tuple(render(rubric.parts, values))
     schema = batch_schema([number for number, _text in numbered], rubric.allowed)
     return CallRequest(messages, schema, _flags(neutral))

@@ -72,8 +72,8 @@ def shrink(probabilities: FloatArray, n_labels: int) -> FloatArray:
 
 def log_loss(probabilities: FloatArray, codes: IntArray) -> float:
     """Mean negative logarithm of the probability of the true level, in nats."""
-    given = probabilities[np.arange(len(codes)), codes]
-    return float(-np.log(np.maximum(given, 1e-12)).mean())
+    probability = probabilities[np.arange(len(codes)), codes]
+    return float(-np.log(np.maximum(probability, 1e-12)).mean())
 
 
 # A start before there are labels: the guideline as a rule, and similarity to its levels.

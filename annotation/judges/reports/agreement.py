@@ -157,16 +157,16 @@ def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> JudgeLabels:
     # What the model saw in training says nothing about it: only out-of-fold labels are compared.
     is_trained = row.kind == TrainedJudge.Kind.TRAINED
     used = labels[labels["is_out_of_fold"]] if is_trained else labels
-    given = used.set_index("argument")["label"].dropna()
+    judge_labels = used.set_index("argument")["label"].dropna()
     return JudgeLabels(
         key=f"trained-{row.public_id}",
         name=str(row),
         kind="classifier",
         at=row.created_at,
-        labels=given,
+        labels=judge_labels,
         planned=len(used),
-        labelled=len(given),
-        unscored=len(used) - len(given),
+        labelled=len(judge_labels),
+        unscored=len(used) - len(judge_labels),
         trained=row,
         is_out_of_fold=is_trained,
     )
@@ -358,14 +358,14 @@ def paired(both: pd.DataFrame) -> Ratings:
 def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
     """For each label of a confusion table: n final, n judge, recall, precision, mean judge."""
     counts = table.to_numpy(dtype=float)
-    finals, given, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
+    finals, predictions, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
     columns = table.columns.to_numpy(dtype=float)
     return pd.DataFrame(
         {
             "final": finals.astype(int),
-            "judge": given.astype(int),
+            "judge": predictions.astype(int),
             "recall": _shares(hits, finals),
-            "precision": _shares(hits, given),
+            "precision": _shares(hits, predictions),
             "mean_judge": _shares(counts @ columns, finals),
         },
         index=table.index.astype(int),

@@ -239,8 +239,8 @@ def labelled(campaign: Campaign, cell: ConfusionCell) -> LabelledArgument:
     if cell.final is not None:
         table = table[table["final"] == cell.final]
     if cell.judge in columns:
-        given = table[cell.judge]
-        table = table[given.notna() if cell.label is None else given == cell.label]
+        judge_labels = table[cell.judge]
+        table = table[judge_labels.notna() if cell.label is None else judge_labels == cell.label]
     return LabelledArgument(judges=judges, table=table, votes=people.votes.to_frame())
 
 

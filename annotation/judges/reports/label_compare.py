@@ -120,14 +120,14 @@ def labels_of_rater(campaign: Campaign, rater: Rater) -> RaterLabels:
     """What a rater said in a campaign, excluded or not; two queries."""
     from annotation.consensus.methods import label_votes
 
-    given = campaign.assignments.filter(
+    assignments = campaign.assignments.filter(
         rater=rater, state=Assignment.State.ANSWERED, item__is_retired=False
     )
-    rows = list(given.order_by("pk").values_list("item__argument", "rater", "label"))
+    rows = list(assignments.order_by("pk").values_list("item__argument", "rater", "label"))
     table = pd.DataFrame(rows, columns=["unit", "rater", "value"])
     # The label of a second copy of a sentence is kept as a remark on the first.
     remarks = VoteEvent.objects.filter(
-        assignment__in=given, kind=VoteEvent.Kind.FLAG, label__isnull=False
+        assignment__in=assignments, kind=VoteEvent.Kind.FLAG, label__isnull=False
     )
     copies: dict[int, set[Any]] = {}
     for argument, label in [
@@ -245,7 +245,7 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
         _("high"),
         _("Difference"),
     ]
-    shown = [
+    table_rows = [
         [
             row.title,
             row.changed,
@@ -263,7 +263,7 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
         "campaign": campaign.name,
         "rater": name,
     }
-    return TableData(columns, shown, caption=caption, note=str(RECIPE), name="label-sets")
+    return TableData(columns, table_rows, caption=caption, note=str(RECIPE), name="label-sets")
 
 
 def confusion_table(name: str, chosen: str, table: JudgeConfusion) -> TableData:

@@ -399,11 +399,14 @@ def _levels(run: Run) -> list[dict]:
 
 def _labels(run: Run) -> dict[int, int]:
     """The label of each argument: its most frequent one, of several the highest."""
-    given: dict[int, list[Any]] = defaultdict(list)
+    argument_labels: dict[int, list[Any]] = defaultdict(list)
     rows = run.judge_labels.filter(label__isnull=False).order_by()
     for argument, label in rows.values_list("argument", "label"):
-        given[argument].append(label)
-    return {pk: max(labels, key=lambda v: (labels.count(v), v)) for pk, labels in given.items()}
+        argument_labels[argument].append(label)
+    return {
+        pk: max(labels, key=lambda v: (labels.count(v), v))
+        for pk, labels in argument_labels.items()
+    }
 
 
 def _series(common: list[int], labels: dict[int, int]):

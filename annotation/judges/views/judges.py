@@ -272,8 +272,8 @@ def _set_of(request: StudyRequest) -> str:
     """The label set asked for; the final labels for anything else."""
     from annotation.judges.reports.label_compare import SETS
 
-    asked = request.GET.get("set", "")
-    return asked if asked in SETS else "final"
+    name = request.GET.get("set", "")
+    return name if name in SETS else "final"
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:

@@ -52,12 +52,12 @@ class SubmittedLabel:
 class AnsweredMeanwhile(Exception):
     """The stored answer is newer than the one that the page knew, and stays."""
 
-    def __init__(self, row: Assignment, given: SubmittedLabel) -> None:
+    def __init__(self, row: Assignment, label: SubmittedLabel) -> None:
         text = _(
             "You already answered this in another tab or on another device: %(stored)s. "
             "That answer was kept; %(late)s was not stored."
         )
-        super().__init__(text % {"stored": _value(row.label), "late": _value(given.label)})
+        super().__init__(text % {"stored": _value(row.label), "late": _value(label.label)})
 
 
 def _value(label: int | None) -> str:
@@ -79,65 +79,65 @@ def answer(*, rater: Rater, assignment: Assignment, given: SubmittedLabel) -> As
     return store(rows.get(pk=assignment.pk, rater=rater), given).row
 
 
-def store(row: Assignment, given: SubmittedLabel) -> StoredLabel:
+def store(row: Assignment, label: SubmittedLabel) -> StoredLabel:
     """Store an answer to a locked row; the same key and body again change nothing.
 
     A first answer is always kept: with a slot it counts, without one it is an
     extra. Another one is a change of the answer it names as ``known``, and of no other. Raises
     AnswerNotValid, KeyReused, RoundClosed or AnsweredMeanwhile, before anything is written.
     """
-    _check(given, row.campaign)
+    _check(label, row.campaign)
     was_answered = row.state in DONE
     # Events come with an answer only, so a first one has none to compare with.
-    earlier = row.events.filter(client_key=given.client_key).first() if was_answered else None
+    earlier = row.events.filter(client_key=label.client_key).first() if was_answered else None
     if earlier is not None:
-        return StoredLabel(_replay(earlier, given, row), is_first=False)
+        return StoredLabel(_replay(earlier, label, row), is_first=False)
     if was_answered and row.campaign.state == Campaign.State.CLOSED:
         raise RoundClosed
-    if was_answered and _is_late(row, given):
-        raise AnsweredMeanwhile(row, given)
-    if given.label is None:
-        _skip(row, given)
+    if was_answered and _is_late(row, label):
+        raise AnsweredMeanwhile(row, label)
+    if label.label is None:
+        _skip(row, label)
     else:
-        _label(row, given)
-    row.comment, row.is_flagged = given.comment, given.is_flagged
+        _label(row, label)
+    row.comment, row.is_flagged = label.comment, label.is_flagged
     if not was_answered:
         row.answered_at = Now()
-        row.active_ms = _bounded(given.active_ms)
+        row.active_ms = _bounded(label.active_ms)
     row.save(update_fields=ANSWER_FIELDS)
-    _remember(row, given, was_answered)
+    _remember(row, label, was_answered)
     return StoredLabel(row, is_first=not was_answered)
 
 
-def _check(given: SubmittedLabel, campaign: Campaign) -> None:
-    if not given.client_key or len(given.client_key) > 64:
+def _check(label: SubmittedLabel, campaign: Campaign) -> None:
+    if not label.client_key or len(label.client_key) > 64:
         raise AnswerNotValid("An answer needs a client key of at most 64 characters.")
-    if given.label is None and given.skip_reason not in Assignment.SkipReason.values:
+    if label.label is None and label.skip_reason not in Assignment.SkipReason.values:
         raise AnswerNotValid("Choose a label, or skip with a reason.")
-    if given.label is not None and given.label not in campaign.guideline.values:
+    if label.label is not None and label.label not in campaign.guideline.values:
         raise AnswerNotValid("The label is not on the scale.")
-    if len(given.comment) > 1_000:
+    if len(label.comment) > 1_000:
         raise AnswerNotValid("A comment has at most 1,000 characters.")
 
 
-def _replay(earlier: VoteEvent, given: SubmittedLabel, row: Assignment) -> Assignment:
+def _replay(earlier: VoteEvent, label: SubmittedLabel, row: Assignment) -> Assignment:
     """The same request again is a success; another body under the same key is not."""
     same = (
-        earlier.label == given.label
-        and earlier.skip_reason == (given.skip_reason if given.label is None else "")
-        and earlier.comment == given.comment
+        earlier.label == label.label
+        and earlier.skip_reason == (label.skip_reason if label.label is None else "")
+        and earlier.comment == label.comment
     )
     if not same:
         raise KeyReused
     return row
 
 
-def _is_late(row: Assignment, given: SubmittedLabel) -> bool:
+def _is_late(row: Assignment, label: SubmittedLabel) -> bool:
     """Whether another device has answered otherwise since the page knew of an answer."""
-    is_same = (row.label, row.comment) == (given.label, given.comment)
-    if given.known is None or is_same:
+    is_same = (row.label, row.comment) == (label.label, label.comment)
+    if label.known is None or is_same:
         return False
-    return newest_keys([row]).get(row.pk, "") != given.known
+    return newest_keys([row]).get(row.pk, "") != label.known
 
 
 def newest_keys(rows: Iterable[Assignment]) -> dict[int, str]:
@@ -146,14 +146,14 @@ def newest_keys(rows: Iterable[Assignment]) -> dict[int, str]:
     return dict(events.values_list("assignment", "client_key"))
 
 
-def _label(row: Assignment, given: SubmittedLabel) -> None:
+def _label(row: Assignment, label: SubmittedLabel) -> None:
     if row.campaign.state == Campaign.State.CLOSED:
         _give_back(row)
     # Control items have no slot to find; asking for one all the same keeps their timing alike.
     if row.state in LATE or row.is_extra:
         row.slot = _free_slot(row)
         row.is_extra = row.slot_id is None and not row.item.is_control
-    row.label, row.skip_reason = given.label, ""
+    row.label, row.skip_reason = label.label, ""
     row.state = Assignment.State.ANSWERED
     # Sent for control items, too (no slot has the key 0): both kinds cost the same queries.
     Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.DONE, lease_until=None)
@@ -168,8 +168,8 @@ def _free_slot(row: Assignment) -> Slot | None:
         return None
     free = Slot.objects.filter(FREE, item_id=row.item_id).order_by("number")
     for pk in free.values_list("pk", flat=True):
-        if taken := take_slots([pk]):
-            return taken[0]
+        if slots := take_slots([pk]):
+            return slots[0]
     return None
 
 
@@ -177,10 +177,10 @@ def _is_excluded(row: Assignment) -> bool:
     return row.rater.places.filter(round=row.campaign_id, excluded_at__isnull=False).exists()
 
 
-def _skip(row: Assignment, given: SubmittedLabel) -> None:
+def _skip(row: Assignment, label: SubmittedLabel) -> None:
     _give_back(row)
     row.label, row.is_extra = None, False
-    row.skip_reason, row.state = given.skip_reason, Assignment.State.SKIPPED
+    row.skip_reason, row.state = label.skip_reason, Assignment.State.SKIPPED
 
 
 def _give_back(row: Assignment) -> None:
@@ -194,16 +194,16 @@ def _bounded(active_ms: int | None) -> int | None:
     return None if active_ms is None else max(0, min(active_ms, MAX_ACTIVE_MS))
 
 
-def _remember(row: Assignment, given: SubmittedLabel, was_answered: bool) -> None:
-    kind = VoteEvent.Kind.SKIP if given.label is None else VoteEvent.Kind.ANSWER
-    if was_answered and given.label is not None:
+def _remember(row: Assignment, label: SubmittedLabel, was_answered: bool) -> None:
+    kind = VoteEvent.Kind.SKIP if label.label is None else VoteEvent.Kind.ANSWER
+    if was_answered and label.label is not None:
         kind = VoteEvent.Kind.CHANGE
     # The row lock above makes a second event with the same key impossible here.
     VoteEvent.objects.create(
         assignment=row,
-        client_key=given.client_key,
+        client_key=label.client_key,
         kind=kind,
-        label=given.label,
+        label=label.label,
         skip_reason=row.skip_reason,
-        comment=given.comment,
+        comment=label.comment,
     )

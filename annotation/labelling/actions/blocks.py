@@ -187,10 +187,10 @@ def _take_slots(assignments: dict[int, int]) -> int:
     free = Slot.objects.filter(FREE, item__in=assignments)
     # The last one written wins, so the lowest number comes last.
     chosen = dict(free.order_by("-number").values_list("item", "pk"))
-    taken = take_slots(list(chosen.values()))
-    ids = [slot.pk for slot in taken]
+    slots = take_slots(list(chosen.values()))
+    ids = [slot.pk for slot in slots]
     Slot.objects.filter(pk__in=ids).update(state=Slot.State.DONE, lease_until=None)
-    rows = [Assignment(pk=assignments[slot.item_id], slot=slot, is_extra=False) for slot in taken]
+    rows = [Assignment(pk=assignments[slot.item_id], slot=slot, is_extra=False) for slot in slots]
     return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])
 
 

@@ -209,16 +209,16 @@ def _claim_slots(campaign: Campaign, place: Place, wanted: int, rng: random.Rand
     if len(ahead) < wanted:
         ahead |= _candidates(campaign, place, Q(), window)
     picked = rng.sample(sorted(ahead.values()), min(wanted, len(ahead)))
-    taken = take_slots([pk for _order, pk in picked])
-    ids = [slot.pk for slot in taken]
+    slots = take_slots([pk for _order, pk in picked])
+    ids = [slot.pk for slot in slots]
     Slot.objects.filter(pk__in=ids).update(
         state=Slot.State.LEASED, lease_until=Now() + timedelta(minutes=campaign.lease_minutes)
     )
     left = [order for order, pk in ahead.values() if pk not in ids]
-    if taken:
-        last = taken[-1].order
+    if slots:
+        last = slots[-1].order
         place.cursor = min([last, *(order - 1 for order in left if order > 0)])
-    return taken
+    return slots
 
 
 def take_slots(slot_ids: list[int]) -> list[Slot]:
@@ -233,14 +233,14 @@ def take_slots(slot_ids: list[int]) -> list[Slot]:
         .select_for_update(skip_locked=True)
         .values_list("slot_id", flat=True)
     )
-    taken = list(
+    slots = list(
         Slot.objects.filter(FREE, pk__in=slot_ids)
         .exclude(pk__in=set(held) - mine)
         .select_for_update(skip_locked=True)
         .order_by("order")
     )
-    _expire_blocks([slot.pk for slot in taken if slot.pk in held])
-    return taken
+    _expire_blocks([slot.pk for slot in slots if slot.pk in held])
+    return slots
 
 
 def _expire_blocks(slot_ids: list[int]) -> None:

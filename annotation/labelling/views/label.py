@@ -224,12 +224,12 @@ def label_answer(
 
 
 def _store(
-    request: StudyRequest, place: Place, item: uuid.UUID, given: SubmittedLabel
+    request: StudyRequest, place: Place, item: uuid.UUID, label: SubmittedLabel
 ) -> tuple[Assignment, LabelWork, int]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
     campaign: Any = place.round
     row, waiting = held_rows(place, item)
-    stored = store(row, given)
+    stored = store(row, label)
     # Not after changes: whoever is stopped could try out which answers end the stop. And only
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
@@ -333,13 +333,13 @@ def _refuse(
         "unread": unread_notice(),
         "round_closed": _("This round is closed, so your earlier answer was kept."),
     }
-    shown = own_row(place, str(item)) if item else None
+    assignment = own_row(place, str(item)) if item else None
     if wants_json(request):
         body: dict[str, Any] = {"error": error, "detail": texts[error]}
-        if shown and detail:
-            body["stored"] = earlier_payload(shown, newest_keys([shown]))
+        if assignment and detail:
+            body["stored"] = earlier_payload(assignment, newest_keys([assignment]))
         return JsonResponse(body, status=status)
-    return _page(request, place, shown=shown, notice=texts[error], status=status)
+    return _page(request, place, shown=assignment, notice=texts[error], status=status)
 
 
 def _next(request: StudyRequest, place: Place) -> dict[str, Any]:

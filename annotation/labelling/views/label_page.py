@@ -94,27 +94,27 @@ def ways_of(campaign: Campaign) -> LabelWays:
 
 def render_label(
     request: StudyRequest,
-    shown: LabelPageState,
+    state: LabelPageState,
     context: Mapping[str, Any],
     page: Mapping[str, Any],
     *,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page; ``context`` and ``page`` are what differs, for template and script."""
-    current, campaign, far = shown.current, shown.campaign, shown.far
+    current, campaign, far = state.current, state.campaign, state.far
     is_change = current is not None and current.state in DONE
     for_script = {
         "user": str(request.user.public_id),
         "campaign": str(campaign.public_id),
         "beat": min(60, campaign.lease_minutes * 20),
-        "items": [item_payload(row) for row in shown.waiting],
+        "items": [item_payload(row) for row in state.waiting],
         "progress": {
             "answered": far.done,
             "total": far.all,
             "seconds": far.seconds,
             "planned": campaign.expected_seconds,
         },
-        "state": shown.reason,
+        "state": state.reason,
     }
     around = {
         "study": request.membership.study,
@@ -126,8 +126,8 @@ def render_label(
         "is_change": is_change,
         "client_key": uuid.uuid4().hex,
         "reasons": Assignment.SkipReason.choices,
-        "reason": shown.reason,
-        "notice": shown.notice,
+        "reason": state.reason,
+        "notice": state.notice,
     }
     name = "label" if current else "label_state"
     template = f"annotation/labelling/{name}.html"
@@ -236,14 +236,14 @@ def _page(
     trial = trial_of(campaign, number, len(rows))
     far = TaskProgress(number - 1, len(rows) - number + 1, campaign.expected_seconds)
     waiting = rows[number - 1 : number - 1 + PREFETCH]
-    shown = LabelPageState(campaign, waiting, waiting[0], far, notice=notice)
+    state = LabelPageState(campaign, waiting, waiting[0], far, notice=notice)
     context = {
         "is_participant": False,
         "undo": None,
         "trial": trial,
         "ways": _ways(campaign, number, trial.round),
     }
-    return render_label(request, shown, context, {"change": None, "earlier": []}, status=status)
+    return render_label(request, state, context, {"change": None, "earlier": []}, status=status)
 
 
 def _ways(campaign: Campaign, number: int, answers: str) -> LabelWays:

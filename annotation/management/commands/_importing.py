@@ -79,12 +79,12 @@ class ImportCommand(BaseCommand):
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome:
         """Look first, so that a file that cannot be taken leaves no trace; then import."""
-        asked: dict[str, Any] = {
+        parameters: dict[str, Any] = {
             "study": study,
             "kind": self.kind,
             "options": self.file_options(options),
         }
-        looked = import_path(path=path, name=path.name, write=False, **asked)
+        looked = import_path(path=path, name=path.name, write=False, **parameters)
         if options["dry_run"]:
             return looked
         if looked.rejected and not options["leave_out_rejected"]:
@@ -95,7 +95,7 @@ class ImportCommand(BaseCommand):
                 looked.rejected,
             )
             raise CommandError(text % looked.rejected)
-        record = store_upload(name=path.name, chunks=pieces(path), actor=None, **asked)
+        record = store_upload(name=path.name, chunks=pieces(path), actor=None, **parameters)
         outcome = apply_import(
             import_file=record,
             leave_out_rejected=options["leave_out_rejected"],
@@ -153,7 +153,7 @@ class TableCommand(ImportCommand):
         )
 
     def mapping(
-        self, shown: FilePreview, asked: Mapping[str, str], options: dict[str, Any]
+        self, preview: FilePreview, columns: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         """Which column is what, with what was asked for."""
         raise NotImplementedError
@@ -163,12 +163,12 @@ class TableCommand(ImportCommand):
         seen = self.reading(options, self.kind)
         chosen = {name: options[name] for name in self.table_asks} | seen
         try:
-            shown = previewed(options["file"], options["file"].name, self.kind, seen)
+            preview = previewed(options["file"], options["file"].name, self.kind, seen)
         except UnreadableFile as error:
             raise CommandError(str(error)) from error
         pairs = [pair.partition("=") for pair in options["map"]]
-        asked = {field.strip(): column for field, _equals, column in pairs}
-        mapping = self.mapping(shown, asked, options)
+        columns = {field.strip(): column for field, _equals, column in pairs}
+        mapping = self.mapping(preview, columns, options)
         text = ", ".join(f"{field}={column}" for field, column in mapping.items())
         self.stdout.write(f"columns: {text}")
         return super().file_options(options) | chosen | {"mapping": mapping}

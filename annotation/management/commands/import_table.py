@@ -17,6 +17,8 @@ class Command(TableCommand):
     asks = ("label_round", "rater")
 
     def mapping(
-        self, shown: FilePreview, asked: Mapping[str, str], options: dict[str, Any]
+        self, preview: FilePreview, columns: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
-        return asked or guess_mapping(shown.columns, shown.rows, has_rater=bool(options["rater"]))
+        return columns or guess_mapping(
+            preview.columns, preview.rows, has_rater=bool(options["rater"])
+        )

@@ -40,8 +40,8 @@ class Command(BaseCommand):
         self.stderr.write(f"{note}: {done} of {total}")
 
 
-def _campaign(given: str) -> Campaign:
+def _campaign(key: str) -> Campaign:
     try:
-        return Campaign.objects.select_related("guideline", "study").get(public_id=UUID(given))
+        return Campaign.objects.select_related("guideline", "study").get(public_id=UUID(key))
     except (Campaign.DoesNotExist, ValueError, ValidationError) as error:
-        raise CommandError(f"There is no round {given}.") from error
+        raise CommandError(f"There is no round {key}.") from error

@@ -162,14 +162,14 @@ def _kept_workers(
     rows: pd.DataFrame, ordinary: pd.DataFrame, accuracy: pd.Series, min_accuracy: float
 ) -> Values:
     good = accuracy[accuracy >= min_accuracy].index
-    kept = ordinary[ordinary["rater"].isin(good)]
-    table = majority(_ratings(kept))
+    votes = ordinary[ordinary["rater"].isin(good)]
+    table = majority(_ratings(votes))
     return {
         "kept_workers": len(good),
-        "kept_votes": len(kept),
+        "kept_votes": len(votes),
         "kept_tasks_without": rows.loc[~rows["is_control"], "item"].nunique() - len(table),
         "kept_ties": int(table["tied"].sum()),
-        "kept_alpha": _alpha(kept, "ordinal"),
+        "kept_alpha": _alpha(votes, "ordinal"),
         "kept_labels": _distribution(table["label"]),
     }
 

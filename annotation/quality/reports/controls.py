@@ -106,10 +106,10 @@ def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
 
     counted = counted_rows(votes[votes["is_control"]], with_retired=True)
     by_item = counted.assign(unit=counted["item"])
-    given = by_item.groupby("item").size()
+    counts = by_item.groupby("item").size()
     right = by_item[by_item["value"] == by_item["control_label"]].groupby("item").size()
     return {
-        int(item): CrowdView(int(given[item]), int(right.get(item, 0)), int(label))
+        int(item): CrowdView(int(counts[item]), int(right.get(item, 0)), int(label))
         for item, label in label_votes(by_item, "majority").items()
     }
 

@@ -40,9 +40,9 @@ def quality_exclude_low(
 ) -> HttpResponse:
     """Show what leaving out everybody below an accuracy would do; POST does it."""
     campaign = _campaign(study, campaign_id)
-    asked = {"below": campaign.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
-    given = request.POST if request.method == "POST" else request.GET
-    form = BelowForm(asked | {name: given[name] for name in asked if name in given})
+    defaults = {"below": campaign.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
+    POST = request.POST if request.method == "POST" else request.GET
+    form = BelowForm(defaults | {name: POST[name] for name in defaults if name in POST})
     reason = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and reason.is_valid():
         return _exclude(request, campaign, {**form.cleaned_data, **reason.cleaned_data})
@@ -64,9 +64,9 @@ def quality_exclude_low(
     )
 
 
-def _exclude(request: StudyRequest, campaign: Campaign, asked: dict[str, Any]) -> HttpResponse:
-    made = actions.exclude_below(campaign=campaign, **asked, actor=request.user)
-    count = made.places.count() if made else 0
+def _exclude(request: StudyRequest, campaign: Campaign, data: dict[str, Any]) -> HttpResponse:
+    exclusion = actions.exclude_below(campaign=campaign, **data, actor=request.user)
+    count = exclusion.places.count() if exclusion else 0
     text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
     messages.success(request, text)
     return redirect("quality_exclude_low", campaign.study.public_id, campaign.public_id)

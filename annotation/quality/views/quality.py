@@ -123,7 +123,7 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
     sort = request.GET.get("sort", DEFAULT_SORT)
-    shown = sort_people([person for person in people if FILTERS[show][1](person)], sort)
+    qualities = sort_people([person for person in people if FILTERS[show][1](person)], sort)
     paces = paces_of(campaign)
     only_skip = [rater for rater, pace in paces.items() if pace.done == pace.skipped]
     context = _context(study, campaign) | {
@@ -134,7 +134,7 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
         "heads": heads(sort),
         "filters": filters(people, show),
         "show": show,
-        "page": Paginator(shown, PER_PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(qualities, PER_PAGE).get_page(request.GET.get("page")),
         "controls": controls,
         "contested": [control for control in controls if control.is_contested],
         "low_left": sum(person.is_low and not person.is_excluded for person in people),

@@ -153,7 +153,7 @@ def ask(
     address = address_of(comparison.study)
     if not address:
         raise NoService(_("This study has no CAM service."))
-    asked = CamRequest.objects.create(
+    request = CamRequest.objects.create(
         study=comparison.study,
         comparison=comparison,
         address=address,
@@ -162,32 +162,32 @@ def ask(
         most=most,
         created_by=actor,
     )
-    asked.job = enqueue(
+    request.job = enqueue(
         study=comparison.study,
         kind=JOB,
-        key=str(asked.public_id),
+        key=str(request.public_id),
         actor=actor,
-        request=str(asked.public_id),
+        request=str(request.public_id),
     )
-    asked.save(update_fields=["job"])
-    return asked
+    request.save(update_fields=["job"])
+    return request
 
 
 def ask_cam(work: JobContext) -> None:
     """The job: one request, and what its reply holds, best first."""
     from cqa_site.judging.transport.egress import ServiceFailed, get_json, parse_allowed
 
-    asked = CamRequest.objects.select_related("comparison").get(
+    request = CamRequest.objects.select_related("comparison").get(
         study=work.study, public_id=work.payload["request"]
     )
     work.progress(0, note=_("The service is searching"))
     url, params = request_of(
-        asked.address,
-        object1=asked.comparison.object1,
-        object2=asked.comparison.object2,
-        aspects=asked.aspects,
-        weight=asked.weight,
-        most=asked.most,
+        request.address,
+        object1=request.comparison.object1,
+        object2=request.comparison.object2,
+        aspects=request.aspects,
+        weight=request.weight,
+        most=request.most,
     )
     allowed = parse_allowed(settings.EGRESS_ALLOW)
     try:
@@ -196,9 +196,9 @@ def ask_cam(work: JobContext) -> None:
         raise JobRefused(in_words(failure.kind, str(failure))) from None
     except NotACamReply as reason:
         raise JobRefused(_("This is not a reply of a CAM service: %s.") % reason) from None
-    stored_sentences = [asdict(sentence) for sentence in best(reply.sentences, asked.most)]
+    stored_sentences = [asdict(sentence) for sentence in best(reply.sentences, request.most)]
     with transaction.atomic():
-        CamRequest.objects.filter(pk=asked.pk).update(found=stored_sentences)
+        CamRequest.objects.filter(pk=request.pk).update(found=stored_sentences)
         work.finish()
 
 

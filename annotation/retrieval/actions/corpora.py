@@ -236,7 +236,7 @@ def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
     """What a look at every row finds."""
     counts: Counter[str] = Counter()
     seen: set[bytes] = set()
-    shown: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     problems: list[dict[str, Any]] = []
     for entry in opened.entries:
         counts["rows"] += 1
@@ -251,9 +251,9 @@ def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
         counts["addresses"] += bool(entry.address) and key not in seen
         seen.add(key)
         line = {"row": entry.row, "text": entry.text, "url": entry.address}
-        shown += [line][: MOST_SHOWN - len(shown)]
+        lines += [line][: MOST_SHOWN - len(lines)]
     names = ("rows", "sentences", "repeated", "blank", "too_long", "not_text", "addresses")
-    return {name: counts[name] for name in names} | {"first": shown, "problems": problems}
+    return {name: counts[name] for name in names} | {"first": lines, "problems": problems}
 
 
 def _in_pieces(corpus: Corpus, lines: Iterator[CorpusLine]) -> Iterator[int]:
@@ -261,10 +261,10 @@ def _in_pieces(corpus: Corpus, lines: Iterator[CorpusLine]) -> Iterator[int]:
     done = 0
     while piece := list(islice(lines, CHUNK)):
         with transaction.atomic():
-            kept = Corpus.objects.select_for_update(no_key=True).filter(
+            rows = Corpus.objects.select_for_update(no_key=True).filter(
                 pk=corpus.pk, deleted_at__isnull=True
             )
-            if kept.first() is None:
+            if rows.first() is None:
                 raise JobRefused(_("The corpus was deleted."))
             CorpusSentence.objects.bulk_create(
                 (_row(corpus, line) for line in piece), ignore_conflicts=True

@@ -103,8 +103,10 @@ class ComparisonListViews(ComparisonViews):
         form = ComparisonForm(self.read(ComparisonInput))
         require_valid(form)
         is_known = self.rows().filter(**form.cleaned_data).exists()
-        made = actions.make_comparison(study=self.study, actor=request.user, **form.cleaned_data)
-        return self.shown(made, 200 if is_known else 201)
+        comparison = actions.make_comparison(
+            study=self.study, actor=request.user, **form.cleaned_data
+        )
+        return self.shown(comparison, 200 if is_known else 201)
 
 
 class CorpusViews(StudyViews):
@@ -122,9 +124,9 @@ class CorpusViews(StudyViews):
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check the file again, with other columns or encoding; nothing is loaded."""
         corpus = self._found(public_id)
-        given = self.read(ColumnsInput)
+        data = self.read(ColumnsInput)
         with conflict_on(corpora.CorpusBusy):
-            corpora.request_check(corpus=corpus, options=given, actor=request.user)
+            corpora.request_check(corpus=corpus, options=data, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=NothingInput, responses={202: CORPUS})
@@ -155,16 +157,16 @@ class CorpusUploadViews(CorpusViews):
     @extend_schema(request=CorpusInput, responses={202: CORPUS})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Store and check a file; see ``found`` when it is checked."""
-        given = self.read(CorpusInput)
-        form = CorpusForm({"name": given["name"]}, {"file": given["file"]})
+        data = self.read(CorpusInput)
+        form = CorpusForm({"name": data["name"]}, {"file": data["file"]})
         require_valid(form)
         try:
             with invalid_on("name", corpora.NameTaken):
                 corpus = corpora.add_corpus(
                     study=self.study,
                     name=form.cleaned_data["name"],
-                    file_name=given["file"].name,
-                    chunks=given["file"].chunks(),
+                    file_name=data["file"].name,
+                    chunks=data["file"].chunks(),
                     actor=request.user,
                 )
         except TooLarge as reason:
@@ -199,13 +201,13 @@ class FindViews(StudyViews):
     def take(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
         """Add sentences as arguments by their keys; unknown keys are ignored."""
         comparison = comparison_of(self, comparison_id)
-        given = self.read(SentencesInput)
-        taken = actions.take_corpus_sentences(
+        data = self.read(SentencesInput)
+        arguments = actions.take_corpus_sentences(
             comparison=comparison,
-            sentences=sentences_of(ready_corpora(self.study), given["keys"]),
+            sentences=sentences_of(ready_corpora(self.study), data["keys"]),
             actor=request.user,
         )
-        return Response(asdict(taken))
+        return Response(asdict(arguments))
 
 
 def comparison_of(view: StudyViews, comparison_id: uuid.UUID) -> Comparison:
@@ -230,9 +232,9 @@ class CamServiceViews(StudyViews):
     @extend_schema(request=ServiceInput, responses=CamServiceSerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Change the address; an empty one removes it."""
-        if not (given := self.read(ServiceInput, partial=True)):
+        if not (data := self.read(ServiceInput, partial=True)):
             return self.retrieve(request)
-        form = ServiceForm(given)
+        form = ServiceForm(data)
         require_valid(form)
         actions.set_service(study=self.study, actor=request.user, **form.cleaned_data)
         return self.retrieve(request)
@@ -257,24 +259,26 @@ class CamRequestViews(StudyViews):
     @extend_schema(request=CamInput, responses={202: CamRequestDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Ask in the background."""
-        given = self.read(CamInput)
+        data = self.read(CamInput)
         rows = self.study.comparisons.select_related("study")
-        comparison = rows.filter(public_id=given.pop("comparison")).first()
+        comparison = rows.filter(public_id=data.pop("comparison")).first()
         if comparison is None:
             raise ValidationError({"comparison": ["No such comparison in this study."]})
-        form = CamForm(given | {"aspects": ", ".join(given["aspects"])})
+        form = CamForm(data | {"aspects": ", ".join(data["aspects"])})
         require_valid(form)
         with conflict_on(actions.NoService):
-            asked = actions.ask(comparison=comparison, actor=request.user, **form.cleaned_data)
-        return self._told(self.get_queryset().get(pk=asked.pk), 202)
+            query = actions.ask(comparison=comparison, actor=request.user, **form.cleaned_data)
+        return self._told(self.get_queryset().get(pk=query.pk), 202)
 
     @extend_schema(request=PlacesInput, responses=TakenSerializer)
     def take(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Add sentences of the reply as arguments, by their positions in it."""
-        asked = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(PlacesInput)
-        taken = actions.take_cam_sentences(asked=asked, places=given["places"], actor=request.user)
-        return Response(asdict(taken))
+        query = get_object_or_404(self.get_queryset(), public_id=public_id)
+        data = self.read(PlacesInput)
+        arguments = actions.take_cam_sentences(
+            asked=query, places=data["places"], actor=request.user
+        )
+        return Response(asdict(arguments))
 
     def _told(self, row: CamRequest, status: int = 200) -> Response:
         return Response(CamRequestDetailSerializer(row).data, status=status)

@@ -171,12 +171,12 @@ def read_reply(document: Any) -> CamReply:
 def best(sentences: Iterable[FoundSentence], most: int) -> list[FoundSentence]:
     """The first ``most`` sentences of either object, in the order given."""
     left = {1: most, 2: most}
-    kept = []
+    selection = []
     for sentence in sentences:
         if left[sentence.favours] > 0:
             left[sentence.favours] -= 1
-            kept.append(sentence)
-    return kept
+            selection.append(sentence)
+    return selection
 
 
 def _sides(document: Any) -> tuple[list[Any], list[Any]]:
@@ -250,7 +250,7 @@ def _best_first(sentences: list[FoundSentence]) -> list[FoundSentence]:
 
 
 def _once(sentences: Iterable[FoundSentence]) -> Iterable[FoundSentence]:
-    kept: dict[str, FoundSentence] = {}
+    by_text: dict[str, FoundSentence] = {}
     for sentence in sentences:
-        kept.setdefault(sentence.text, sentence)
-    return kept.values()
+        by_text.setdefault(sentence.text, sentence)
+    return by_text.values()

@@ -96,9 +96,9 @@ def _files(study: Study) -> Iterator[TaskCard]:
 def _runs(study: Study) -> Iterator[TaskCard]:
     waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__campaign")
     for run in waiting[:SHOWN]:
-        told = {"number": run.number, "name": about(run)}
+        details = {"number": run.number, "name": about(run)}
         yield TaskCard(
-            _("Run #%(number)s to review: %(name)s") % told,
+            _("Run #%(number)s to review: %(name)s") % details,
             state_in_words(run),
             _("Open the run"),
             reverse("run", args=[study.public_id, run.public_id]),
@@ -198,8 +198,10 @@ def _snapshots(study: Study) -> Iterator[LatestResult]:
         for snapshot in kind.newest(study)[:SHOWN]:
             at = snapshot.frozen_at or snapshot.computed_at
             says = _("frozen %s") if snapshot.frozen_at else _("computed %s")
-            told = says % naturaltime(at)
-            yield LatestResult(str(kind.what), kind.about(snapshot), kind.url(snapshot), told, at)
+            status = says % naturaltime(at)
+            yield LatestResult(
+                str(kind.what), kind.about(snapshot), kind.url(snapshot), status, at
+            )
 
 
 def _verdicts(study: Study) -> Iterator[LatestResult]:

@@ -171,8 +171,8 @@ def _search_questions(study: Study, form: QuestionSearchForm) -> QuerySet[Questi
 
 def _answered(form: QuestionSearchForm) -> dict[str, Any]:
     """By which system, and under which condition, where the form says so."""
-    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    return {name: given[name] for name in ("system", "condition") if given.get(name)}
+    cleaned_data = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    return {name: cleaned_data[name] for name in ("system", "condition") if cleaned_data.get(name)}
 
 
 def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) -> None:

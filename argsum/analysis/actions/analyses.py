@@ -253,16 +253,16 @@ def start_analysis(
     same = study.analyses.filter(state__in=Analysis.ACTIVE, **fields).first()
     if same is not None and is_at_work(same):
         return same
-    made = Analysis.objects.create(
+    analysis = Analysis.objects.create(
         study=study,
         number=(study.analyses.aggregate(last=Max("number"))["last"] or 0) + 1,
         name=_name(cell),
         created_by=actor,
         **fields,
     )
-    record(study=study, actor=actor, verb="analysis_started", subject=subject_of(made))
-    enqueue_for(made, MAKE, actor)
-    return made
+    record(study=study, actor=actor, verb="analysis_started", subject=subject_of(analysis))
+    enqueue_for(analysis, MAKE, actor)
+    return analysis
 
 
 def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Analysis]:
@@ -278,15 +278,15 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
         raise AnalysisRefused(
             _("Too many analyses at once: at most %d. Choose one topic at a time.") % MOST_CELLS
         )
-    made, reasons = [], []
+    analyses, reasons = [], []
     for cell in cells:
         try:
-            made.append(start_analysis(study=study, actor=actor, cell=cell))
+            analyses.append(start_analysis(study=study, actor=actor, cell=cell))
         except AnalysisRefused as reason:
             reasons.append(str(reason))
-    if not made:
+    if not analyses:
         raise AnalysisRefused(reasons[0] if reasons else _("The dataset has no comments."))
-    return made
+    return analyses
 
 
 @transaction.atomic

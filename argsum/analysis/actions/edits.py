@@ -189,10 +189,10 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
             {int(pk): fields for pk, fields in row.before.get("points", {}).items()},
             [(point, hand, keys) for point, hand, keys in row.before.get("placed", [])],
         )
-        made = store(held, edit, actor)
+        reversal = store(held, edit, actor)
         PointChange.objects.filter(undone_by=row).update(undone_by=None)
-        PointChange.objects.filter(pk=row.pk).update(undone_by=made)
-    return made
+        PointChange.objects.filter(pk=row.pk).update(undone_by=reversal)
+    return reversal
 
 
 def _require_untouched(analysis: Analysis, change: PointChange) -> None:
@@ -379,10 +379,10 @@ def split_point(
     with editing(analysis) as held:
         row = alive(held, [point], seen)[0] if point else None
         require_at(held, row, statements)
-        made = new_point(held, _free_text(held, text))
+        part = new_point(held, _free_text(held, text))
         verb = Verb.SPLIT if row else Verb.ADDED
-        groups: list[Group] = [(made.pk, True, statements)]
-        edit = Edit(verb, row or made, {made.pk: {"state": State.SHOWN}}, groups)
+        groups: list[Group] = [(part.pk, True, statements)]
+        edit = Edit(verb, row or part, {part.pk: {"state": State.SHOWN}}, groups)
         return store(held, edit, actor)
 
 

@@ -251,10 +251,10 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
     rows = statements_of(analysis.cell).values_list("pk", "text")
     new = [(pk, text) for pk, text in rows.iterator() if pk not in seen]
     keys, texts = [pk for pk, _text in new], [text for _pk, text in new]
-    shown = list(analysis.points.filter(state=PointState.SHOWN).order_by("position"))
-    behind = [_behind(analysis, point) for point in shown]
+    targets = list(analysis.points.filter(state=PointState.SHOWN).order_by("position"))
+    behind = [_behind(analysis, point) for point in targets]
     tools = ScorerTools(analysis, work)
-    placed, scores = place_new(texts, [point.text for point in shown], behind, tools)
+    placed, scores = place_new(texts, [point.text for point in targets], behind, tools)
     rest = [row for row, place in enumerate(placed) if place == NONE]
     proposed: list[str] = []
     clusters = [NONE] * len(keys)
@@ -262,12 +262,12 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
         counts = said_by([keys[row] for row in rest])
         result = find_points([texts[row] for row in rest], tools, counts=counts)
         sizes = [result.placed.count(place) for place in range(len(result.points))]
-        kept = [place for place, size in enumerate(sizes) if size >= FEWEST]
-        proposed = [result.points[place] for place in kept]
+        places = [place for place, size in enumerate(sizes) if size >= FEWEST]
+        proposed = [result.points[place] for place in places]
         for row, place, score in zip(rest, result.placed, result.scores, strict=True):
-            if place in kept:
-                clusters[row], scores[row] = kept.index(place), score
-    points = [shown[place].pk if place != NONE else None for place in placed]
+            if place in places:
+                clusters[row], scores[row] = places.index(place), score
+    points = [targets[place].pk if place != NONE else None for place in placed]
     return StatementPlacement(keys, points, scores, proposed, clusters)
 
 
@@ -284,7 +284,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     now = _where_now(analysis)
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     analysis.revision += 1
-    made = FoundPoint.objects.bulk_create(
+    proposals = FoundPoint.objects.bulk_create(
         FoundPoint(
             analysis=analysis,
             position=last + place,
@@ -297,7 +297,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
         for place, text in enumerate(fitted.proposed, start=1)
     )
     points = [
-        now.get(point) if point is not None else made[place].pk if place >= 0 else None
+        now.get(point) if point is not None else proposals[place].pk if place >= 0 else None
         for point, place in zip(fitted.points, fitted.clusters, strict=True)
     ]
     # A statement that was removed meanwhile is no more; one that is placed already stays.
@@ -309,7 +309,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     count_analysis(analysis)
     analysis.save(update_fields=["statements", "comments", "facets"])
     Analysis.objects.filter(pk=analysis.pk).update(placed_at=Now())
-    after = {"comments": comments, "proposed": len(made)}
+    after = {"comments": comments, "proposed": len(proposals)}
     keep(analysis, Edit(PointChange.Verb.PLACED), actor, number=len(fitted.keys), after=after)
 
 
@@ -370,13 +370,13 @@ def _parts(analysis: Analysis, point: FoundPoint, work: JobContext) -> list[tupl
     for key, place in zip(keys, result.placed, strict=True):
         if place >= 0:
             parts[place].append(key)
-    made = [
+    groups = [
         (text, own) for text, own in zip(result.points, parts, strict=True) if len(own) >= FEWEST
     ]
-    made.sort(key=lambda part: -len(part[1]))
-    if len(made) < 2:
+    groups.sort(key=lambda part: -len(part[1]))
+    if len(groups) < 2:
         raise EditRefused(_("No separate parts were found. Choose some statements by hand."))
-    return made[1:]
+    return groups[1:]
 
 
 def _store_parts(
@@ -391,7 +391,7 @@ def _store_parts(
     fields = {}
     for text, keys in parts:
         require_at(analysis, row, keys)
-        made = new_point(analysis, text)
-        fields[made.pk] = {"state": FoundPointState.SHOWN}
-        groups.append((made.pk, False, keys))
+        part = new_point(analysis, text)
+        fields[part.pk] = {"state": FoundPointState.SHOWN}
+        groups.append((part.pk, False, keys))
     store(analysis, Edit(Verb.SPLIT, row, fields, groups), actor)

@@ -78,16 +78,16 @@ def write_request(
     refused: Sequence[Refused] = (),
 ) -> CallRequest:
     """One request about the statements behind a key point, with what was refused before."""
-    shown = [neutralise(text) for text in statements]
+    neutrals = [neutralise(text) for text in statements]
     values = {
         "words": str(target["words"]),
         "topic": quote(neutralise(cell.topic).text),
         "stance": SIDES[Cell.Stance(cell.stance)],
-        "arguments": fenced_arguments(shown),
+        "arguments": fenced_arguments(neutrals),
         "refused": _refused_texts(refused),
     }
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
-    flags = tuple(name for neutral in shown for name in neutral.flags.names)
+    flags = tuple(name for neutral in neutrals for name in neutral.flags.names)
     return CallRequest(tuple(render(parts, values)), one_schema(), flags)
 
 
@@ -170,21 +170,21 @@ class PointWritingKind:
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the requests; two queries."""
-        asked = [AnalysisCallKey.of(subject.ids) for subject in subjects]
-        wanted = {key for question in asked for key in question.statements}
+        keys = [AnalysisCallKey.of(subject.ids) for subject in subjects]
+        wanted = {key for question in keys for key in question.statements}
         rows = CellArgument.objects.select_related("cell").filter(
             cell__dataset__study=run.study_id
         )
         arguments = rows.in_bulk(wanted)
-        refused = _refused(run, [question for question in asked if question.attempt > 1])
+        refused = _refused(run, [question for question in keys if question.attempt > 1])
         target = run.spec["target"]
         requests = []
-        for task in asked:
-            shown = [arguments[key] for key in task.statements]
+        for task in keys:
+            statements = [arguments[key] for key in task.statements]
             before = refused.get(task.point, {})
             pairs = [before[at] for at in range(1, task.attempt)]
-            texts = [argument.text for argument in shown]
-            requests.append(write_request(run.prompt, target, shown[0].cell, texts, pairs))
+            texts = [argument.text for argument in statements]
+            requests.append(write_request(run.prompt, target, statements[0].cell, texts, pairs))
         return requests
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
@@ -261,14 +261,14 @@ def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> 
     return best
 
 
-def _refused(run: Run, asked: Sequence[AnalysisCallKey]) -> dict[int, dict[int, Refused]]:
+def _refused(run: Run, keys: Sequence[AnalysisCallKey]) -> dict[int, dict[int, Refused]]:
     """Key point → attempt → what was refused then."""
     refusals: dict[int, dict[int, Refused]] = {}
-    if not asked:
+    if not keys:
         return refusals
     rows = WrittenPoint.objects.filter(
         run=run,
-        point__in={question.point for question in asked},
+        point__in={question.point for question in keys},
         verdict=WrittenPoint.Verdict.REFUSED,
     )
     for point, attempt, text, nearest in rows.values_list("point", "attempt", "text", "nearest"):
@@ -277,12 +277,12 @@ def _refused(run: Run, asked: Sequence[AnalysisCallKey]) -> dict[int, dict[int, 
 
 
 def _row(run: Run, reply: EndedCall, there: set[int]) -> WrittenPoint:
-    asked = AnalysisCallKey.of(reply.call.subject_ids)
+    key = AnalysisCallKey.of(reply.call.subject_ids)
     return WrittenPoint(
         run=run,
         call=reply.call,
-        point_id=asked.point if asked.point in there else None,
-        attempt=asked.attempt,
+        point_id=key.point if key.point in there else None,
+        attempt=key.attempt,
         text=reply.reading.value or "",
         reason=reply.reading.reason[:40],
         fence=reply.fence,
@@ -383,8 +383,8 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
 
     from argsum.analysis.methods.statements import fits_of
 
-    shown = analysis.points.filter(state=FoundPoint.State.SHOWN, statements__gt=0)
-    points = list(shown.order_by("pk"))
+    candidates = analysis.points.filter(state=FoundPoint.State.SHOWN, statements__gt=0)
+    points = list(candidates.order_by("pk"))
     places = {point.pk: place for place, point in enumerate(points)}
     known = [row for row in rows if row.point_id in places]
     if not known:

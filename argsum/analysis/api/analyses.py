@@ -200,17 +200,17 @@ class AnalysisViews(StudyViews):
     @extend_schema(request=AnalysisInput, responses={201: AnalysisDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Start an analysis in the background; its ``state`` says how far it is."""
-        given = self.read(AnalysisInput)
+        data = self.read(AnalysisInput)
         empty = AnalysisForm(study=self.study)
         names = ("cell", "match_scorer", "quality_scorer")
-        keys = {name: self._key(empty.fields[name], given.get(name)) for name in names}
-        form = AnalysisForm(keys | {"setting": given.get("setting", "")}, study=self.study)
+        keys = {name: self._key(empty.fields[name], data.get(name)) for name in names}
+        form = AnalysisForm(keys | {"setting": data.get("setting", "")}, study=self.study)
         require_valid(form)
         try:
-            made = start_analysis(study=self.study, actor=request.user, **form.cleaned_data)
+            analysis = start_analysis(study=self.study, actor=request.user, **form.cleaned_data)
         except AnalysisRefused as reason:
             raise ValidationError({"non_field_errors": [str(reason)]}) from None
-        return self._one(made.public_id, 201)
+        return self._one(analysis.public_id, 201)
 
     @extend_schema(request=DatasetInput, responses={201: StartedSerializer})
     def dataset(self, request: Request, **kwargs: Any) -> Response:
@@ -220,9 +220,11 @@ class AnalysisViews(StudyViews):
         if argument_dataset is None:
             raise ValidationError({"dataset": ["Not in this study."]})
         with conflict_on(AnalysisRefused):
-            made = analyse_dataset(study=self.study, actor=request.user, dataset=argument_dataset)
-        told = StartedSerializer({"analyses": [analysis.public_id for analysis in made]})
-        return Response(told.data, status=201)
+            analyses = analyse_dataset(
+                study=self.study, actor=request.user, dataset=argument_dataset
+            )
+        serializer = StartedSerializer({"analyses": [analysis.public_id for analysis in analyses]})
+        return Response(serializer.data, status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -308,10 +310,10 @@ class PointWritingRunInput(PlanInput):
     analysis = serializers.UUIDField()
 
 
-def _writing(study: Study, actor: User, given: Given) -> RunPlanForm:
+def _writing(study: Study, actor: User, data: Given) -> RunPlanForm:
     done = study.analyses.filter(state=Analysis.State.DONE)
-    given["analysis"] = key_of(done, given["analysis"])
-    return PointWritingForm(as_typed(PointWritingForm, study, given), study=study, actor=actor)
+    data["analysis"] = key_of(done, data["analysis"])
+    return PointWritingForm(as_typed(PointWritingForm, study, data), study=study, actor=actor)
 
 
 POINT_WRITING = Start(PointWritingRunInput, _writing)

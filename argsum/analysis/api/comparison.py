@@ -210,7 +210,7 @@ class GroupsViews(AnalysisFigures):
         refuse_undeclared(request, [ATTRIBUTE])
         counts = counted(analysis)
         column = _column(request, counts)
-        shown: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "attribute": column.name if column else None,
             "attributes": [attribute.name for attribute in counts.comparable],
             "barred": [
@@ -227,9 +227,9 @@ class GroupsViews(AnalysisFigures):
         if column is not None:
             comparison = groups.compared(analysis, column, counts.points)
             finding = groups.groups_finding(comparison)
-            shown |= {"groups": comparison.groups, "key_points": comparison.rows}
-            shown["finding"] = finding.says if finding else ""
-        return Response(GroupsSerializer(shown).data)
+            payload |= {"groups": comparison.groups, "key_points": comparison.rows}
+            payload["finding"] = finding.says if finding else ""
+        return Response(GroupsSerializer(payload).data)
 
 
 class TrendsViews(AnalysisFigures):
@@ -247,7 +247,7 @@ class TrendsViews(AnalysisFigures):
         trend = trends.over_time(analysis, counts, wanted)
         if wanted and (trend is None or wanted not in trend.choices):
             raise ValidationError({"period": ["The dates cannot be divided by this period."]})
-        shown: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "period": trend.period if trend else None,
             "periods": trend.choices if trend else [],
             "undated": counts.comments - counts.dated,
@@ -260,7 +260,7 @@ class TrendsViews(AnalysisFigures):
             else [],
             "key_points": trend.rows if trend else [],
         }
-        return Response(TrendsSerializer(shown).data)
+        return Response(TrendsSerializer(payload).data)
 
 
 class ReportViews(AnalysisFigures):
@@ -273,9 +273,9 @@ class ReportViews(AnalysisFigures):
         """The most frequent key points with quotations, and how they were found."""
         analysis = self.asked()
         refuse_undeclared(request, [NUMBER])
-        asked = ReportRequest(int(request.query_params.get("quotations", USUAL)))
-        report = report_of(analysis, None, asked)
-        shown = vars(report) | {
+        options = ReportRequest(int(request.query_params.get("quotations", USUAL)))
+        report = report_of(analysis, None, options)
+        payload = vars(report) | {
             "topic": analysis.cell.topic,
             "finding": report.says,
             "facts": _facts(report.facts),
@@ -289,7 +289,7 @@ class ReportViews(AnalysisFigures):
                 for edit in report.edits
             ],
         }
-        return Response(ReportSerializer(shown).data)
+        return Response(ReportSerializer(payload).data)
 
 
 def _column(request: Request, counts: CommentCounts) -> CommentColumn | None:

@@ -164,15 +164,15 @@ class StatementFilter(filters.FilterSet):
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         """What is left."""
-        given = self.form.cleaned_data
-        if bool(given.get("attribute")) != bool(given.get("value")):
+        cleaned_data = self.form.cleaned_data
+        if bool(cleaned_data.get("attribute")) != bool(cleaned_data.get("value")):
             raise ValidationError({"attribute": ["Give a column together with its value."]})
         narrow = StatementSearch(
-            given.get("search") or "",
-            given.get("attribute") or "",
-            given.get("value") or "",
-            given.get("first"),
-            given.get("last"),
+            cleaned_data.get("search") or "",
+            cleaned_data.get("attribute") or "",
+            cleaned_data.get("value") or "",
+            cleaned_data.get("first"),
+            cleaned_data.get("last"),
         )
         return narrow.of_statements(queryset)
 
@@ -205,55 +205,55 @@ class FoundPointViews(AnalysisViewsBelow):
     @extend_schema(request=StateInput, responses=PointChangeSerializer)
     def state(self, request: Request, **kwargs: Any) -> Response:
         """Hide key points, show them again, take or decline proposed ones."""
-        given = self.read(StateInput)
-        points = self._points("key_points", given["key_points"])
-        return self._edit(set_state, points=points, verb=given["verb"], seen=given["seen"])
+        data = self.read(StateInput)
+        points = self._points("key_points", data["key_points"])
+        return self._edit(set_state, points=points, verb=data["verb"], seen=data["seen"])
 
     @extend_schema(request=MergeInput, responses=PointChangeSerializer)
     def merge(self, request: Request, **kwargs: Any) -> Response:
         """Make several key points one."""
-        given = self.read(MergeInput)
-        into = self._point("into", given.get("into"))
+        data = self.read(MergeInput)
+        into = self._point("into", data.get("into"))
         return self._edit(
             merge_points,
-            points=self._points("key_points", given["key_points"]),
+            points=self._points("key_points", data["key_points"]),
             into=into,
-            text=given.get("text", ""),
-            seen=given["seen"],
+            text=data.get("text", ""),
+            seen=data["seen"],
         )
 
     @extend_schema(request=MoveInput, responses=PointChangeSerializer)
     def move(self, request: Request, **kwargs: Any) -> Response:
         """Put statements behind another key point, or behind none; they stay there."""
-        given = self.read(MoveInput)
+        data = self.read(MoveInput)
         return self._edit(
             move_statements,
-            point=self._point("key_point", given["key_point"]),
-            statements=self._statements(given["statements"]),
-            to=self._point("to", given["to"]),
-            seen=given["seen"],
+            point=self._point("key_point", data["key_point"]),
+            statements=self._statements(data["statements"]),
+            to=self._point("to", data["to"]),
+            seen=data["seen"],
         )
 
     @extend_schema(request=SplitInput, responses=PointChangeSerializer)
     def split(self, request: Request, **kwargs: Any) -> Response:
         """Make a key point of some statements."""
-        given = self.read(SplitInput)
+        data = self.read(SplitInput)
         return self._edit(
             split_point,
-            point=self._point("key_point", given["key_point"]),
-            statements=self._statements(given["statements"]),
-            text=given["text"],
-            seen=given["seen"],
+            point=self._point("key_point", data["key_point"]),
+            statements=self._statements(data["statements"]),
+            text=data["text"],
+            seen=data["seen"],
         )
 
     @extend_schema(request=PartsInput, responses={202: JobSerializer})
     def parts(self, request: Request, **kwargs: Any) -> Response:
         """Have a worker look for parts of a key point, and make key points of them."""
-        given = self.read(PartsInput)
-        point = self._points("key_point", [given["key_point"]])[0]
+        data = self.read(PartsInput)
+        point = self._points("key_point", [data["key_point"]])[0]
         with conflict_on(EditRefused):
             job = ask_to_split(
-                analysis=self.analysis(), actor=request.user, point=point, seen=given["seen"]
+                analysis=self.analysis(), actor=request.user, point=point, seen=data["seen"]
             )
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
@@ -261,19 +261,19 @@ class FoundPointViews(AnalysisViewsBelow):
     @extend_schema(request=UndoInput, responses=PointChangeSerializer)
     def undo(self, request: Request, **kwargs: Any) -> Response:
         """Take an edit back; 409 if a later one touched the same."""
-        given = self.read(UndoInput)
-        change = self.analysis().changes.filter(revision=given["revision"]).first()
+        data = self.read(UndoInput)
+        change = self.analysis().changes.filter(revision=data["revision"]).first()
         if change is None:
             raise ValidationError({"revision": ["This edit does not exist."]})
         with conflict_on(EditRefused):
-            made = undo_change(analysis=self.analysis(), actor=request.user, change=change)
-        return self._told(self.analysis(), made)
+            reversal = undo_change(analysis=self.analysis(), actor=request.user, change=change)
+        return self._told(self.analysis(), reversal)
 
-    def _edit(self, action: Any, *, status: int = 200, **given: Any) -> Response:
+    def _edit(self, action: Any, *, status: int = 200, **options: Any) -> Response:
         analysis = self.analysis()
         with conflict_on(EditRefused):
-            made = action(analysis=analysis, actor=self.request.user, **given)
-        return self._told(analysis, made, status)
+            change = action(analysis=analysis, actor=self.request.user, **options)
+        return self._told(analysis, change, status)
 
     def _told(self, analysis: Analysis, change: PointChange, status: int = 200) -> Response:
         row = changes_of(analysis).get(pk=change.pk)

@@ -282,9 +282,9 @@ def find_points(
     ValueError
         For a setting that is none.
     """
-    taken = _threshold(setting, tools)
+    cutoff = _threshold(setting, tools)
     if not texts:
-        return ClusteringResult((), (), (), f"{taken:g}", (), RULE)
+        return ClusteringResult((), (), (), f"{cutoff:g}", (), RULE)
     tools.say(0.0, "reading the statements", READ)
     vectors = centred(np.asarray(tools.vectors(texts), dtype=np.float32))
     tools.say(READ, "grouping them")
@@ -292,14 +292,14 @@ def find_points(
     turned = likeness_map(vectors[rows])
     space = mixed_vectors(vectors[rows], turned, WEIGHT)
     groups = group_at(space, GRID)
-    ids = refined(vectors[rows], groups[taken])
+    ids = refined(vectors[rows], groups[cutoff])
     if len(rows) < len(texts):
-        ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, taken)
+        ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, cutoff)
         ids = refined(vectors, ids.tolist())
     ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(texts))))
     _fit_others(vectors, ids)
     tried = tuple(_tried(threshold, held) for threshold, held in groups.items())
-    return _found(texts, vectors, ids, counts, tools, f"{taken:g}", tried)
+    return _found(texts, vectors, ids, counts, tools, f"{cutoff:g}", tried)
 
 
 def _fit_others(vectors: Scores, ids: IntArray) -> None:
@@ -319,17 +319,17 @@ def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArr
     match = new @ means.T
     fits = np.where(match >= np.array(least), match, -np.inf)
     placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)
-    shown = np.where(placed == NONE, match.argmax(axis=1), placed)
-    scores: Scores = match[np.arange(len(new)), shown]
+    columns = np.where(placed == NONE, match.argmax(axis=1), placed)
+    scores: Scores = match[np.arange(len(new)), columns]
     return placed, scores
 
 
 def _threshold(setting: str, tools: AnalysisTools) -> float:
     usual = USUAL_WITH_SIDES if tools.tells_sides else USUAL
-    taken = float(setting) if setting else usual
-    if taken not in GRID:
+    threshold = float(setting) if setting else usual
+    if threshold not in GRID:
         raise ValueError(f"{setting!a} is no setting")
-    return taken
+    return threshold
 
 
 def _sample(n: int) -> IntArray:

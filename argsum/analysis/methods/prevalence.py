@@ -252,11 +252,11 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
     """
     n = np.asarray(sizes, dtype=np.int64)
     k = np.asarray(counts, dtype=np.int64).reshape(len(counts), len(n))
-    kept = np.flatnonzero(n >= LEAST)
-    tests = [equal_shares(row[kept], n[kept]) for row in k]
+    places = np.flatnonzero(n >= LEAST)
+    tests = [equal_shares(row[places], n[places]) for row in k]
     alone = [None if test is None else test.p for test in tests]
     corrected = _holm(alone)
-    groups = _two(k, n, kept, corrected) if len(kept) == 2 else _each_and_rest(k, n, kept)
+    groups = _two(k, n, places, corrected) if len(places) == 2 else _each_and_rest(k, n, places)
     return [
         PointByGroup(
             point=at,
@@ -271,41 +271,41 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
 
 
 def _two(
-    k: IntArray, n: IntArray, kept: IntArray, p: Sequence[float | None]
+    k: IntArray, n: IntArray, places: IntArray, p: Sequence[float | None]
 ) -> list[list[InGroup]]:
     """Two groups that are large enough: each minus the other."""
-    made = []
+    rows = []
     for row, corrected in zip(k, p, strict=True):
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
-        for place, other in (kept, kept[::-1]):
+        for place, other in (places, places[::-1]):
             mine, theirs = _share(row, n, place), _share(row, n, other)
             groups[int(place)] = InGroup(mine, theirs, share_difference(mine, theirs), corrected)
-        made.append(groups)
-    return made
+        rows.append(groups)
+    return rows
 
 
-def _each_and_rest(k: IntArray, n: IntArray, kept: IntArray) -> list[list[InGroup]]:
+def _each_and_rest(k: IntArray, n: IntArray, places: IntArray) -> list[list[InGroup]]:
     """Each group against all others that are large enough."""
-    if len(kept) < 2:
+    if len(places) < 2:
         return [[InGroup(_share(row, n, at)) for at in range(len(n))] for row in k]
-    rest_n = n[kept].sum() - n
+    rest_n = n[places].sum() - n
     p: list[float | None] = []
     for row in k:
-        rest_k = row[kept].sum() - row
-        for at in kept:
+        rest_k = row[places].sum() - row
+        for at in places:
             tested = equal_shares(np.array([row[at], rest_k[at]]), np.array([n[at], rest_n[at]]))
             p.append(None if tested is None else tested.p)
     corrected = iter(_holm(p))
-    made = []
+    each = []
     for row in k:
-        rest_k = row[kept].sum() - row
+        rest_k = row[places].sum() - row
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
-        for at in kept:
+        for at in places:
             mine, rest = _share(row, n, at), Share(int(rest_k[at]), int(rest_n[at]))
-            difference = share_difference(mine, rest, 1 - LEVEL / len(kept))
+            difference = share_difference(mine, rest, 1 - LEVEL / len(places))
             groups[int(at)] = InGroup(mine, rest, difference, next(corrected))
-        made.append(groups)
-    return made
+        each.append(groups)
+    return each
 
 
 def _share(row: IntArray, n: IntArray, at: int) -> Share:

@@ -146,11 +146,11 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
         if len(left) < MIN_SIZE:
             break
         some = np.sort(draw.permutation(left)[:MOST_COMPARED])
-        made = np.array(group_at(space[some], [threshold])[threshold])
-        if made.max(initial=UNCLUSTERED) < 0:
+        groups = np.array(group_at(space[some], [threshold])[threshold])
+        if groups.max(initial=UNCLUSTERED) < 0:
             break
         clusters[some] = np.where(
-            made >= 0, made + clusters.max(initial=UNCLUSTERED) + 1, UNCLUSTERED
+            groups >= 0, groups + clusters.max(initial=UNCLUSTERED) + 1, UNCLUSTERED
         )
         if len(some) == len(left):
             break
@@ -255,14 +255,14 @@ def different(texts: Sequence[str], most: int) -> list[int]:
     [0, 2]
     """
     words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
-    taken: list[int] = []
+    picks: list[int] = []
     for at in range(len(texts)):
-        if len(taken) < most and all(
-            _likeness(words[at], words[place]) < ALIKE for place in taken
+        if len(picks) < most and all(
+            _likeness(words[at], words[place]) < ALIKE for place in picks
         ):
-            taken.append(at)
-    rest = (at for at in range(len(texts)) if at not in set(taken))
-    return sorted([*taken, *(at for at, _n in zip(rest, range(most - len(taken)), strict=False))])
+            picks.append(at)
+    rest = (at for at in range(len(texts)) if at not in set(picks))
+    return sorted([*picks, *(at for at, _n in zip(rest, range(most - len(picks)), strict=False))])
 
 
 def _likeness(words: frozenset[str], other: frozenset[str]) -> float:

@@ -50,12 +50,12 @@ def periods_between(first: date, last: date, period: str) -> list[date]:
 
     No more than `MOST_COUNTED` + 1: whoever asks sees that there are too many.
     """
-    made: list[date] = []
+    dates: list[date] = []
     at = start_of(first, period)
-    while at <= last and len(made) <= MOST_COUNTED:
-        made.append(at)
+    while at <= last and len(dates) <= MOST_COUNTED:
+        dates.append(at)
         at = next_start(at, period)
-    return made
+    return dates
 
 
 def countable(first: date, last: date) -> list[str]:

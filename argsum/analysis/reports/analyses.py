@@ -258,23 +258,23 @@ def about(run: Run) -> str:
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
-    asked = {call.pk: AnalysisCallKey.of(call.subject_ids) for call in calls}
+    key = {call.pk: AnalysisCallKey.of(call.subject_ids) for call in calls}
     rows = FoundPoint.objects.filter(analysis__study=study)
-    points = rows.in_bulk({question.point for question in asked.values()})
-    written = WrittenPoint.objects.filter(call__in=list(asked))
+    points = rows.in_bulk({question.point for question in key.values()})
+    written = WrittenPoint.objects.filter(call__in=list(key))
     replies = {row.call_id: row for row in written}
     return {
         pk: [_item(points.get(question.point), question, replies.get(pk))]
-        for pk, question in asked.items()
+        for pk, question in key.items()
     }
 
 
 def _item(
-    point: FoundPoint | None, asked: AnalysisCallKey, row: WrittenPoint | None
+    point: FoundPoint | None, key: AnalysisCallKey, row: WrittenPoint | None
 ) -> RequestItem | None:
     if point is None:
         return None
-    context = _("attempt %d") % asked.attempt
+    context = _("attempt %d") % key.attempt
     if row is None:
         return RequestItem(point.written, context)
     note = str(row.get_verdict_display()) if row.text else ""

@@ -167,30 +167,30 @@ def count(analysis: Analysis) -> CommentCounts:
     import numpy as np
 
     points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
-    made = CommentCounts(
+    counts = CommentCounts(
         list(points.order_by("-comments", "position").values_list("pk", flat=True))
     )
-    place = {pk: at for at, pk in enumerate(made.points)}
+    place = {pk: at for at, pk in enumerate(counts.points)}
     statements = CommentStatement.objects.filter(argument__placements__analysis=analysis)
     pairs = statements.order_by().values_list("comment", "argument__placements__point")
     comments, numbers = _pairs(pairs.iterator(PIECE), place)
     rows = Comment.objects.filter(cell=analysis.cell_id).order_by("position")
     waiting = _waiting(analysis, comments)
     keys, days, columns = _read(rows.values_list("pk", "attributes", "written_on"), waiting)
-    made.comments, made.waiting = len(keys), len(waiting)
+    counts.comments, counts.waiting = len(keys), len(waiting)
     # Which comment of the reading each pair is about; a comment mentions a key point once.
     order = np.argsort(keys)
     comments, numbers = comments[numbers != UNPLACED], numbers[numbers != UNPLACED]
     at = order[np.searchsorted(keys, comments, sorter=order)]
-    both = np.unique(at * (len(made.points) + 1) + numbers)
-    at, numbers = np.divmod(both, len(made.points) + 1)
-    made.columns = [
-        _column(column, at, numbers, len(keys), len(made.points)) for column in columns
+    both = np.unique(at * (len(counts.points) + 1) + numbers)
+    at, numbers = np.divmod(both, len(counts.points) + 1)
+    counts.columns = [
+        _column(column, at, numbers, len(keys), len(counts.points)) for column in columns
     ]
-    made.further = max(0, len(made.columns) - MOST_COLUMNS)
-    del made.columns[MOST_COLUMNS:]
-    _days(made, days, at, numbers)
-    return made
+    counts.further = max(0, len(counts.columns) - MOST_COLUMNS)
+    del counts.columns[MOST_COLUMNS:]
+    _days(counts, days, at, numbers)
+    return counts
 
 
 def _pairs(
@@ -200,8 +200,8 @@ def _pairs(
     import numpy as np
 
     pairs = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
-    made = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return made[:, 0], made[:, 1]
+    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
 
 
 def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
@@ -293,10 +293,10 @@ def _column(
 
 
 def _days(
-    made: CommentCounts, days: list[tuple[int, date]], at: np.ndarray, numbers: np.ndarray
+    counts: CommentCounts, days: list[tuple[int, date]], at: np.ndarray, numbers: np.ndarray
 ) -> None:
     """Comments, and mentions of key points, of every day on which somebody wrote."""
-    made.dated = len(days)
+    counts.dated = len(days)
     sizes: dict[date, int] = {}
     for _comment, day in days:
         sizes[day] = sizes.get(day, 0) + 1
@@ -306,7 +306,7 @@ def _days(
         if comment in day_of:
             mine = hits[day_of[comment]]
             mine[number] = mine.get(number, 0) + 1
-    made.days = [(day, sizes[day], hits[day]) for day in sorted(sizes)]
+    counts.days = [(day, sizes[day], hits[day]) for day in sorted(sizes)]
 
 
 def _natural(value: str) -> list[tuple[int, int, str]]:
@@ -421,12 +421,12 @@ def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
 
 def runs(filled: Sequence[bool]) -> list[int]:
     """Numbers what hangs together: it rises by one behind every gap."""
-    made, number = [], 0
+    numbers, number = [], 0
     for at, is_filled in enumerate(filled):
         if at and not is_filled and filled[at - 1]:
             number += 1
-        made.append(number)
-    return made
+        numbers.append(number)
+    return numbers
 
 
 def as_row(point: str, at: date, share: Any, run: int) -> dict[str, Any]:

@@ -64,14 +64,14 @@ class AnalysisSettings:
 def settings_of(analysis: Analysis) -> AnalysisSettings:
     """In one query, for the analyses of the same statements that are there already."""
     choice = analysis.choice
-    taken = str(choice.get("setting", ""))
+    selection = str(choice.get("setting", ""))
     others = _others(analysis)
     tried = [
         TriedSetting(
             setting=str(trial.get("setting", "")),
             points=int(trial.get("points", 0)),
             share=trial.get("share"),
-            is_taken=str(trial.get("setting", "")) == taken,
+            is_taken=str(trial.get("setting", "")) == selection,
             analysis=others.get(str(trial.get("setting", ""))),
         )
         for trial in choice.get("tried", [])
@@ -188,22 +188,24 @@ class Report:
     caveats: Sequence[str]
 
 
-def report_of(analysis: Analysis, counts: CommentCounts | None, asked: ReportRequest) -> Report:
+def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportRequest) -> Report:
     """Read the report; some fifteen queries, however many comments there are.
 
     ``counts`` may be None where nothing is compared.
     """
     from argsum.analysis.methods.prevalence import Share
 
-    shown = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by("-comments", "position")
-    points = list(shown.select_related("writer__prompt")[:MOST_POINTS])
-    writers = writers_of(shown)
-    counted = shown.aggregate(number=Count("pk"), statements=Sum("statements"))
+    ranking = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by(
+        "-comments", "position"
+    )
+    points = list(ranking.select_related("writer__prompt")[:MOST_POINTS])
+    writers = writers_of(ranking)
+    counted = ranking.aggregate(number=Count("pk"), statements=Sum("statements"))
     number, covered = counted["number"], counted["statements"] or 0
-    quotations = quotations_of(points, asked.quotations)
+    quotations = quotations_of(points, request.quotations)
     rest = analysis.placements.filter(point__isnull=True)
     behind = analysis.points.aggregate(n=Sum("statements"))["n"] or 0
-    column = chosen_column(counts, asked.attribute) if counts and asked.attribute else None
+    column = chosen_column(counts, request.attribute) if counts and request.attribute else None
     edits, undone = _edits(analysis)
     total = max(analysis.comments, points[0].comments if points else 0)
     reported = [
@@ -219,7 +221,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, asked: ReportReq
     nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
     return Report(
         analysis=analysis,
-        asked=asked,
+        asked=request,
         says=_says(reported, number, Share(covered, analysis.statements)),
         facts=_facts(analysis, covered, writers),
         points=reported,
@@ -227,7 +229,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, asked: ReportReq
         rest=nowhere,
         of_the_rest=_some(rest, OF_THE_REST),
         groups=compared(analysis, column, counts.points) if counts and column else None,
-        time=over_time(analysis, counts, asked.period) if counts and asked.period else None,
+        time=over_time(analysis, counts, request.period) if counts and request.period else None,
         edits=edits,
         undone=undone,
         caveats=caveats(analysis, is_edited=bool(edits), is_written=bool(writers)),
@@ -249,13 +251,13 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
     candidates = {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
     wanted = [key for own in candidates.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    made = {pk: [texts[key] for key in own] for pk, own in candidates.items()}
-    return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in made.items()}
+    quotations = {pk: [texts[key] for key in own] for pk, own in candidates.items()}
+    return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in quotations.items()}
 
 
 def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) -> list[str]:
     """What a reader has to know before using these figures."""
-    made = [
+    notes = [
         _(
             "Automatic analysis: a program found the key points and decided which statement "
             "belongs to which. Shares depend on both. Read the quotations, and check anything "
@@ -269,7 +271,7 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
     if is_written:
-        made.append(
+        notes.append(
             _(
                 "Written by a language model: it read some statements of each key point that it "
                 "worded, and may have left out or added something. Each text was checked "
@@ -277,7 +279,7 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
             )
         )
     if language := foreign_language(analysis):
-        made.append(
+        notes.append(
             _(
                 "Language: the comments seem to be %s. The match scorer was trained on English "
                 "texts and makes more mistakes in other languages."
@@ -285,8 +287,8 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
             % language
         )
     if not is_edited:
-        made.append(_("These key points have not been edited by hand."))
-    return made
+        notes.append(_("These key points have not been edited by hand."))
+    return notes
 
 
 def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
@@ -315,7 +317,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
     reasons = dict(CellArgument.LeftOut.choices)
     first, last = analysis.facets.get("first"), analysis.facets.get("last")
     scorer, quality = analysis.match_scorer, analysis.quality_scorer
-    made = [
+    facts = [
         (_("Topic"), analysis.cell.topic),
         (_("Dataset"), analysis.cell.dataset.name),
         (_("Comments"), f"{analysis.comments:,}"),
@@ -330,7 +332,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Worded by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
         (_("Completed"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
-    return [(name, text) for name, text in made if text]
+    return [(name, text) for name, text in facts if text]
 
 
 def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -362,14 +364,14 @@ def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
     """Who did what how often, without what was taken back; and how often that happened."""
     rows = analysis.changes.exclude(actor=None).order_by()
     undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
-    kept = rows.filter(undone_by=None).exclude(
+    changes = rows.filter(undone_by=None).exclude(
         verb__in=[
             PointChange.Verb.UNDONE,
             PointChange.Verb.PLACED,
             PointChange.Verb.WRITTEN,
         ]
     )
-    grouped = kept.values_list("actor__name", "actor__email", "verb").annotate(n=Count("pk"))
+    grouped = changes.values_list("actor__name", "actor__email", "verb").annotate(n=Count("pk"))
     people: dict[str, list[tuple[str, int]]] = {}
     words = dict(PointChange.Verb.choices)
     for name, email, verb, n in sorted(grouped):

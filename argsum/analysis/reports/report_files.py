@@ -94,47 +94,47 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 
 
 def _points(report: Report) -> list[ReportPart]:
-    made = [ReportPart("heading", _("Key points"))]
+    parts = [ReportPart("heading", _("Key points"))]
     note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
-    made.append(ReportPart("text", note if report.points else _("No key points to show.")))
+    parts.append(ReportPart("text", note if report.points else _("No key points to show.")))
     for point in report.points:
-        made.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))
+        parts.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))
         if point.quotations:
-            made.append(ReportPart("quotations", quotations=point.quotations))
+            parts.append(ReportPart("quotations", quotations=point.quotations))
     if report.beyond:
         text = ngettext(
             "%s more key point is in the table of key points.",
             "%s more key points are in the table of key points.",
             report.beyond,
         )
-        made.append(ReportPart("text", text % f"{report.beyond:,}"))
-    return made
+        parts.append(ReportPart("text", text % f"{report.beyond:,}"))
+    return parts
 
 
 def _rest(report: Report) -> list[ReportPart]:
-    made = [ReportPart("heading", _("Unmatched statements"))]
+    parts = [ReportPart("heading", _("Unmatched statements"))]
     text = _("%(k)s of %(n)s statements (%(share)s).")
     values = {
         "k": f"{report.rest.k:,}",
         "n": f"{report.rest.n:,}",
         "share": percents(report.rest),
     }
-    made.append(ReportPart("text", text % values))
+    parts.append(ReportPart("text", text % values))
     if report.of_the_rest:
-        made.append(ReportPart("quotations", quotations=report.of_the_rest))
-    return made
+        parts.append(ReportPart("quotations", quotations=report.of_the_rest))
+    return parts
 
 
 def _groups(comparison: GroupComparison, files: FilesOf) -> list[ReportPart]:
     finding = groups_finding(comparison)
-    made = [ReportPart("heading", _("By %s") % comparison.column)]
+    parts = [ReportPart("heading", _("By %s") % comparison.column)]
     if finding:
-        made += [ReportPart("finding", finding.says), ReportPart("text", finding.sure)]
+        parts += [ReportPart("finding", finding.says), ReportPart("text", finding.sure)]
     figure = groups_figure(comparison, files("groups"), [])
     if figure.alt:
-        made.append(ReportPart("chart", chart=figure))
-    made.append(ReportPart("table", table=groups_sheet(comparison), note=_method(figure)))
-    return made
+        parts.append(ReportPart("chart", chart=figure))
+    parts.append(ReportPart("table", table=groups_sheet(comparison), note=_method(figure)))
+    return parts
 
 
 def groups_sheet(comparison: GroupComparison) -> PageTable:
@@ -160,13 +160,13 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
     finding = trends_finding(trend)
     chosen = trend.rows[:CHARTED]
     figure, _all = trends_figures(trend, chosen, files("trends"))
-    made = [
+    parts = [
         ReportPart("heading", _("Over time")),
         ReportPart("finding", finding.says),
         ReportPart("text", finding.sure),
     ]
     if chosen:
-        made.append(ReportPart("chart", chart=figure))
+        parts.append(ReportPart("chart", chart=figure))
     rows = [
         [
             row.point.text,
@@ -178,8 +178,8 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
     ]
     columns = [_("Key point"), _("Share"), _("Change, points"), _("p (Holm)")]
     table = PageTable(columns, rows, [False, True, True, True])
-    made.append(ReportPart("table", table=table, note=_method(figure)))
-    return made
+    parts.append(ReportPart("table", table=table, note=_method(figure)))
+    return parts
 
 
 def _edits(report: Report) -> list[ReportPart]:
@@ -190,11 +190,11 @@ def _edits(report: Report) -> list[ReportPart]:
         (edit.person, ", ".join(f"{verb}: {n:,}" for verb, n in edit.verbs))
         for edit in report.edits
     ]
-    made = [ReportPart("heading", _("Edits by hand")), ReportPart("facts", facts=facts)]
+    parts = [ReportPart("heading", _("Edits by hand")), ReportPart("facts", facts=facts)]
     if report.undone:
         text = ngettext("%s edit was undone.", "%s edits were undone.", report.undone)
-        made.append(ReportPart("text", text % f"{report.undone:,}"))
-    return made
+        parts.append(ReportPart("text", text % f"{report.undone:,}"))
+    return parts
 
 
 def _with_bounds(share: Any) -> str:
@@ -265,8 +265,8 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
     states = dict(FoundPoint.State.choices)
     for row in _pieces(analysis):
         _position, _said, point, text, state, statement, score, by_hand, *comment, attributes = row
-        given = attributes or {}
-        further = {name: value for name, value in given.items() if name not in own}
+        fields = attributes or {}
+        further = {name: value for name, value in fields.items() if name not in own}
         yield (
             str(point) if point else None,
             text,
@@ -275,7 +275,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
             score,
             by_hand,
             *comment,
-            *(given.get(name) for name in names),
+            *(fields.get(name) for name in names),
             json.dumps(further, ensure_ascii=False) if further else None,
         )
 
@@ -316,9 +316,9 @@ def column_names(counts: CommentCounts) -> list[str]:
     return [column.name for column in counts.columns]
 
 
-def _free(name: str, taken: dict[str, type]) -> str:
+def _free(name: str, columns: dict[str, type]) -> str:
     """A name that no column has."""
-    while name in taken:
+    while name in columns:
         name = f"{name} (comment)"
     return name
 

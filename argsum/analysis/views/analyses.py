@@ -78,8 +78,10 @@ def analyses(request: StudyRequest, study: Study) -> HttpResponse:
         "has_dataset": study.argument_datasets.exists(),
         "is_active": any(analysis.is_active for analysis in page),
     }
-    shown = "argsum/analysis/_analyses.html" if request.htmx else "argsum/analysis/analyses.html"
-    return render(request, shown, context)
+    template = (
+        "argsum/analysis/_analyses.html" if request.htmx else "argsum/analysis/analyses.html"
+    )
+    return render(request, template, context)
 
 
 @study_page(*RESEARCHERS)
@@ -91,11 +93,11 @@ def analysis_new(request: StudyRequest, study: Study) -> HttpResponse:
     context = {"study": study, "form": form, "has_dataset": own.exists()}
     if request.method == "POST" and form.is_valid():
         try:
-            made = start_analysis(study=study, actor=request.user, **form.cleaned_data)
+            analysis = start_analysis(study=study, actor=request.user, **form.cleaned_data)
         except AnalysisRefused as reason:
             form.add_error(None, str(reason))
         else:
-            return redirect("analysis", study.public_id, made.public_id)
+            return redirect("analysis", study.public_id, analysis.public_id)
     status = 422 if request.method == "POST" else 200
     return render(request, "argsum/analysis/analysis_new.html", context, status=status)
 
@@ -106,14 +108,16 @@ def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID)
     """Start an analysis for each topic of a dataset, all with what is usual."""
     argument_dataset = get_object_or_404(study.argument_datasets, public_id=dataset_id)
     try:
-        made = analyse_dataset(study=study, actor=request.user, dataset=argument_dataset)
+        analyses = analyse_dataset(study=study, actor=request.user, dataset=argument_dataset)
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
         return redirect("dataset", study.public_id, argument_dataset.public_id)
-    if len(made) == 1:
-        return redirect("analysis", study.public_id, made[0].public_id)
-    told = ngettext("%d analysis is in progress.", "%d analyses are in progress.", len(made))
-    messages.success(request, told % len(made))
+    if len(analyses) == 1:
+        return redirect("analysis", study.public_id, analyses[0].public_id)
+    sentence = ngettext(
+        "%d analysis is in progress.", "%d analyses are in progress.", len(analyses)
+    )
+    messages.success(request, sentence % len(analyses))
     response = redirect("analyses", study.public_id)
     response["Location"] += f"?dataset={argument_dataset.public_id}"
     return response
@@ -158,7 +162,7 @@ def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
     """Analyse the same comments with another of the settings that were looked at."""
     analysis = analysis_or_404(study, analysis_id)
     try:
-        made = start_analysis(
+        new_analysis = start_analysis(
             study=study,
             actor=request.user,
             cell=analysis.cell,
@@ -169,7 +173,7 @@ def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
         return redirect("analysis", study.public_id, analysis.public_id)
-    return redirect("analysis", study.public_id, made.public_id)
+    return redirect("analysis", study.public_id, new_analysis.public_id)
 
 
 @study_page(*RESEARCHERS)
@@ -263,8 +267,8 @@ def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> Htt
                 "new_comments": new_comments(row),
                 "new_statements": new_statements(row),
             }
-    shown = "argsum/analysis/_points.html" if request.htmx else "argsum/analysis/analysis.html"
-    return render(request, shown, context)
+    template = "argsum/analysis/_points.html" if request.htmx else "argsum/analysis/analysis.html"
+    return render(request, template, context)
 
 
 @study_page(*RESEARCHERS)
@@ -278,13 +282,13 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
             raise EditRefused(first_error(form))
         change = _edit(request, analysis, form.cleaned_data)
     except EditRefused as reason:
-        told = {
+        feedback = {
             "problem": str(reason),
             "typed": request.POST.get("text", ""),
             "verb": request.POST.get("verb", ""),
             "chosen": set(request.POST.getlist("point")),
         }
-        return answer(request, analysis, **told)
+        return answer(request, analysis, **feedback)
     return answer(request, analysis, change=change)
 
 
@@ -298,13 +302,13 @@ def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
     }
 
 
-def answer(request: StudyRequest, analysis: Analysis, **told: Any) -> HttpResponse:
+def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpResponse:
     """The list of key points with what became of an edit; without script the page of it."""
     study = analysis.study
-    problem = told.get("problem", "")
+    problem = feedback.get("problem", "")
     if request.htmx:
         fresh = analysis_or_404(study, analysis.public_id)
-        context = {"study": study, "analysis": fresh, "here": "points"} | told
+        context = {"study": study, "analysis": fresh, "here": "points"} | feedback
         context |= _points_context(request, fresh)
         status = 422 if problem else 200
         return render(request, "argsum/analysis/_points.html", context, status=status)

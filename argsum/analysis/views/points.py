@@ -124,10 +124,10 @@ def _shown(
     point: FoundPoint | None,
     *,
     status: int = 200,
-    **told: Any,
+    **feedback: Any,
 ) -> HttpResponse:
     context = state_context(analysis.study, analysis)
-    context |= {"point": point, "here": "" if point else "rest"} | told
+    context |= {"point": point, "here": "" if point else "rest"} | feedback
     context |= _statements_context(request, analysis, point)
     if request.htmx:
         return render(request, "argsum/analysis/_statements.html", context, status=status)
@@ -168,13 +168,13 @@ def _edited(request: StudyRequest, analysis: Analysis, point: FoundPoint | None)
             raise EditRefused(first_error(form))
         message, change = _edit(request, analysis, point, form.cleaned_data)
     except EditRefused as reason:
-        told = {
+        feedback = {
             "problem": str(reason),
             "typed": request.POST.get("text", ""),
             "verb": request.POST.get("verb", ""),
             "chosen": set(request.POST.getlist("statement")),
         }
-        return answer_of_point(request, analysis, point, **told)
+        return answer_of_point(request, analysis, point, **feedback)
     response = answer_of_point(request, analysis, point, said=message, change=change)
     if request.htmx and form.cleaned_data["verb"] == SPLIT_ALL:
         # The whole page says how far the worker is.
@@ -183,18 +183,20 @@ def _edited(request: StudyRequest, analysis: Analysis, point: FoundPoint | None)
 
 
 def answer_of_point(
-    request: StudyRequest, analysis: Analysis, point: FoundPoint | None, **told: Any
+    request: StudyRequest, analysis: Analysis, point: FoundPoint | None, **feedback: Any
 ) -> HttpResponse:
     """The page of a key point, or of what fits none, with what became of an edit.
 
     A refusal comes with what the person had typed and chosen.
     """
-    if request.htmx or told.get("problem"):
+    if request.htmx or feedback.get("problem"):
         if point is not None:
             point.refresh_from_db()
         fresh = analysis_or_404(analysis.study, analysis.public_id)
-        return _shown(request, fresh, point, status=422 if told.get("problem") else 200, **told)
-    messages.success(request, told.get("said") or _("The edit was undone."))
+        return _shown(
+            request, fresh, point, status=422 if feedback.get("problem") else 200, **feedback
+        )
+    messages.success(request, feedback.get("said") or _("The edit was undone."))
     return redirect(_point_address(request, analysis, point))
 
 
@@ -209,8 +211,8 @@ def _edit(
         usual |= {"point": point, "statements": keys}
         if verb == MOVE:
             change = move_statements(**usual, to=_target(analysis, data["to"]))
-            told = ngettext("%s statement was moved.", "%s statements were moved.", len(keys))
-            return told % f"{len(keys):,}", change
+            sentence = ngettext("%s statement was moved.", "%s statements were moved.", len(keys))
+            return sentence % f"{len(keys):,}", change
         change = split_point(**usual, text=data["text"])
         return _("“%s” is now a separate key point.") % data["text"], change
     if point is None:
@@ -306,15 +308,15 @@ def analysis_undo(
     return _history_response(request, analysis, is_undone=True)
 
 
-def _history_response(request: StudyRequest, analysis: Analysis, **told: Any) -> HttpResponse:
+def _history_response(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpResponse:
     came_from = request.POST.get("from", "")
     if came_from == POINTS:
-        return answer(request, analysis, **told)
+        return answer(request, analysis, **feedback)
     wanted = id_from(came_from)
     point = analysis.points.filter(public_id=wanted).first() if wanted else None
     if point or came_from == REST:
-        return answer_of_point(request, analysis, point, **told)
-    if problem := told.get("problem"):
+        return answer_of_point(request, analysis, point, **feedback)
+    if problem := feedback.get("problem"):
         messages.error(request, problem)
     else:
         messages.success(request, _("The edit was undone."))

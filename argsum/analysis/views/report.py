@@ -81,8 +81,8 @@ def analysis_groups_figure(
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
     if column is None:
         return figure_file(request, [], figure, format)
-    shown = groups.compared(analysis, column, counts.points)
-    card = groups.groups_figure(shown, groups_files(analysis, column), [])
+    comparison = groups.compared(analysis, column, counts.points)
+    card = groups.groups_figure(comparison, groups_files(analysis, column), [])
     return figure_file(request, [card], figure, format)
 
 
@@ -95,15 +95,15 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         return render(
             request, "argsum/analysis/comparing/trends.html", context | {"is_waiting": True}
         )
-    shown = _trend_selection(request, analysis)
-    context["found"] = shown.found
-    if shown.found is not None:
+    selection = _trend_selection(request, analysis)
+    context["found"] = selection.found
+    if selection.found is not None:
         context |= {
-            "finding": trends.trends_finding(shown.found),
-            "cards": trends.trends_figures(shown.found, shown.chosen, shown.files),
-            "periods": [(choice, trends.WORDS[choice]) for choice in shown.found.choices],
-            "offered": shown.offered,
-            "chosen": {row.point.pk for row in shown.chosen},
+            "finding": trends.trends_finding(selection.found),
+            "cards": trends.trends_figures(selection.found, selection.chosen, selection.files),
+            "periods": [(choice, trends.WORDS[choice]) for choice in selection.found.choices],
+            "offered": selection.offered,
+            "chosen": {row.point.pk for row in selection.chosen},
         }
     return render(request, "argsum/analysis/comparing/trends.html", context)
 
@@ -113,10 +113,10 @@ def analysis_trends_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send a table, or the chart of the chosen key points."""
-    shown = _trend_selection(request, finished_or_404(study, analysis_id))
+    selection = _trend_selection(request, finished_or_404(study, analysis_id))
     cards: list[Figure] = []
-    if shown.found is not None:
-        cards = trends.trends_figures(shown.found, shown.chosen, shown.files)
+    if selection.found is not None:
+        cards = trends.trends_figures(selection.found, selection.chosen, selection.files)
     return figure_file(request, cards, figure, format)
 
 
@@ -166,16 +166,16 @@ def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
 def _groups_context(
     request: StudyRequest, analysis: Analysis, counts: CommentCounts, column: CommentColumn
 ) -> dict[str, Any]:
-    shown = groups.compared(analysis, column, counts.points)
-    page = Paginator(shown.rows, PER_PAGE).get_page(request.GET.get("page"))
-    part = replace(shown, rows=list(page.object_list))
+    comparison = groups.compared(analysis, column, counts.points)
+    page = Paginator(comparison.rows, PER_PAGE).get_page(request.GET.get("page"))
+    part = replace(comparison, rows=list(page.object_list))
     rows = groups.cells_of(part, partial(point_address, analysis))
-    finding: Conclusion | None = groups.groups_finding(shown)
+    finding: Conclusion | None = groups.groups_finding(comparison)
     return {
-        "found": shown,
+        "found": comparison,
         "finding": finding,
         "page": page,
-        "card": groups.groups_figure(shown, groups_files(analysis, column), rows),
+        "card": groups.groups_figure(comparison, groups_files(analysis, column), rows),
     }
 
 
@@ -227,14 +227,14 @@ def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         context = {"study": study, "analysis": analysis, "here": "report", "is_waiting": True}
         return render(request, "argsum/analysis/comparing/report.html", context)
     counts = counted(analysis)
-    asked = asked_for(request, counts)
-    report = report_of(analysis, counts, asked)
+    options = asked_for(request, counts)
+    report = report_of(analysis, counts, options)
     context = {
         "study": study,
         "analysis": analysis,
         "here": "report",
-        "asked": asked,
-        "parts": parts_of(report, partial(_chart_files, analysis, asked)),
+        "asked": options,
+        "parts": parts_of(report, partial(_chart_files, analysis, options)),
         "numbers": QUOTATIONS,
         "columns": [column.name for column in counts.comparable],
         "periods": [(period, trends.WORDS[period]) for period in periods_of(counts)],
@@ -274,9 +274,9 @@ def periods_of(counts: CommentCounts) -> list[str]:
 
 def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[ReportPart]]:
     counts = counted(analysis)
-    asked = asked_for(request, counts)
-    report = report_of(analysis, counts, asked)
-    return report, parts_of(report, partial(_chart_files, analysis, asked))
+    options = asked_for(request, counts)
+    report = report_of(analysis, counts, options)
+    return report, parts_of(report, partial(_chart_files, analysis, options))
 
 
 def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
@@ -321,9 +321,9 @@ def _picture(part: ReportPart) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
 
 
-def _chart_files(analysis: Analysis, asked: ReportRequest, figure: str) -> Files:
+def _chart_files(analysis: Analysis, request: ReportRequest, figure: str) -> Files:
     """Where the charts of the page come from."""
-    choice = {"attribute": asked.attribute} if figure == "groups" else {"period": asked.period}
+    choice = {"attribute": request.attribute} if figure == "groups" else {"period": request.period}
     query = urlencode(choice)
     return Files(
         view=f"analysis_{figure}_figure",

@@ -72,14 +72,14 @@ PROMPTS = {
 }
 
 
-def write_request(prompt: PromptVersion, shown: SummarySet) -> CallRequest:
+def write_request(prompt: PromptVersion, summary_set: SummarySet) -> CallRequest:
     """The request about one set, with its texts quoted and without hidden characters.
 
     The set comes with its cell, its summaries and the cell's key points, all in order.
     """
-    summaries = [neutralise(summary.text) for summary in shown.summaries.all()]
+    summaries = [neutralise(summary.text) for summary in summary_set.summaries.all()]
     texts = list(summaries)
-    cell = shown.cell
+    cell = summary_set.cell
     values = {
         "topic": quote(neutralise(cell.topic).text),
         "stance": SIDES[Cell.Stance(cell.stance)],
@@ -316,11 +316,11 @@ def _row(run: Run, reply: EndedCall) -> CountReply:
 def _wrong_scores(run: Run) -> list[str]:
     """Stored scores that the replies do not give."""
     stored = dict(run.metric_scores.values_list("summary_set", "value"))
-    made = {score.summary_set_id: score.value for score in scores_of(run, stored)}
+    values = {score.summary_set_id: score.value for score in scores_of(run, stored)}
     counted = set(run.count_replies.values_list("summary_set", flat=True))
     problems = [f"set {key} has replies but no score" for key in sorted(counted - set(stored))]
     for key, value in stored.items():
-        recount = made.get(key)
+        recount = values.get(key)
         if (value is None) != (recount is None) or abs((value or 0) - (recount or 0)) > 1e-9:
             problems.append(f"the score of set {key} does not match its replies")
     return problems
@@ -343,9 +343,9 @@ def _sets(study: Study) -> QuerySet[SummarySet]:
     return counted_sets(study, target_of()).select_related("cell").defer(*LONG)
 
 
-def _draft(study: Study, version: PromptVersion, shown: Model) -> tuple[Run, list[Model]]:
+def _draft(study: Study, version: PromptVersion, model: Model) -> tuple[Run, list[Model]]:
     spec = {"target": target_of(), "seed": 1}
-    return Run(study=study, kind=KIND, prompt=version, spec=spec), [shown]
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [model]
 
 
 COUNTING = PreviewTargets(lazy("Set of key points"), _sets, _draft)

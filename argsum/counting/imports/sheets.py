@@ -44,16 +44,16 @@ def dataset_of(options: Mapping[str, Any]) -> str:
 
 def rater_of(options: Mapping[str, Any], file_name: str) -> str:
     """The name of the rater asked for, or the file's without its ending."""
-    asked = str(options.get("rater") or "").strip()
-    return (asked or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+    name = str(options.get("rater") or "").strip()
+    return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
 
 
 def references_of(options: Mapping[str, Any]) -> str:
     """What was said of references that are worded otherwise; raises ImportRefused."""
-    asked = str(options.get("references") or "").strip()
-    if asked not in ("", ONLY_SAME, BY_ORDER):
-        raise ImportRefused(_("References must be “same” or “order”, not “%s”.") % asked[:40])
-    return asked
+    references = str(options.get("references") or "").strip()
+    if references not in ("", ONLY_SAME, BY_ORDER):
+        raise ImportRefused(_("References must be “same” or “order”, not “%s”.") % references[:40])
+    return references
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,19 +220,19 @@ class SetFinder:
         Raises NotThisSet.
         """
         key = self._key(counted)
-        made = {"cells": "same" if key in self._cells else "new"}
+        outcomes = {"cells": "same" if key in self._cells else "new"}
         cell = self._cells.get(key) or self._new_cell(key)
         self._check_references(cell, key, counted.references)
         place = key, counted.system
         known = self._sets.get(place)
         if known is None:
-            made["sets"] = "new"
+            outcomes["sets"] = "new"
             known = self._new_set(cell, place, counted)
         elif self._texts[place] != list(counted.summaries):
             raise NotThisSet(_("another set of this system was imported for this topic"))
         else:
-            made["sets"] = "same"
-        return known, made
+            outcomes["sets"] = "same"
+        return known, outcomes
 
     def _key(self, counted: CountedSet) -> CellKey:
         """The cell of a row; a topic in another case or punctuation is the one that is there."""
@@ -249,19 +249,19 @@ class SetFinder:
         self._tell(fitting[0], ReferenceMatch(counted.topic, fitting[0][0], None))
         return fitting[0]
 
-    def _tell(self, key: CellKey, taken: ReferenceMatch) -> None:
+    def _tell(self, key: CellKey, match: ReferenceMatch) -> None:
         """Once for each text of a cell."""
-        if (key, taken.given) in self._told:
+        if (key, match.given) in self._told:
             return
-        self._told.add((key, taken.given))
+        self._told.add((key, match.given))
         remark = _("“%(given)s” is matched with “%(known)s”") % {
-            "given": taken.given,
-            "known": taken.known,
+            "given": match.given,
+            "known": match.known,
         }
-        if taken.shared is None:
+        if match.shared is None:
             self.remarks.append(f"{remark}.")
         else:
-            shared = _("shared words: %s") % f"{taken.shared:.0%}"
+            shared = _("shared words: %s") % f"{match.shared:.0%}"
             self.remarks.append(f"{remark} ({shared}).")
 
     def _new_cell(self, key: CellKey) -> Cell:
@@ -302,15 +302,15 @@ class SetFinder:
         if self.how == ONLY_SAME:
             raise NotThisSet(refusal)
         try:
-            taken = (by_order if self.how == BY_ORDER else same_references)(texts, known)
+            matches = (by_order if self.how == BY_ORDER else same_references)(texts, known)
         except OtherReferences as reason:
             raise NotThisSet(f"{refusal}: {reason}") from None
-        for match in taken:
+        for match in matches:
             self._tell(key, match)
 
     def _new_set(self, cell: Cell, place: tuple[CellKey, str], counted: CountedSet) -> SummarySet:
         self._last += 1
-        made = SummarySet(
+        new_set = SummarySet(
             study=self.study,
             cell=cell,
             system=counted.system,
@@ -319,14 +319,14 @@ class SetFinder:
             state=SummarySet.State.DONE,
         )
         if self.write:
-            made.save()
+            new_set.save()
             SystemSummary.objects.bulk_create(
-                SystemSummary(summary_set=made, position=at, text=text)
+                SystemSummary(summary_set=new_set, position=at, text=text)
                 for at, text in enumerate(counted.summaries)
             )
-        self._sets[place] = made
+        self._sets[place] = new_set
         self._texts[place] = list(counted.summaries)
-        return made
+        return new_set
 
 
 # Count sheets of a file: compared with those that are there, and the new ones added.
@@ -372,13 +372,13 @@ class CountReconciliation(Reconciliation):
         new = []
         for entry, summary_set in placed:
             sheet = stored.get((summary_set.pk, rater)) if summary_set.pk and rater else None
-            made = made_sheet(self.study, entry, summary_set, rater)
+            new_sheet = made_sheet(self.study, entry, summary_set, rater)
             if sheet is not None:
-                self._compare_sheet(entry, sheet, made)
+                self._compare_sheet(entry, sheet, new_sheet)
             else:
                 self.result(BOOK, "new")
-                made.position = self._places.take(made.position)
-                new.append(made)
+                new_sheet.position = self._places.take(new_sheet.position)
+                new.append(new_sheet)
         if self.write:
             CountSheet.objects.bulk_create(new)
 
@@ -391,7 +391,7 @@ class CountReconciliation(Reconciliation):
                 self._reject(entry, column, _("longer than %s characters") % most)
                 return None
         try:
-            summary_set, made = finder.find(counted)
+            summary_set, outcomes = finder.find(counted)
         except NotThisSet as reason:
             self._reject(entry, "", str(reason))
             return None
@@ -401,21 +401,21 @@ class CountReconciliation(Reconciliation):
             finder.remarks.clear()
         cell = counted.topic, counted.stance
         if cell not in self._cells:
-            self.result("cells", made["cells"])
+            self.result("cells", outcomes["cells"])
             self._cells.add(cell)
-        self.result("sets", made["sets"])
+        self.result("sets", outcomes["sets"])
         return summary_set
 
-    def _compare_sheet(self, entry: CountEntry, sheet: CountSheet, made: CountSheet) -> None:
-        if values_of(sheet) == values_of(made):
+    def _compare_sheet(self, entry: CountEntry, sheet: CountSheet, new_sheet: CountSheet) -> None:
+        if values_of(sheet) == values_of(new_sheet):
             self.result(BOOK, "same")
             return
         self.result(BOOK, "changed")
         shares = (sheet.coverage, sheet.redundancy)
-        shown = ", ".join(_("unsure") if share is None else f"{share:.3g}" for share in shares)
-        self.mention(entry.row, "coverage", self.changed(shown))
+        text = ", ".join(_("unsure") if share is None else f"{share:.3g}" for share in shares)
+        self.mention(entry.row, "coverage", self.changed(text))
         if self.write and self.update_changed:
-            changes = {name: getattr(made, name) for name in REPLACED}
+            changes = {name: getattr(new_sheet, name) for name in REPLACED}
             CountSheet.objects.filter(pk=sheet.pk).update(**changes)
 
     def _reject(self, entry: CountEntry, column: str, reason: str) -> None:

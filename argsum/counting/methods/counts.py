@@ -138,14 +138,14 @@ def undecided(marks: Marks, references: int, summaries: int) -> tuple[list[int],
 
 def marks_to_json(marks: Marks) -> dict[str, Any]:
     """As a sheet stores them; see `argsum.counting.models.CountSheet`."""
-    shown: dict[str, dict[str, Any]] = {}
+    references: dict[str, dict[str, Any]] = {}
     for place in sorted({*marks.levels, *marks.by}):
         covering = list(marks.by.get(place, ()))
-        shown[str(place)] = {"level": marks.levels.get(place, ""), "by": covering}
-    if not (shown or marks.groups or marks.partly or marks.empty):
+        references[str(place)] = {"level": marks.levels.get(place, ""), "by": covering}
+    if not (references or marks.groups or marks.partly or marks.empty):
         return {}
     return {
-        "references": shown,
+        "references": references,
         "groups": [list(group) for group in marks.groups],
         "partly": list(marks.partly),
         "empty": list(marks.empty),

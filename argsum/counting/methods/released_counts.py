@@ -227,14 +227,14 @@ def read_counts(
     UnreadableFile
         If it is no such table.
     """
-    shown = name or Path(path).name
+    file_name = name or Path(path).name
     sets: dict[tuple[str, str, str], CountedSet] = {}
     problems: list[Problem] = []
     not_done = 0
-    with open_table(path, name=shown, limits=limits) as table:
+    with open_table(path, name=file_name, limits=limits) as table:
         missing = [column for column in COLUMNS if column not in table.columns]
         if missing:
-            raise UnreadableFile(shown, f"has no column {', '.join(missing)}")
+            raise UnreadableFile(file_name, f"has no column {', '.join(missing)}")
         for row in table.rows:
             try:
                 record = counted_set(row)
@@ -247,7 +247,7 @@ def read_counts(
                 not_done += 1
             else:
                 sets[record.key] = record
-    return CountFile(PurePath(shown).stem, tuple(sets.values()), not_done, tuple(problems))
+    return CountFile(PurePath(file_name).stem, tuple(sets.values()), not_done, tuple(problems))
 
 
 def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
@@ -284,7 +284,7 @@ class ReferenceMatch:
     shared: float | None
 
 
-def same_references(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
+def same_references(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
     """Which references of a file stand for which of a dataset; equal texts are not named.
 
     Raises
@@ -298,10 +298,10 @@ def same_references(given: Sequence[str], known: Sequence[str]) -> list[Referenc
     >>> [each.known for each in same_references(["buses are SAFE"], ["Buses are safe."])]
     ['Buses are safe.']
     """
-    if len(given) != len(known):
-        raise OtherReferences(f"{len(given)} references, but the dataset has {len(known)}")
+    if len(texts) != len(known):
+        raise OtherReferences(f"{len(texts)} references, but the dataset has {len(known)}")
     matches, left, there = [], [], list(known)
-    for text in given:
+    for text in texts:
         if text in there:
             there.remove(text)
         else:
@@ -317,31 +317,31 @@ def same_references(given: Sequence[str], known: Sequence[str]) -> list[Referenc
     return [*matches, *_by_words(others, there)] if others else matches
 
 
-def by_order(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
+def by_order(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
     """The first of the file for the first of the dataset, and so on, because somebody said so."""
-    if len(given) != len(known):
-        raise OtherReferences(f"{len(given)} references, but the dataset has {len(known)}")
-    pairs = zip(given, known, strict=True)
+    if len(texts) != len(known):
+        raise OtherReferences(f"{len(texts)} references, but the dataset has {len(known)}")
+    pairs = zip(texts, known, strict=True)
     return [ReferenceMatch(text, two, _shared(text, two)) for text, two in pairs if text != two]
 
 
-def _by_words(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
+def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
     # Readers of files are loaded at start.
     from scipy.optimize import linear_sum_assignment
 
     shared: NDArray[np.float64] = np.array(
-        [[_shared(text, two) for two in known] for text in given]
+        [[_shared(text, two) for two in known] for text in texts]
     )
     rows, columns = linear_sum_assignment(-shared)
     matches = []
     for row, column in zip(rows, columns, strict=True):
         own = float(shared[row, column])
         if own < FLOOR:
-            raise OtherReferences(f"no reference matches “{given[row]}”")
+            raise OtherReferences(f"no reference matches “{texts[row]}”")
         beside = [*np.delete(shared[row], column), *np.delete(shared[:, column], row)]
         if max(beside, default=0.0) > own - MARGIN:
-            raise OtherReferences(f"several references match “{given[row]}”")
-        matches.append(ReferenceMatch(given[row], known[column], own))
+            raise OtherReferences(f"several references match “{texts[row]}”")
+        matches.append(ReferenceMatch(texts[row], known[column], own))
     return matches
 
 

@@ -67,16 +67,16 @@ class CellEntry(ImportEntry):
 
 def dataset_name(options: Mapping[str, Any], file_name: str) -> str:
     """The name asked for, or the file's without its ending."""
-    asked = str(options.get("dataset") or "").strip()
-    return (asked or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+    name = str(options.get("dataset") or "").strip()
+    return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
 
 
 def recipe_of(options: Mapping[str, Any]) -> str:
     """The recipe asked for: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
-    asked = str(options.get("recipe") or "").strip()
-    if asked not in ("", PUBLISHED_RECIPE):
-        raise ImportRefused(_("There is no recipe named “%s”.") % asked[:40])
-    return asked
+    recipe = str(options.get("recipe") or "").strip()
+    if recipe not in ("", PUBLISHED_RECIPE):
+        raise ImportRefused(_("There is no recipe named “%s”.") % recipe[:40])
+    return recipe
 
 
 def asked_half(options: Mapping[str, Any]) -> Half | None:

@@ -135,16 +135,16 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
     ImportRefused
         For another word, and for a table of several columns, which needs their names.
     """
-    asked = str(options.get("first_row") or "").strip()
-    if asked not in ("", AS_COMMENT, AS_HEADER):
+    word = str(options.get("first_row") or "").strip()
+    if word not in ("", AS_COMMENT, AS_HEADER):
         text = _("“%s” is not valid for the first row. Use comment or header.")
-        raise ImportRefused(text % asked[:40])
-    if asked == AS_COMMENT and (len(table.columns) > 1 or table.kind in _RECORDS):
+        raise ImportRefused(text % word[:40])
+    if word == AS_COMMENT and (len(table.columns) > 1 or table.kind in _RECORDS):
         raise ImportRefused(
             _("The first row can only be a comment if the file has one column without a name.")
         )
-    if asked or len(table.columns) > 1 or table.kind in _RECORDS:
-        return asked == AS_COMMENT
+    if word or len(table.columns) > 1 or table.kind in _RECORDS:
+        return word == AS_COMMENT
     header = table.columns[0]
     if comment_columns([header]) or question_of(header):
         return False
@@ -153,19 +153,19 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
 
 def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterator[TableRow]]:
     """The columns that were chosen, else those proposed; raises ImportRefused for others."""
-    asked = dict(source.options.get("mapping") or {})
+    option = dict(source.options.get("mapping") or {})
     rows: Iterator[TableRow] = table.rows
-    if not asked:
+    if not option:
         head = beginning(table).rows
         return proposed(table.columns, head, table.titles), _chained(head, table.rows)
-    for name, column in asked.items():
+    for name, column in option.items():
         if column not in table.columns:
             text = _("%(file)s has no column “%(column)s” (%(field)s).")
             about = {"file": source.name, "column": column[:80], "field": name[:20]}
             raise ImportRefused(text % about)
-    if problems := wrong_columns(asked):
+    if problems := wrong_columns(option):
         raise ImportRefused(problems[0])
-    return asked, rows
+    return option, rows
 
 
 def _chained(head: Iterable[TableRow], rest: Iterable[TableRow]) -> Iterator[TableRow]:
@@ -218,12 +218,12 @@ def _topic(source: ImportSource) -> str:
 
 def _order(source: ImportSource, column: str | None) -> Order:
     """What was said, else what the whole column shows; raises ImportRefused for another word."""
-    asked = source.text("date_order")
-    if asked not in Order.__members__.values():
+    word = source.text("date_order")
+    if word not in Order.__members__.values():
         text = _("“%s” is not a date order. Use day or month for the part that comes first.")
-        raise ImportRefused(text % asked[:40])
-    if asked or column is None:
-        return Order(asked)
+        raise ImportRefused(text % word[:40])
+    if word or column is None:
+        return Order(word)
     with source.table(may_be_lines=True, is_again=True) as table:
         return order_of(as_words(row.values.get(column)) for row in table.rows)
 

@@ -177,8 +177,8 @@ class CommentReconciliation(Reconciliation):
         )
         self.result(COMMENTS, "changed" if is_other_text or is_otherwise else "same")
         if is_other_text:
-            shown = f"“{stored.text[:200]}”"
-            self.mention(entry.row, "comment", f"{entry.name[:40]}: {self.changed(shown)}")
+            quotation = f"“{stored.text[:200]}”"
+            self.mention(entry.row, "comment", f"{entry.name[:40]}: {self.changed(quotation)}")
         elif is_otherwise:
             self._otherwise += 1
         elif not entry.name and stored.source != entry.source:
@@ -381,8 +381,8 @@ class CommentsImportForm(ImportColumnsForm):
         initial["first_row"] = AS_COMMENT if has_first else AS_HEADER
         column = initial.get("map_comment") or columns[0]
         title = self.preview.titles.get(column, "")
-        asked = "" if has_first else question_of(title) or question_of(column)
-        initial["topic"] = self.file.options.get("topic") or asked
+        question = "" if has_first else question_of(title) or question_of(column)
+        initial["topic"] = self.file.options.get("topic") or question
         named = (data or {}).get("dataset") or initial["dataset"]
         topics = dict(self.names).get(named.strip(), [])
         return CommentsForm(

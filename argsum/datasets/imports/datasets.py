@@ -175,7 +175,7 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
 def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
     """Keys of the new arguments by their position in the file's cell."""
     last = cell.arguments.aggregate(last=Max("position"))["last"] or 0
-    made = CellArgument.objects.bulk_create(
+    arguments = CellArgument.objects.bulk_create(
         (
             CellArgument(
                 cell=cell,
@@ -189,13 +189,13 @@ def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int
         ),
         batch_size=PIECE,
     )
-    return {place: row.pk for place, row in zip(places, made, strict=True)}
+    return {place: row.pk for place, row in zip(places, arguments, strict=True)}
 
 
 def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
     """As `_add_arguments`."""
     last = cell.key_points.aggregate(last=Max("position"))["last"] or 0
-    made = ReferenceKeyPoint.objects.bulk_create(
+    points = ReferenceKeyPoint.objects.bulk_create(
         ReferenceKeyPoint(
             cell=cell,
             position=number,
@@ -205,7 +205,7 @@ def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, in
         )
         for number, place in enumerate(places, start=last + 1)
     )
-    return {place: row.pk for place, row in zip(places, made, strict=True)}
+    return {place: row.pk for place, row in zip(places, points, strict=True)}
 
 
 # Datasets of a file: compared with what is stored cell by cell, and filled up.
@@ -316,8 +316,8 @@ class DatasetReconciliation(Reconciliation):
             "by rows: %(funnel)s.",
             again,
         )
-        shown = "; ".join(self._funnels(PUBLISHED, None))
-        return [text % {"n": f"{again:,}", "funnel": shown.partition(": ")[2]}]
+        funnel = "; ".join(self._funnels(PUBLISHED, None))
+        return [text % {"n": f"{again:,}", "funnel": funnel.partition(": ")[2]}]
 
     def _funnels(self, steps: Sequence[str], half: Half | None) -> list[str]:
         """What is left of the file in each split."""

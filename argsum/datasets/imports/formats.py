@@ -237,12 +237,12 @@ class CommentFormat(Format):
     home: tuple[str, Text] | None = DATASETS_PAGE
 
     def guess(
-        self, file: "ImportFile", shown: "FilePreview", options: Mapping[str, Any]
+        self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Columns by their names, and by the length of what is in them."""
-        is_own = shown.columns[: len(OWN)] == OWN
-        mapping = proposed(shown.columns, shown.rows, shown.titles)
-        return guessed(file, shown, mapping, is_own=is_own)
+        is_own = preview.columns[: len(OWN)] == OWN
+        mapping = proposed(preview.columns, preview.rows, preview.titles)
+        return guessed(file, preview, mapping, is_own=is_own)
 
     def follow(self, file: "ImportFile") -> Text:
         """New key points, or places at those that are here."""

@@ -318,10 +318,10 @@ def as_text(values: Mapping[str, Value], column: str) -> str:
 
 def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
     """1 or -1; 0 without a stance, which only some files may leave out."""
-    given = as_text(values, "stance")
-    stance = _one_of(_STANCES, "stance", given, "1, -1, pro, con")
+    text = as_text(values, "stance")
+    stance = _one_of(_STANCES, "stance", text, "1, -1, pro, con")
     if is_needed and stance == 0:
-        raise Misfit("stance", f"{given[:40]!a} is not one of 1, -1, pro, con")
+        raise Misfit("stance", f"{text[:40]!a} is not one of 1, -1, pro, con")
     return stance
 
 
@@ -359,10 +359,10 @@ def as_quality(values: Mapping[str, Value]) -> float | None:
     return number
 
 
-def _one_of(offered: Mapping[str, T], column: str, given: str, shown: str) -> T:
-    plain = given.strip().lower().removesuffix(".0")
+def _one_of(offered: Mapping[str, T], column: str, text: str, choices: str) -> T:
+    plain = text.strip().lower().removesuffix(".0")
     if plain not in offered:
-        raise Misfit(column, f"{given[:40]!a} is not one of {shown}")
+        raise Misfit(column, f"{text[:40]!a} is not one of {choices}")
     return offered[plain]
 
 

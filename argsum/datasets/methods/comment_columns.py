@@ -194,11 +194,11 @@ def proposed(
 
 
 def _all_dates(
-    headers: Sequence[str], rows: Sequence[TableRow], taken: Mapping[str, str]
+    headers: Sequence[str], rows: Sequence[TableRow], mapping: Mapping[str, str]
 ) -> list[str]:
     """Columns in which every value is a date."""
     dates = []
-    for header in (column for column in headers if column not in taken.values()):
+    for header in (column for column in headers if column not in mapping.values()):
         values = [row.values.get(header) for row in rows]
         texts = [as_words(value) for value in values if not is_missing(value)]
         if len(texts) > 1 and all(map(_is_date, texts)):
@@ -328,7 +328,7 @@ def plain_text(text: str) -> str:
     reader.feed(text)
     reader.close()
     lines = ("".join(reader.pieces)).split("\n")
-    return "\n".join(kept for line in lines if (kept := " ".join(_spaced(line).split())))
+    return "\n".join(content for line in lines if (content := " ".join(_spaced(line).split())))
 
 
 def _spaced(text: str) -> str:

@@ -207,11 +207,11 @@ def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
     ValueError
         For a step that does not exist.
     """
-    asked = {UNIQUE, *steps}
-    unknown = sorted(asked.difference(ALL_STEPS))
+    choices = {UNIQUE, *steps}
+    unknown = sorted(choices.difference(ALL_STEPS))
     if unknown:
         raise ValueError(f"{unknown[0]!a} is not a step; steps are {', '.join(ALL_STEPS)}")
-    return tuple(step for step in ALL_STEPS if step in asked)
+    return tuple(step for step in ALL_STEPS if step in choices)
 
 
 def first_failed(
@@ -303,10 +303,10 @@ def prepare(
         for place, (text, number) in enumerate(zip(texts, key_points, strict=True))
     ]
     if HALF in chosen and half is not None:
-        kept = [place for place, reason in enumerate(reasons) if reason == KEPT]
-        drawn = half_of([(groups[place], texts[place]) for place in kept], half)
-        for at in set(range(len(kept))) - drawn:
-            reasons[kept[at]] = OTHER_HALF
+        places = [place for place, reason in enumerate(reasons) if reason == KEPT]
+        drawn = half_of([(groups[place], texts[place]) for place in places], half)
+        for at in set(range(len(places))) - drawn:
+            reasons[places[at]] = OTHER_HALF
     return PreprocessedCell(
         tuple(reasons), funnel(Counter(reasons), steps=chosen, repeats=repeats)
     )

@@ -46,8 +46,8 @@ class HasValue(Func):
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
         own = f"SELECT value FROM JSON_EACH({sql}) WHERE key = %s"  # noqa: S608 - our own column
-        told = (*params, json.dumps(value.value), *params, name.value, value.value)
-        return f"(INSTR({sql}, %s) > 0 AND ({own}) = %s)", told
+        parameters = (*params, json.dumps(value.value), *params, name.value, value.value)
+        return f"(INSTR({sql}, %s) > 0 AND ({own}) = %s)", parameters
 
     def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
         """With the operator for text."""
@@ -113,8 +113,8 @@ def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comm
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:
     """Those of which no statement is kept."""
-    kept = CommentStatement.objects.filter(comment=OuterRef("pk"), argument__left_out="")
-    return rows.filter(~Exists(kept))
+    statements = CommentStatement.objects.filter(comment=OuterRef("pk"), argument__left_out="")
+    return rows.filter(~Exists(statements))
 
 
 def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
@@ -172,9 +172,11 @@ def _exported(cell: Cell, row: CommentRow, names: Sequence[str]) -> tuple:
     comment = row.comment
     attributes: Mapping[str, str] = comment.attributes
     day = comment.written_on.isoformat() if comment.written_on else ""
-    kept = "\n".join(statement.text for statement in row.statements if not statement.left_out)
+    statements = "\n".join(
+        statement.text for statement in row.statements if not statement.left_out
+    )
     left_out = "\n".join(statement.text for statement in row.statements if statement.left_out)
-    fields = (cell.topic, comment.name, day, comment.text, kept, left_out)
+    fields = (cell.topic, comment.name, day, comment.text, statements, left_out)
     return (*fields, *(attributes.get(name, "") for name in names))
 
 

@@ -231,31 +231,31 @@ def _funnels(
     dataset: Dataset, reasons: Mapping[str, Counter[str]], cells: Mapping[str, int]
 ) -> tuple[Funnel, ...]:
     repeats = dataset.recipe.get("repeats") or {}
-    made = []
+    funnels = []
     for split in Cell.Split.values:
         if split not in cells:
             continue
         is_of_statements = is_of_comments(dataset)
         if is_of_statements:
-            kept = (dataset.recipe.get("counts") or {}).get(split, {READ: 0})
+            tally = (dataset.recipe.get("counts") or {}).get(split, {READ: 0})
             # A database may keep them in another order.
-            counts = summed([kept])
+            counts = summed([tally])
         else:
             counts = funnel(
                 reasons.get(split, {}), steps=steps_of(dataset), repeats=repeats.get(split, 0)
             )
         comments = dataset.recipe.get(COMMENTS, 0) if is_of_statements else None
-        made.append(Funnel(split, cells[split], _as_steps(counts, is_of_statements), comments))
-    return tuple(made)
+        funnels.append(Funnel(split, cells[split], _as_steps(counts, is_of_statements), comments))
+    return tuple(funnels)
 
 
 def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[RecipeStep, ...]:
     before = counts[READ]
-    made = []
+    steps = []
     for key, left in counts.items():
-        made.append(RecipeStep(key, left, before - left, is_of_statements))
+        steps.append(RecipeStep(key, left, before - left, is_of_statements))
         before = left
-    return tuple(made)
+    return tuple(steps)
 
 
 @dataclass(frozen=True)

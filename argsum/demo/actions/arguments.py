@@ -73,7 +73,7 @@ def _add_set(
     clusters = [-1 if rng.random() < UNCLUSTERED else place for place in assigned]
     order = sorted(range(len(picks)), key=lambda place: -assigned.count(place))
     rank = {place: at for at, place in enumerate(order)} | {-1: -1}
-    made = SummarySet.objects.create(
+    summary_set = SummarySet.objects.create(
         study=run.study,
         cell=cell,
         system_run=run,
@@ -90,7 +90,7 @@ def _add_set(
     )
     SystemSummary.objects.bulk_create(
         SystemSummary(
-            summary_set=made,
+            summary_set=summary_set,
             position=at,
             text=texts[place],
             cluster=at,
@@ -98,7 +98,7 @@ def _add_set(
         )
         for at, place in enumerate(order)
     )
-    return made
+    return summary_set
 
 
 def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
@@ -212,7 +212,7 @@ def _sheet(
 def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None:
     """An open round over the first sets of each system, for members of the demo to count."""
     now = timezone.now()
-    made = CountingRound.objects.create(
+    counting_round = CountingRound.objects.create(
         study=study,
         name=_("Count key points (demo)"),
         state=CountingRound.State.OPEN,
@@ -226,11 +226,11 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
     half = len(sets) // 2
     chosen = [*sets[: ROUND_SIZE // 2], *sets[half : half + ROUND_SIZE // 2]]
     items = CountingItem.objects.bulk_create(
-        CountingItem(round=made, summary_set=summary_set, position=position)
+        CountingItem(round=counting_round, summary_set=summary_set, position=position)
         for position, summary_set in enumerate(chosen, start=1)
     )
     CountingSlot.objects.bulk_create(
-        CountingSlot(round=made, item=item, number=number)
+        CountingSlot(round=counting_round, item=item, number=number)
         for item in items
         for number in range(1, RATERS + 1)
     )

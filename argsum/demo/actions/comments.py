@@ -188,8 +188,8 @@ FOUND = Path(__file__).with_name("pool_found.json")
 def add_comments(*, study: Study, users: Mapping[str, User]) -> None:
     """Add a dataset of comments, and what was found in it."""
     actor = users[Role.RESEARCHER]
-    made = _write_analysis(study, write_comments(study, actor), actor)
-    _edit(made, actor)
+    analysis = _write_analysis(study, write_comments(study, actor), actor)
+    _edit(analysis, actor)
 
 
 def write_comments(study: Study, actor: User) -> Cell:
@@ -232,7 +232,7 @@ def raw_comments() -> list[RawComment]:
 def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
     content = json.loads(FOUND.read_text(encoding="utf-8"))
     match, quality = default_scorers(study, cell.dataset)
-    made = Analysis.objects.create(
+    analysis = Analysis.objects.create(
         study=study,
         number=(study.analyses.aggregate(last=Max("number"))["last"] or 0) + 1,
         name=cell.topic,
@@ -245,24 +245,24 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
         created_by=actor,
     )
     points = FoundPoint.objects.bulk_create(
-        FoundPoint(analysis=made, position=place, text=text, written=text)
+        FoundPoint(analysis=analysis, position=place, text=text, written=text)
         for place, text in enumerate(content["points"], start=1)
     )
     keys = dict(cell.arguments.filter(left_out="").values_list("text", "pk"))
     Placement.objects.bulk_create(
         Placement(
-            analysis=made,
+            analysis=analysis,
             argument_id=keys[text],
             point=None if at is None else points[at],
             score=score,
         )
         for text, (at, score) in content["placed"].items()
     )
-    count_points(made)
-    count_analysis(made)
-    made.save()
-    Analysis.objects.filter(pk=made.pk).update(done_at=Now(), placed_at=Now())
-    return made
+    count_points(analysis)
+    count_analysis(analysis)
+    analysis.save()
+    Analysis.objects.filter(pk=analysis.pk).update(done_at=Now(), placed_at=Now())
+    return analysis
 
 
 def _edit(analysis: Analysis, actor: User) -> None:

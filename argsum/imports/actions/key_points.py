@@ -65,8 +65,8 @@ def read_system_points(source: ImportSource) -> Iterator[Line]:
     for problem in file.problems:
         yield rejected(problem, of=BOOK)
     order = source.text("order")
-    asked = _asked(source.options)
-    sets = [_completed(output, asked, source) for output in file.sets]
+    cell = _asked(source.options)
+    sets = [_completed(output, cell, source) for output in file.sets]
     if order == NO_ORDER:
         sets = [replace(output, places=()) for output in sets]
     empty = sum(not output.points for output in sets)
@@ -94,19 +94,19 @@ def read_system_points(source: ImportSource) -> Iterator[Line]:
 def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
     """Topic and stance of a file that does not say."""
     topic = str(options.get("topic") or "").strip()[:LONGEST_TOPIC]
-    given = str(options.get("stance") or "").strip()
-    if not given:
+    stance = str(options.get("stance") or "").strip()
+    if not stance:
         return topic, None
     try:
-        return topic, as_stance({"stance": given}, is_needed=False)
+        return topic, as_stance({"stance": stance}, is_needed=False)
     except Misfit as misfit:
         raise ImportRefused(str(misfit)) from None
 
 
 def _completed(
-    system_set: SystemSet, asked: tuple[str, int | None], source: ImportSource
+    system_set: SystemSet, cell: tuple[str, int | None], source: ImportSource
 ) -> SystemSet:
-    topic, stance = asked
+    topic, stance = cell
     return replace(
         system_set,
         topic=system_set.topic or topic,
@@ -315,7 +315,7 @@ class SystemReconciliation(Reconciliation):
         points.sort(key=lambda pair: -(counts[pair[0]] or 0))
         rank = {old: new for new, (old, _point) in enumerate(points)} | {UNASSIGNED: UNASSIGNED}
         ranked = None if places is None else [rank[place] for place in places]
-        made = SummarySet.objects.create(
+        summary_set = SummarySet.objects.create(
             study=self.study,
             cell=cell,
             system=system_set.system,
@@ -334,7 +334,7 @@ class SystemReconciliation(Reconciliation):
         )
         SystemSummary.objects.bulk_create(
             SystemSummary(
-                summary_set=made,
+                summary_set=summary_set,
                 position=new,
                 text=point.text,
                 cluster=new if places is not None else point.cluster,

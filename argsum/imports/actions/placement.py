@@ -46,11 +46,11 @@ ORDER_NAMES = {
 
 def system_of(options: Mapping[str, Any], file_name: str) -> str:
     """The name of the system asked for, or the file's without ending and corpus."""
-    asked = str(options.get("system") or "").strip()
+    name = str(options.get("system") or "").strip()
     stem = PurePath(file_name).stem
     for prefix in _PREFIXES:
         stem = stem.removeprefix(prefix)
-    return (asked or stem or file_name)[:LONGEST_NAME]
+    return (name or stem or file_name)[:LONGEST_NAME]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +177,16 @@ class ArgumentOrder:
     @cached_property
     def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
         """Those that preprocessing kept, or all of them where only these are as many as ids."""
-        kept = {
+        arguments = {
             key: [argument for argument in cell if argument.is_kept]
             for key, cell in self._stored.items()
         }
-        if self._are_as_many(self._stored) and not self._are_as_many(kept):
+        if self._are_as_many(self._stored) and not self._are_as_many(arguments):
             self.notes.append(
                 _("The ids refer to all arguments, including those left out by preprocessing.")
             )
             return self._stored
-        return kept
+        return arguments
 
     def _are_as_many(self, cells: Mapping[CellKey, list[_Argument]]) -> bool:
         return all(

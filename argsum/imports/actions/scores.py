@@ -239,13 +239,13 @@ class StoredScoreReconciliation(Reconciliation):
                 self.result("sets", "same")
                 placed[at] = there.pk
                 continue
-            made = self._made(entry)
-            if made is None:
+            summary_set = self._made(entry)
+            if summary_set is None:
                 continue
             self.result("sets", "new")
             if self.write:
-                made.save()
-            placed[at] = made.pk
+                summary_set.save()
+            placed[at] = summary_set.pk
         return placed
 
     def _other(self, there: SummarySet, entry: StoredEntry) -> str:

@@ -58,21 +58,21 @@ def stance_of(text: str, file: str, topic: str) -> int:
     return int(text)
 
 
-def scores_of(given: Any, file: str, place: str) -> dict[str, float]:
-    scores = an_object(given, file, place)
+def scores_of(content: Any, file: str, place: str) -> dict[str, float]:
+    scores = an_object(content, file, place)
     for key, value in scores.items():
         if not is_number(value):
             raise UnreadableFile(file, f"{printable_name(key, 60)} is not a number", column=place)
     return scores
 
 
-def seconds_of(given: Any) -> float | None:
-    value = given.get("runtime") if isinstance(given, dict) else None
+def seconds_of(content: Any) -> float | None:
+    value = content.get("runtime") if isinstance(content, dict) else None
     return float(value) if is_number(value) else None
 
 
-def cluster_ids_of(given: Any, file: str, place: str) -> tuple[int, ...]:
-    ids = an_object(given, file, place).get("cluster_ids")
+def cluster_ids_of(content: Any, file: str, place: str) -> tuple[int, ...]:
+    ids = an_object(content, file, place).get("cluster_ids")
     if not isinstance(ids, list) or not all(
         isinstance(number, int) and not isinstance(number, bool) and number >= -1 for number in ids
     ):
@@ -165,19 +165,21 @@ def read_soft_scores(
     UnreadableFile
         If it is no such file, or its lists differ in length; naming the function and the part.
     """
-    shown = name or Path(path).name
+    file_name = name or Path(path).name
     soft_scores: dict[str, dict[str, list[float]]] = {}
     lengths = set()
-    for function, parts in an_object(read_json(path, shown), shown).items():
+    for function, parts in an_object(read_json(path, file_name), file_name).items():
         soft_scores[function] = {}
         for part in SOFT_PARTS:
-            values = an_object(parts, shown, function).get(part)
+            values = an_object(parts, file_name, function).get(part)
             if not isinstance(values, list) or not all(map(is_number, values)):
-                raise UnreadableFile(shown, f"{part} is not a list of numbers", column=function)
+                raise UnreadableFile(
+                    file_name, f"{part} is not a list of numbers", column=function
+                )
             soft_scores[function][part] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:
-        raise UnreadableFile(shown, "the lists of scores differ in length")
+        raise UnreadableFile(file_name, "the lists of scores differ in length")
     return soft_scores
 
 
@@ -185,10 +187,10 @@ def read_soft_seconds(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, float]:
     """Similarity function → seconds over all sets; those without stored times are left out."""
-    shown = name or Path(path).name
+    file_name = name or Path(path).name
     soft_seconds = {}
-    for function, parts in an_object(read_json(path, shown), shown).items():
-        times = an_object(parts, shown, function).get("runtime")
+    for function, parts in an_object(read_json(path, file_name), file_name).items():
+        times = an_object(parts, file_name, function).get("runtime")
         if isinstance(times, list) and times and all(map(is_number, times)):
             soft_seconds[function] = float(sum(times))
     return soft_seconds
@@ -204,19 +206,19 @@ def read_llm_scores(
     UnreadableFile
         If it is no such file, or its lists differ in length; naming metric and temperature.
     """
-    shown = name or Path(path).name
-    content = an_object(read_json(path, shown), shown)
+    file_name = name or Path(path).name
+    content = an_object(read_json(path, file_name), file_name)
     llm_scores: dict[str, dict[str, list[float]]] = {}
     lengths = set()
     for metric in LLM:
-        for temperature, values in an_object(content.get(metric, {}), shown, metric).items():
+        for temperature, values in an_object(content.get(metric, {}), file_name, metric).items():
             if not isinstance(values, list) or not all(map(is_number, values)):
                 place = f"{metric}, temperature {temperature}"
-                raise UnreadableFile(shown, "is not a list of numbers", column=place)
+                raise UnreadableFile(file_name, "is not a list of numbers", column=place)
             llm_scores.setdefault(temperature, {})[metric] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:
-        raise UnreadableFile(shown, "the lists of scores differ in length")
+        raise UnreadableFile(file_name, "the lists of scores differ in length")
     return llm_scores
 
 
@@ -230,22 +232,22 @@ def read_evaluations(
     UnreadableFile
         If it is no such file, naming topic, stance and setting.
     """
-    shown = name or Path(path).name
-    content = an_object(read_json(path, shown), shown)
-    names = parameter_names(content, shown)
+    file_name = name or Path(path).name
+    content = an_object(read_json(path, file_name), file_name)
+    names = parameter_names(content, file_name)
     return tuple(
         StoredRun(
             topic,
             stance,
-            parameters_of(setting, names, shown),
+            parameters_of(setting, names, file_name),
             scores={key: float(value) for key, value in scores.items() if key != "runtime"},
             seconds=seconds_of(scores),
         )
-        for topic, stances in an_object(content.get("scores"), shown, "scores").items()
-        for text, settings in an_object(stances, shown, topic).items()
-        for stance in [stance_of(text, shown, topic)]
-        for setting, given in an_object(settings, shown, f"{topic} ({text})").items()
-        for scores in [scores_of(given, shown, f"{topic} ({text}), {setting}")]
+        for topic, stances in an_object(content.get("scores"), file_name, "scores").items()
+        for text, settings in an_object(stances, file_name, topic).items()
+        for stance in [stance_of(text, file_name, topic)]
+        for setting, record in an_object(settings, file_name, f"{topic} ({text})").items()
+        for scores in [scores_of(record, file_name, f"{topic} ({text}), {setting}")]
     )
 
 
@@ -266,24 +268,24 @@ def read_clusterings(
     UnreadableFile
         If it is no such file, naming setting, topic and stance.
     """
-    shown = name or Path(path).name
-    content = an_object(read_json(path, shown), shown)
-    names = parameter_names(content, shown)
+    file_name = name or Path(path).name
+    content = an_object(read_json(path, file_name), file_name)
+    names = parameter_names(content, file_name)
     if part not in content:
         return ()
-    named = an_object(content.get("arguments", {}), shown, "arguments")
+    named = an_object(content.get("arguments", {}), file_name, "arguments")
     return tuple(
         StoredRun(
             topic,
-            stance_of(text, shown, topic),
-            parameters_of(setting, names, shown),
-            seconds=seconds_of(given),
-            cluster_ids=cluster_ids_of(given, shown, f"{setting}, {topic} ({text})"),
-            texts=texts_of(named, topic, text, shown),
+            stance_of(text, file_name, topic),
+            parameters_of(setting, names, file_name),
+            seconds=seconds_of(record),
+            cluster_ids=cluster_ids_of(record, file_name, f"{setting}, {topic} ({text})"),
+            texts=texts_of(named, topic, text, file_name),
         )
-        for setting, topics in an_object(content[part], shown, part).items()
-        for topic, stances in an_object(topics, shown, setting).items()
-        for text, given in an_object(stances, shown, topic).items()
+        for setting, topics in an_object(content[part], file_name, part).items()
+        for topic, stances in an_object(topics, file_name, setting).items()
+        for text, record in an_object(stances, file_name, topic).items()
     )
 
 

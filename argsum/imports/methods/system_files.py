@@ -101,12 +101,12 @@ def read_system_file(
     UnreadableFile
         If the file as a whole is none of them; naming the place in it.
     """
-    shown = name or Path(path).name
-    if shown.lower().endswith(".txt"):
-        return _read_list(Path(path), shown)
-    if content := _object(Path(path), shown):
-        return SystemFile(list(_of_object(content, shown)))
-    return _read_table(path, shown, log, how)
+    file_name = name or Path(path).name
+    if file_name.lower().endswith(".txt"):
+        return _read_list(Path(path), file_name)
+    if content := _object(Path(path), file_name):
+        return SystemFile(list(_of_object(content, file_name)))
+    return _read_table(path, file_name, log, how)
 
 
 def holds_key_points(content: Mapping[str, Any]) -> bool:
@@ -173,13 +173,13 @@ def _read_table(
             points.append((row.number, point))
             if len(points) > MOST_POINTS:
                 raise UnreadableFile(table.name, f"has more than {MOST_POINTS} in one set")
-    made = [
+    system_sets = [
         SystemSet(
             points[0][0], topic, stance, system, setting, points=tuple(p for _r, p in points)
         )
         for (topic, stance, system, setting), points in sets.items()
     ]
-    return SystemFile(made, problems)
+    return SystemFile(system_sets, problems)
 
 
 def _of_row(values: dict[str, Any]) -> tuple[tuple[str, int | None, str, str], Point]:
@@ -204,8 +204,8 @@ def _prevalence(values: dict[str, Any]) -> int | None:
     except ValueError:
         number = -1
     if number is not None and number < 0:
-        given = str(values["prevalence"])[:40]
-        raise Misfit("prevalence", f"{given!a} is not a whole number of 0 or more")
+        text = str(values["prevalence"])[:40]
+        raise Misfit("prevalence", f"{text!a} is not a whole number of 0 or more")
     return number
 
 
@@ -213,20 +213,20 @@ def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
     """Ids or texts: a JSON list, or divided by semicolons, bars or lines."""
     listed: Any = values.get("arguments")
     if not isinstance(listed, list):
-        given = as_text(values, "arguments").strip()
-        if not given:
+        text = as_text(values, "arguments").strip()
+        if not text:
             return None
-        listed = _BETWEEN.split(given) if given[0] != "[" else _json_list(given)
+        listed = _BETWEEN.split(text) if text[0] != "[" else _json_list(text)
     if not isinstance(listed, list) or not all(isinstance(name, str | int) for name in listed):
         raise Misfit("arguments", "is not a list of ids or texts")
     return tuple(str(name).strip() for name in listed if str(name).strip())
 
 
-def _json_list(given: str) -> Any:
+def _json_list(text: str) -> Any:
     try:
-        return loads(given.encode(), max_bytes=4 * len(given))
+        return loads(text.encode(), max_bytes=4 * len(text))
     except StrictJsonError:
-        return _BETWEEN.split(given)
+        return _BETWEEN.split(text)
 
 
 # -- one object -----------------------------------------------------------------------------------
@@ -303,10 +303,10 @@ def _about(
     topic = topics[0] if topics else ""
     if len(topic) > LONGEST_TOPIC:
         raise UnreadableFile(file, f"a topic is longer than {LONGEST_TOPIC}", column=place)
-    given = [
+    pieces = [
         part.strip() for key in keys if _TUPLE.fullmatch(key) for part in key[1:-1].split(",")
     ]
-    parts = [part for part in given if part]
+    parts = [part for part in pieces if part]
     try:
         values = [float(part) for part in parts]
     except ValueError:
@@ -337,20 +337,20 @@ def _attempts(sums: Any, file: str, place: str) -> list[tuple[Point, ...]]:
     ]
 
 
-def _of_attempt(given: Any, at: int) -> Any:
-    if isinstance(given, list):
-        return given[at] if at < len(given) else None
-    return given
+def _of_attempt(content: Any, at: int) -> Any:
+    if isinstance(content, list):
+        return content[at] if at < len(content) else None
+    return content
 
 
-def _any_point(given: Any, file: str, place: str) -> Point:
+def _any_point(content: Any, file: str, place: str) -> Point:
     """A text, or an object with one, its prevalence and its arguments."""
-    if not isinstance(given, dict):
-        return _point(given, file, place)
-    text = given.get("key_point", given.get("text"))
-    made = _point(text, file, place)
+    if not isinstance(content, dict):
+        return _point(content, file, place)
+    text = content.get("key_point", content.get("text"))
+    point = _point(text, file, place)
     try:
-        return Point(made.text, _prevalence(given), _arguments(given))
+        return Point(point.text, _prevalence(content), _arguments(content))
     except Misfit as misfit:
         raise UnreadableFile(file, str(misfit), column=place) from None
 
@@ -364,17 +364,17 @@ def _point(text: Any, file: str, place: str, *, cluster: int | None = None) -> P
     return Point(text.strip(), cluster=cluster)
 
 
-def _places(given: Any, sums: Any, file: str, place: str) -> tuple[int, ...]:
+def _places(numbers: Any, sums: Any, file: str, place: str) -> tuple[int, ...]:
     """Positions of key points by argument, from the keys that ``sums`` has."""
-    if given is None or not isinstance(sums, dict):
+    if numbers is None or not isinstance(sums, dict):
         return ()
     if any(isinstance(text, list) or text is None for text in sums.values()):
         return ()
     at = {key: position for position, key in enumerate(sums)} | {"-1": -1}
-    if not isinstance(given, list) or not all(
-        is_number(number) and str(int(number)) in at for number in given
+    if not isinstance(numbers, list) or not all(
+        is_number(number) and str(int(number)) in at for number in numbers
     ):
         raise UnreadableFile(
             file, "sum_ids refers to key points that are not in sums", column=place
         )
-    return tuple(at[str(int(number))] for number in given)
+    return tuple(at[str(int(number))] for number in numbers)

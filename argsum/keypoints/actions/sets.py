@@ -101,7 +101,7 @@ def store_set(
     setting = setting_of(parameters)
     if run.sets.filter(cell=cell, setting=setting).exists():
         return
-    made = SummarySet.objects.create(
+    summary_set = SummarySet.objects.create(
         study_id=run.study_id,
         cell=cell,
         system_run=run,
@@ -113,24 +113,24 @@ def store_set(
         clusters=None if solved.clusters is None else list(solved.clusters),
     )
     if not solved.waits:
-        fill_set(made, solved)
+        fill_set(summary_set, solved)
 
 
-def fill_set(made: SummarySet, solved: Summary) -> None:
+def fill_set(summary_set: SummarySet, solved: Summary) -> None:
     """Give a waiting set its key points, or the reason why it has none."""
-    made.done_at = Now()
-    made.reason = solved.reason[:300]
+    summary_set.done_at = Now()
+    summary_set.reason = solved.reason[:300]
     if not solved.key_points:
-        made.state = SummarySet.State.NO_RESULT
-        made.save()
+        summary_set.state = SummarySet.State.NO_RESULT
+        summary_set.save()
         return
     placed = place(solved)
-    made.state = SummarySet.State.DONE
-    made.assigned, made.scores = list(placed.assigned), list(placed.scores)
-    made.save()
+    summary_set.state = SummarySet.State.DONE
+    summary_set.assigned, summary_set.scores = list(placed.assigned), list(placed.scores)
+    summary_set.save()
     SystemSummary.objects.bulk_create(
         SystemSummary(
-            summary_set=made,
+            summary_set=summary_set,
             position=number,
             text=point.text,
             cluster=point.cluster,
@@ -283,8 +283,8 @@ def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
     """As `written_cells`, and nothing for each cell that nobody is asked about; two queries."""
     nothing: tuple[list[str], str] = ([], "")
-    asked = cells_to_ask(run).values("pk")
-    unasked = cells_of(run.dataset, run.split).exclude(pk__in=asked)
+    cells = cells_to_ask(run).values("pk")
+    unasked = cells_of(run.dataset, run.split).exclude(pk__in=cells)
     return dict.fromkeys(unasked.values_list("pk", flat=True), nothing) | written_cells(run)
 
 
@@ -323,8 +323,8 @@ def has_ready_sets(run: SystemRun) -> bool:
 
 def cells_to_ask(run: SystemRun) -> QuerySet[Cell]:
     """Cells of a run that have arguments; nothing is ever written about the others."""
-    kept = Q(arguments__isnull=False) if run.is_unfiltered else Q(arguments__left_out="")
-    return cells_of(run.dataset, run.split).filter(kept).distinct()
+    condition = Q(arguments__isnull=False) if run.is_unfiltered else Q(arguments__left_out="")
+    return cells_of(run.dataset, run.split).filter(condition).distinct()
 
 
 def waits_for_writing(run: SystemRun) -> bool:

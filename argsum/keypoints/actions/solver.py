@@ -329,14 +329,16 @@ def solve(
     if texts is not None and not texts:
         return Summary(reason=f"{NOTHING_WRITTEN} ({why})." if why else f"{NOTHING_WRITTEN}.")
     if variant == SystemRun.Variant.SUMMARIES:
-        made = Summary([KeyPoint(text) for text in texts or ()])
+        summary = Summary([KeyPoint(text) for text in texts or ()])
     else:
-        made = _asked(system, inputs, CellTools(system, inputs, grid, parameters), texts)
-    if made.waits:
-        made = _clustered(made, inputs, is_plain=variant == SystemRun.Variant.PLAIN)
-    if made.key_points and made.match is None:
-        made = replace(made, match=inputs.match([point.text for point in made.key_points]))
-    return made
+        summary = _asked(system, inputs, CellTools(system, inputs, grid, parameters), texts)
+    if summary.waits:
+        summary = _clustered(summary, inputs, is_plain=variant == SystemRun.Variant.PLAIN)
+    if summary.key_points and summary.match is None:
+        summary = replace(
+            summary, match=inputs.match([point.text for point in summary.key_points])
+        )
+    return summary
 
 
 def _asked(
@@ -353,11 +355,11 @@ def _asked(
         None if written is None else tuple(written),
     )
     try:
-        made = system.summarize(data, dict(tools.parameters), tools)
-        if not isinstance(made, Summary):
+        summary = system.summarize(data, dict(tools.parameters), tools)
+        if not isinstance(summary, Summary):
             raise SystemNotValid("it returned no Summary")
-        made.check(len(inputs.texts))
-        if made.key_points and inputs.run.variant in WRITES:
+        summary.check(len(inputs.texts))
+        if summary.key_points and inputs.run.variant in WRITES:
             raise SystemNotValid("it returned key points that a writer should have written")
     except OURS:
         raise
@@ -368,14 +370,14 @@ def _asked(
         name = str(problem) if isinstance(problem, SystemNotValid) else type(problem).__name__
         message = f"“{system.title}” of the package {system.package} failed: {name}."
         raise SystemFailed(message) from None
-    if made.clusters is None:
-        return made
-    return replace(made, clusters=[int(cluster) for cluster in made.clusters])
+    if summary.clusters is None:
+        return summary
+    return replace(summary, clusters=[int(cluster) for cluster in summary.clusters])
 
 
-def _clustered(made: Summary, inputs: CellInputs, *, is_plain: bool) -> Summary:
+def _clustered(summary: Summary, inputs: CellInputs, *, is_plain: bool) -> Summary:
     """Clusters with their central arguments; those that are too few or small are no result."""
-    ids = list(made.clusters or ())
+    ids = list(summary.clusters or ())
     if not is_summarizable(ids):
         few = len(set(members(ids))) < 2
         return Summary(clusters=ids, reason=FEW_CLUSTERS if few else FEW_CLUSTERED)
@@ -422,10 +424,12 @@ class SummaryWriter:
             self._loaded = self._load()
         tokenizer, network = self._loaded
         # What is too long is cut at its end, where the weakest arguments stand.
-        given = tokenizer(prompt, truncation=True, max_length=self.longest_in, return_tensors="pt")
+        encoding = tokenizer(
+            prompt, truncation=True, max_length=self.longest_in, return_tensors="pt"
+        )
         written = network.generate(
-            input_ids=given["input_ids"],
-            attention_mask=given["attention_mask"],
+            input_ids=encoding["input_ids"],
+            attention_mask=encoding["attention_mask"],
             max_new_tokens=MOST_TOKENS_OUT,
             num_beams=BEAMS,
             do_sample=False,

@@ -49,23 +49,25 @@ def fill_written(run: SystemRun, work: JobContext) -> None:
     if run.variant == SystemRun.Variant.SEQ2SEQ:
         writer = SummaryWriter(run.writer_model, writer_called(run.study, run.writer_model))
         waiting = list(run.sets.filter(state=WAITING).values_list("pk", flat=True))
-        _fill(run, work, waiting, lambda made, inputs: _generate(writer, made, inputs))
+        _fill(
+            run, work, waiting, lambda summary_set, inputs: _generate(writer, summary_set, inputs)
+        )
         return
     ready = ready_sets(run)
-    _fill(run, work, list(ready), lambda made, inputs: ready[made.pk])
+    _fill(run, work, list(ready), lambda summary_set, inputs: ready[summary_set.pk])
 
 
-def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
+def solve_written(summary_set: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
     """The key points of a set by their clusters; a cluster without one has none, others stay."""
-    clusters = sorted(members(made.clusters or []))
+    clusters = sorted(members(summary_set.clusters or []))
     points = [
         KeyPoint(parts.texts[cluster], cluster) for cluster in clusters if cluster in parts.texts
     ]
     reason = _reason(len(clusters), len(clusters) - len(points), parts.reasons)
     if not points:
-        return Summary(clusters=made.clusters, reason=reason)
+        return Summary(clusters=summary_set.clusters, reason=reason)
     match = inputs.match([point.text for point in points])
-    return Summary(points, made.clusters, match, reason)
+    return Summary(points, summary_set.clusters, match, reason)
 
 
 def _fill(
@@ -78,27 +80,27 @@ def _fill(
     reading = f"scores of argument %d of %d, {len(keys)} sets to fill"
     scorers = RunScorers(run, lambda row, n: work.progress(0, len(keys), reading % (row, n)))
     rows = run.sets.filter(pk__in=keys).select_related("cell").order_by("cell__position", "pk")
-    for place, made in enumerate(rows):
-        if inputs is None or inputs.cell.pk != made.cell_id:
-            inputs = CellInputs(run, scorers, made.cell, 1)
+    for place, summary_set in enumerate(rows):
+        if inputs is None or inputs.cell.pk != summary_set.cell_id:
+            inputs = CellInputs(run, scorers, summary_set.cell, 1)
         work.progress(place, len(keys), f"key points of set {place + 1} of {len(keys)}")
         started = clock()
-        solved = solve_written(made, parts_of(made, inputs), inputs)
-        made.seconds = (made.seconds or 0.0) + clock() - started
-        _store(run, made, solved)
+        solved = solve_written(summary_set, parts_of(summary_set, inputs), inputs)
+        summary_set.seconds = (summary_set.seconds or 0.0) + clock() - started
+        _store(run, summary_set, solved)
 
 
 @transaction.atomic
-def _store(run: SystemRun, made: SummarySet, solved: Summary) -> None:
+def _store(run: SystemRun, summary_set: SummarySet, solved: Summary) -> None:
     refuse_stopped(run)
-    if SummarySet.objects.filter(pk=made.pk, state=WAITING).exists():
-        fill_set(made, solved)
+    if SummarySet.objects.filter(pk=summary_set.pk, state=WAITING).exists():
+        fill_set(summary_set, solved)
 
 
-def _generate(writer: SummaryWriter, made: SummarySet, inputs: CellInputs) -> SetParts:
+def _generate(writer: SummaryWriter, summary_set: SummarySet, inputs: CellInputs) -> SetParts:
     """A local model writes a key point for each cluster, best arguments first."""
     parts = SetParts(is_whole=True)
-    for cluster, rows in members(made.clusters or []).items():
+    for cluster, rows in members(summary_set.clusters or []).items():
         texts = [inputs.texts[row] for row in by_quality(rows, inputs.quality)]
         cell = inputs.cell
         written = writer.write(topic=cell.topic, stance=cell.stance, arguments=texts)

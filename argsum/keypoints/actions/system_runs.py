@@ -131,8 +131,8 @@ def estimate_system(plan: SystemPlan) -> SystemEstimate:
     """Count cells, settings and arguments; two queries."""
     from django.db.models import Count, Q
 
-    kept = None if plan.is_unfiltered else Q(arguments__left_out="")
-    rows = cells_of(plan.dataset, plan.split).annotate(n=Count("arguments", filter=kept))
+    condition = None if plan.is_unfiltered else Q(arguments__left_out="")
+    rows = cells_of(plan.dataset, plan.split).annotate(n=Count("arguments", filter=condition))
     sizes = list(rows.values_list("n", flat=True))
     reads_both = plan.match_scorer.kind == Scorer.Kind.CROSS_ENCODER
     return SystemEstimate(

@@ -130,8 +130,8 @@ class StanceSide:
         own = self.unassigned
         if number is not None:
             own = next(point.arguments for point in self.points if point.number == number)
-        asked = search.casefold()
-        return [argument for argument in own if asked in argument.row.text.casefold()]
+        phrase = search.casefold()
+        return [argument for argument in own if phrase in argument.row.text.casefold()]
 
     @property
     def some_unassigned(self) -> Sequence[MatchedArgument]:
@@ -144,30 +144,32 @@ class StanceSide:
         return max(0, len(self.unassigned) - FIRST)
 
 
-def sides_of(made: SummarySet, least: float = 0.0) -> list[StanceSide]:
+def sides_of(main_set: SummarySet, least: float = 0.0) -> list[StanceSide]:
     """The set and, where the same run has it, the other stance of its topic; supporting first.
 
     ``least`` is the least score of an argument; with less it counts as unassigned.
     """
-    sets = sorted([made, *other_stances(made)], key=lambda summary_set: -summary_set.cell.stance)
+    sets = sorted(
+        [main_set, *other_stances(main_set)], key=lambda summary_set: -summary_set.cell.stance
+    )
     belongings = [_belongings(summary_set, least) for summary_set in sets]
     return [
         _side(summary_set, *parts) for summary_set, parts in zip(sets, belongings, strict=True)
     ]
 
 
-def other_stances(made: SummarySet) -> list[SummarySet]:
+def other_stances(summary_set: SummarySet) -> list[SummarySet]:
     """Sets of the same run and setting about other stances of the topic; of files, by system."""
     rows = SummarySet.objects.filter(
-        study=made.study_id,
-        cell__dataset=made.cell.dataset_id,
-        cell__topic=made.cell.topic,
-        system_run=made.system_run_id,
-        system=made.system,
-        setting=made.setting,
-        source=made.source,
+        study=summary_set.study_id,
+        cell__dataset=summary_set.cell.dataset_id,
+        cell__topic=summary_set.cell.topic,
+        system_run=summary_set.system_run_id,
+        system=summary_set.system,
+        setting=summary_set.setting,
+        source=summary_set.source,
     )
-    rows = rows.exclude(cell=made.cell_id).select_related("cell").order_by("cell__position")
+    rows = rows.exclude(cell=summary_set.cell_id).select_related("cell").order_by("cell__position")
     return list({row.cell_id: row for row in rows}.values())
 
 
@@ -206,15 +208,22 @@ def lines_of(sides: Sequence[StanceSide]) -> Iterator[str]:
             "setting": side.made.setting,
         }
         for point in side.points:
-            kept = {"key_point": point.text, "prevalence": point.count, "share": point.share / 100}
-            yield _json(about | kept | {"arguments": _listed(point.arguments)})
+            fields = {
+                "key_point": point.text,
+                "prevalence": point.count,
+                "share": point.share / 100,
+            }
+            yield _json(about | fields | {"arguments": _listed(point.arguments)})
         yield _json(about | {"key_point": None, "arguments": _listed(side.unassigned)})
 
 
 def text_of(sides: Sequence[StanceSide]) -> str:
     """Markdown: topic, key points by prevalence, their arguments."""
-    made = sides[0].made
-    parts = [f"# {_line(made.cell.topic)}", f"{_line(made.system)} · {made.setting}".rstrip(" ·")]
+    summary_set = sides[0].made
+    parts = [
+        f"# {_line(summary_set.cell.topic)}",
+        f"{_line(summary_set.system)} · {summary_set.setting}".rstrip(" ·"),
+    ]
     for side in sides:
         parts.append(f"## {side.cell.get_stance_display()}")
         parts.append(f"{side.matched} of {side.total} arguments belong to a key point.")
@@ -259,16 +268,18 @@ def prevalence_chart(sides: Sequence[StanceSide], size: str) -> charts.Spec:
 
 
 def _belongings(
-    made: SummarySet, least: float
+    summary_set: SummarySet, least: float
 ) -> tuple[Mapping[int, list[MatchedArgument]], list[MatchedArgument]]:
     """Position of a key point → its arguments, best first; and those that belong to none."""
-    rows = CellArgument.objects.in_bulk(made.arguments)
-    assigned = made.assigned or [-1] * len(made.arguments)
-    scores = made.scores or [None] * len(made.arguments)
-    clusters = made.clusters or [None] * len(made.arguments)
+    rows = CellArgument.objects.in_bulk(summary_set.arguments)
+    assigned = summary_set.assigned or [-1] * len(summary_set.arguments)
+    scores = summary_set.scores or [None] * len(summary_set.arguments)
+    clusters = summary_set.clusters or [None] * len(summary_set.arguments)
     groups: dict[int, list[MatchedArgument]] = {}
     rest: list[MatchedArgument] = []
-    for pk, place, score, cluster in zip(made.arguments, assigned, scores, clusters, strict=True):
+    for pk, place, score, cluster in zip(
+        summary_set.arguments, assigned, scores, clusters, strict=True
+    ):
         if pk not in rows:
             continue
         argument = MatchedArgument(rows[pk], score, cluster)
@@ -280,19 +291,19 @@ def _belongings(
 
 
 def _side(
-    made: SummarySet,
+    summary_set: SummarySet,
     groups: Mapping[int, list[MatchedArgument]],
     rest: list[MatchedArgument],
 ) -> StanceSide:
     total = len(rest) + sum(map(len, groups.values()))
     points = []
-    for summary in made.summaries.order_by("position"):
+    for summary in summary_set.summaries.order_by("position"):
         own = groups.get(summary.position, [])
-        count = len(own) if made.assigned is not None else summary.prevalence or 0
+        count = len(own) if summary_set.assigned is not None else summary.prevalence or 0
         points.append((count, summary, own))
     points.sort(key=lambda point: (-point[0], point[1].position))
     return StanceSide(
-        made,
+        summary_set,
         [
             KeyPointEntry(
                 number=number,
@@ -306,7 +317,7 @@ def _side(
         ],
         rest,
         total,
-        made.assigned is not None,
+        summary_set.assigned is not None,
     )
 
 

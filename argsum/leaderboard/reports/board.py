@@ -206,8 +206,8 @@ def _source(sources: tuple[ScoreSource, ...], dimension: str, wanted: str) -> Sc
     """The source asked for, else people, a language model, or the Coverage Score."""
     fitting = [source for source in sources if _may_be(source, dimension)]
     usual = [source for source in fitting if source.metric in (PEOPLE, *LLM, COVERAGE_SCORE)]
-    asked = [source for source in fitting if source.key == wanted]
-    return next(iter([*asked, *usual, *fitting]), NOTHING)
+    matches = [source for source in fitting if source.key == wanted]
+    return next(iter([*matches, *usual, *fitting]), NOTHING)
 
 
 def _first_with_sets(study: Study, datasets: list[Dataset]) -> Dataset | None:
@@ -255,11 +255,11 @@ class SummaryBoard:
     @cached_property
     def digest(self) -> str:
         """Stands for everything that is shown; charts are kept under it."""
-        shown = [
+        rows = [
             (row.system, row.setting, row.selection, row.by_cell, sorted(row.figures.items()))
             for row in self.rows
         ]
-        return sha256(f"{self.choice.query}{shown}".encode()).hexdigest()[:16]
+        return sha256(f"{self.choice.query}{rows}".encode()).hexdigest()[:16]
 
     @property
     def topics(self) -> dict[str, str]:

@@ -166,7 +166,7 @@ BOARD_CHARTS = {
 
 def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
     """Across and within of the best metrics of a dimension, as two series."""
-    made = []
+    points = []
     known = [row for row in rows if row.source.dimension == dimension]
     known = [row for row in known if row.found.across is not None][:MOST]
     for name, row in zip(
@@ -176,10 +176,10 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
             (_("across sets"), row.found.across),
             (_("within cells, mean"), row.found.within_mean),
         ):
-            made.append(
+            points.append(
                 {"metric": name, "series": series, "value": value, "low": None, "high": None}
             )
-    return made
+    return points
 
 
 def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Spec:

@@ -204,14 +204,16 @@ def _values(
     dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]
 ) -> dict[str, dict[int, float]]:
     """Rater → set → mean of the rater's sheets of it."""
-    given: dict[str, dict[int, list[float]]] = {name: defaultdict(list) for name in names.values()}
+    ratings: dict[str, dict[int, list[float]]] = {
+        name: defaultdict(list) for name in names.values()
+    }
     for sheet in sheets:
         value = getattr(sheet, dimension)
         if value is not None:
-            given[names[sheet.rater_id]][sheet.summary_set_id].append(value)
+            ratings[names[sheet.rater_id]][sheet.summary_set_id].append(value)
     return {
         name: {key: sum(scores) / len(scores) for key, scores in sets.items()}
-        for name, sets in given.items()
+        for name, sets in ratings.items()
     }
 
 
@@ -268,7 +270,7 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
         if value is not None and sheet.round_id:
             key = (sheet.rater_id, sheet.round_id, sheet.summary_set_id)
             scores[key][sheet.replicate] = value
-    made = []
+    repeats = []
     for pk, name in names.items():
         pairs = [
             (values[0], values[1])
@@ -279,8 +281,8 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
             first, second = (dict(enumerate(side)) for side in zip(*pairs, strict=True))
             n, value = _pearson(first, second)
             same = sum(abs(a - b) < 1e-9 for a, b in pairs)
-            made.append(Repeats(name, n, same, value))
-    return made
+            repeats.append(Repeats(name, n, same, value))
+    return repeats
 
 
 def judges_of(study: Study, sets: set[int]) -> Judges:

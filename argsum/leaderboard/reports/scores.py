@@ -64,7 +64,7 @@ def counted_sheets(sets: QuerySet[SummarySet]) -> QuerySet[CountSheet]:
 
 def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
     """Dimension → set → mean over raters, each rater's sheets of a set averaged first."""
-    given: dict[str, dict[int, dict[int, list[float]]]] = {
+    ratings: dict[str, dict[int, dict[int, list[float]]]] = {
         "coverage": defaultdict(lambda: defaultdict(list)),
         "redundancy": defaultdict(lambda: defaultdict(list)),
     }
@@ -74,13 +74,13 @@ def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
     ):
         for name, value in (("coverage", coverage), ("redundancy", redundancy)):
             if value is not None:
-                given[name][key][rater].append(value)
+                ratings[name][key][rater].append(value)
     return {
         name: {
             key: _mean(_mean(scores) for scores in raters.values())
             for key, raters in by_set.items()
         }
-        for name, by_set in given.items()
+        for name, by_set in ratings.items()
     }
 
 
@@ -136,20 +136,22 @@ def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[An
     """
     wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
     key = f"argsum-clusters-3:{place}"
-    kept: dict[int, tuple[Any, Any, float]] = cache.get(key, {})
-    missing = wanted - kept.keys()
+    figures: dict[int, tuple[Any, Any, float]] = cache.get(key, {})
+    missing = wanted - figures.keys()
     if missing:
-        kept = {pk: kept[pk] for pk in wanted & kept.keys()} | _cluster_figures(missing)
-        cache.set(key, kept, KEPT_SECONDS)
-    return {pk: kept[pk] for pk in wanted}
+        figures = {pk: figures[pk] for pk in wanted & figures.keys()} | _cluster_figures(missing)
+        cache.set(key, figures, KEPT_SECONDS)
+    return {pk: figures[pk] for pk in wanted}
 
 
 def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
     rows = SummarySet.objects.filter(pk__in=list(keys))
     references = _references(rows)
     cluster_figures = {}
-    for pk, arguments, given in rows.values_list("pk", "arguments", "clusters").iterator(200):
-        clusters = given or []
+    for pk, arguments, cluster_ids in rows.values_list("pk", "arguments", "clusters").iterator(
+        200
+    ):
+        clusters = cluster_ids or []
         pairs = [
             (references[argument], cluster)
             for argument, cluster in zip(arguments, clusters, strict=True)
@@ -255,7 +257,7 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
         "metric", "setting", "summary_set", "value"
     ).iterator(5_000):
         scores.setdefault((metric, setting), {})[key] = value
-    made = []
+    results = []
     for (metric, setting), values in scores.items():
         known = sum(value is not None for value in values.values())
         source = ScoreSource(metric, setting, known)
@@ -266,8 +268,8 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
             [human[key] for key in keys],
             [cells[key] for key in keys],
         )
-        made.append(MetricRow(source, correlations, len(values) - known))
-    return sorted(made, key=lambda row: (row.source.dimension, -row.rank, str(row.source)))
+        results.append(MetricRow(source, correlations, len(values) - known))
+    return sorted(results, key=lambda row: (row.source.dimension, -row.rank, str(row.source)))
 
 
 def known_source(study: Study, query: Mapping[str, str]) -> ScoreSource | None:

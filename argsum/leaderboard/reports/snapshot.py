@@ -272,9 +272,11 @@ def _agreement(rows: list[Row]) -> SnapshotAgreement:
                 if record[name]:
                     own = judges.setdefault(name, {}).setdefault(record["rater"], {})
                     own[keys[record["set"]]] = float(record[name])
-    kept = [_sheet(sheet, keys[sheet["set"]], names.index(sheet["rater"])) for sheet in sheets]
+    snapshot_sheets = [
+        _sheet(sheet, keys[sheet["set"]], names.index(sheet["rater"])) for sheet in sheets
+    ]
     cells = {key: rows[key]["cell"] for key in keys.values()}
-    agreement = agreement_of(kept, dict(enumerate(names)), judges, cells)
+    agreement = agreement_of(snapshot_sheets, dict(enumerate(names)), judges, cells)
     dimensions = tuple(_dimension(dimension) for dimension in agreement.dimensions)
     return SnapshotAgreement(agreement.sets, tuple(agreement.raters), dimensions)
 

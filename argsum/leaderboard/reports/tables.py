@@ -263,17 +263,17 @@ NOTHING = CellText("–")
 
 def printed_board(board: SummaryBoard) -> PaperTable:
     """Systems with the figures that any of them has, and the interval of the one that ranks."""
-    shown = [name for name in PRINTED if any(_is_known(row.figures[name]) for row in board.rows)]
-    ranking = shown[0] if shown else ""
+    names = [name for name in PRINTED if any(_is_known(row.figures[name]) for row in board.rows)]
+    ranking = names[0] if names else ""
     has_settings = any(row.setting is not None for row in board.rows)
     stubs = [_("System"), *([_("Setting")] if has_settings else [])]
-    columns = [_short(name) for name in shown]
+    columns = [_short(name) for name in names]
     if ranking:
         columns.insert(1, _("95 % interval"))
     lines, cells = [], []
     for row in board.rows:
         labels = [row.system, *([row.setting or _("by cell")] if has_settings else [])]
-        filled = [_value(row.figures[name], len(board.cells)) for name in shown]
+        filled = [_value(row.figures[name], len(board.cells)) for name in names]
         if ranking:
             filled.insert(1, _interval(row.figures[ranking]))
         lines.append(TableLine(tuple(labels), (None,) * len(filled)))
@@ -289,7 +289,7 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
     rows = [
         (row, key, row.by_cell[key]) for row in board.rows for key in places if key in row.by_cell
     ]
-    shown = [
+    names = [
         name for name in PRINTED if any(values[name] is not None for _row, _key, values in rows)
     ]
     has_settings = len({_setting(row, key) for row, key, _values in rows}) > 1
@@ -297,12 +297,12 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
     lines = [
         TableLine(
             (row.system, places[key], *([_setting(row, key)] if has_settings else [])),
-            (None,) * len(shown),
+            (None,) * len(names),
         )
         for row, key, _values in rows
     ]
-    cells = [tuple(_number(values[name]) for name in shown) for _row, _key, values in rows]
-    heads += [_short(name) for name in shown]
+    cells = [tuple(_number(values[name]) for name in names) for _row, _key, values in rows]
+    heads += [_short(name) for name in names]
     return _table(
         "key-points-cells", _("Systems by cell"), heads, lines, cells, [board_note(board)]
     )

@@ -163,11 +163,11 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
         printed=partial(printed_correlations, rows),
         files=files,
     )
-    made = [every]
+    figures = [every]
     for dimension, name in DIMENSION_NAMES.items():
         own = [row for row in rows if row.source.dimension == dimension]
         table = replace(correlation_table(own), name=f"metric-correlations-{dimension}")
-        made.append(
+        figures.append(
             replace(
                 every,
                 slug=dimension,
@@ -182,7 +182,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
                 data=own,
             )
         )
-    return made
+    return figures
 
 
 def _points(
@@ -289,7 +289,7 @@ def _figures(study: Study, dataset: ChosenDataset, agreement: PeopleAgreement) -
 def _of_dimension(agreement: DimensionAgreement, files: Files) -> list[Figure]:
     """Agreement between people and, where there are repeats, with themselves."""
     pairs, repeats = pairs_table(agreement), repeats_table(agreement)
-    made = [
+    figures = [
         Figure(
             slug=agreement.dimension,
             anchor=f"people-{agreement.dimension}",
@@ -305,10 +305,10 @@ def _of_dimension(agreement: DimensionAgreement, files: Files) -> list[Figure]:
     ]
     if agreement.repeats:
         slug, title = f"{agreement.dimension}-repeats", repeats.caption
-        made.append(
+        figures.append(
             Figure(slug=slug, title=title, recipe=repeats.note, table=repeats, files=files)
         )
-    return made
+    return figures
 
 
 PEOPLE_BASE = "key-points/people"

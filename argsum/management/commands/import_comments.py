@@ -30,11 +30,11 @@ class Command(ImportCommand):
         """The columns, and how the file is to be read; what cannot be read its reader says."""
         seen = self.reading(options, self.kind)
         pairs = [pair.partition("=") for pair in options["map"]]
-        asked = {field.strip(): column for field, _equals, column in pairs}
+        columns = {field.strip(): column for field, _equals, column in pairs}
         mapping: Mapping[str, str] = {}
         try:
-            shown = previewed(options["file"], options["file"].name, self.kind, seen)
-            mapping = _with(proposed(shown.columns, shown.rows, shown.titles), asked)
+            preview = previewed(options["file"], options["file"].name, self.kind, seen)
+            mapping = _with(proposed(preview.columns, preview.rows, preview.titles), columns)
         except UnreadableFile:
             pass
         assignments: Sequence[str] = [f"{field}={column}" for field, column in mapping.items()]
@@ -42,8 +42,8 @@ class Command(ImportCommand):
         return super().file_options(options) | seen | {"mapping": dict(mapping)}
 
 
-def _with(guess: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+def _with(guess: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
     """What was asked for, and of the guess what it leaves; an empty column takes one back."""
-    taken = set(asked.values())
-    left = {field: column for field, column in guess.items() if column not in taken}
-    return {field: column for field, column in (left | dict(asked)).items() if column}
+    columns = set(mapping.values())
+    left = {field: column for field, column in guess.items() if column not in columns}
+    return {field: column for field, column in (left | dict(mapping)).items() if column}

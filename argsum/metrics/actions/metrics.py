@@ -231,8 +231,8 @@ def scorable_sets(study: Study, choice: SetSelection) -> QuerySet[SummarySet]:
 
 def make_metrics(work: JobContext) -> None:
     """Compute what is missing; what was stored stays, whatever happens to the worker."""
-    given = work.payload["choice"]
-    choice = SetSelection(given["dataset"], given["split"], tuple(given["systems"]))
+    selection = work.payload["choice"]
+    choice = SetSelection(selection["dataset"], selection["split"], tuple(selection["systems"]))
     try:
         plan = plan_of(work.study, work.payload["plan"])
         problems = [_make(work, plan, choice, function) for function in plan.functions]
@@ -344,12 +344,12 @@ def _store_reason(plan: MetricPlan, function: str, keys: Sequence[int], reason: 
         if function == COVERAGE_SCORE
         else [soft_name(function, part) for part in PARTS]
     )
-    made = (
+    scores = (
         MetricScore(**_score(plan, function, key, metric), reason=reason[:200])
         for key in keys
         for metric in names
     )
-    upsert(made)
+    upsert(scores)
 
 
 def upsert(scores: Iterator[MetricScore]) -> None:

@@ -194,8 +194,8 @@ class KeyPointRelease:
 
     def by_people(self, column: str) -> list[float | None]:
         """Mean ``coverage`` or ``redundancy`` of each set over its annotators."""
-        given = [[getattr(sheet, column) for sheet in sheets] for sheets in self.judged]
-        sure = [[value for value in values if value is not None] for values in given]
+        ratings = [[getattr(sheet, column) for sheet in sheets] for sheets in self.judged]
+        sure = [[value for value in values if value is not None] for values in ratings]
         return [fmean(values) if values else None for values in sure]
 
     def with_people(self, metric: Values, column: str, file: str) -> Correlations:
@@ -231,10 +231,10 @@ def _debate_rows(path: Path) -> tuple[DebateRow, ...]:
 
 
 def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) -> PreparedCell:
-    kept = prepare([argument.text for argument in cell.arguments], cell.matched()).kept
+    places = prepare([argument.text for argument in cell.arguments], cell.matched()).kept
     own = {a: cell.key_points[k].text for (a, k), is_match in cell.matches.items() if is_match}
-    given = [(own[place], cell.arguments[place].text) for place in kept]
-    rows = [given[at] for at in positions(KEY_POINTS, given)]
+    pairs = [(own[place], cell.arguments[place].text) for place in places]
+    rows = [pairs[at] for at in positions(KEY_POINTS, pairs)]
     return PreparedCell(
         cell.topic,
         cell.stance,

@@ -288,11 +288,11 @@ def correlations(correlation: Correlations) -> MeasuredFigure:
 def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     """What preprocessing leaves of every split."""
     left: Counter[tuple[str, str]] = Counter()
-    kept: set[tuple[str, int, str]] = set()
+    arguments: set[tuple[str, int, str]] = set()
     for cell in release.argkp:
         prepared = prepare([argument.text for argument in cell.arguments], cell.matched())
         left.update({(cell.split, step): n for step, n in prepared.counts.items()})
-        kept.update(
+        arguments.update(
             (cell.topic, cell.stance, cell.arguments[place].text) for place in prepared.kept
         )
     released = {
@@ -309,7 +309,7 @@ def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
         "test: … of one sentence": (left["test", ONE_SENTENCE],),
         "train: kept arguments": (left["train", ONE_SENTENCE],),
         "dev: kept arguments": (left["dev", ONE_SENTENCE],),
-        "kept arguments that are those of the released file": (len(kept & released),),
+        "kept arguments that are those of the released file": (len(arguments & released),),
     }
     for cell_name, numbers in figures.items():
         yield (names.DATA, cell_name), ReproducedValue(MeasuredFigure(numbers))
@@ -320,9 +320,9 @@ def people(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
     yield (names.PEOPLE, "sets"), ReproducedValue(MeasuredFigure((len(release.keys),)))
     for column in ("coverage", "redundancy"):
         raters = {
-            file.rater: [given.get(key) for key in release.keys]
+            file.rater: [scores.get(key) for key in release.keys]
             for file in release.counts
-            for given in [{sheet.key: getattr(sheet, column) for sheet in file.sets}]
+            for scores in [{sheet.key: getattr(sheet, column) for sheet in file.sets}]
         }
         pairs = pairwise_pearson(raters)
         key = (names.PEOPLE, f"{column}, mean Pearson of two annotators")

@@ -124,7 +124,7 @@ def _people(study: Study) -> Part:
 def _data(datasets: Sequence[Dataset]) -> Part:
     """What preprocessing leaves of every dataset; of its test split where there is one."""
     values: dict[Key, ReproducedValue] = {}
-    shown = []
+    names = []
     for dataset in datasets:
         counts = dataset.recipe.get("counts") or {}
         left = counts.get("test") or summed(counts.values())
@@ -134,15 +134,15 @@ def _data(datasets: Sequence[Dataset]) -> Part:
                     ours=MeasuredFigure((left[step],))
                 )
         if left:
-            shown.append(f"{dataset}")
+            names.append(f"{dataset}")
     lines = [
-        TableLine((text,), tuple(TableCell((release.DATA, f"{name}: {text}")) for name in shown))
+        TableLine((text,), tuple(TableCell((release.DATA, f"{name}: {text}")) for name in names))
         for text in _STEPS.values()
     ]
     caption = "Arguments left after preprocessing; of the test split if there is one."
-    if not shown:
+    if not names:
         return {}, []
-    return values, [TableLayout("argsum-data", caption, ("Step", *shown), tuple(lines))]
+    return values, [TableLayout("argsum-data", caption, ("Step", *names), tuple(lines))]
 
 
 def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:

@@ -156,12 +156,12 @@ def copied(weights: Sequence[Any]) -> list[Any]:
     return [weight.detach().clone() for weight in weights]
 
 
-def load(weights: Sequence[Any], kept: Sequence[Any]) -> None:
+def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
     """Write kept values into weights."""
     import torch
 
     with torch.no_grad():
-        for weight, value in zip(weights, kept, strict=True):
+        for weight, value in zip(weights, values, strict=True):
             weight.copy_(value)
 
 
@@ -179,7 +179,7 @@ def set_random_state(state: Any) -> None:
     torch.set_rng_state(state)
 
 
-def write(path: Path, kept: dict[str, Any]) -> None:
+def write(path: Path, state: dict[str, Any]) -> None:
     """Write a checkpoint under another name and rename it: a kill leaves the old one whole."""
     import torch
 
@@ -187,7 +187,7 @@ def write(path: Path, kept: dict[str, Any]) -> None:
     unfinished = path.with_name(f"{path.name}-{uuid4().hex}.part")
     try:
         with unfinished.open("wb") as file:
-            torch.save(kept, file)
+            torch.save(state, file)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
@@ -200,10 +200,10 @@ def read(path: Path) -> dict[str, Any] | None:
     import torch
 
     try:
-        kept: dict[str, Any] = torch.load(path, weights_only=True)
+        state: dict[str, Any] = torch.load(path, weights_only=True)
     except (OSError, RuntimeError, ValueError, EOFError, LookupError, pickle.UnpicklingError):
         return None
-    return kept
+    return state
 
 
 # Training a bi-encoder on batches of one cell; beside the cross-encoder the only torch here.
@@ -322,10 +322,10 @@ class MatchTraining:
         self.progress.since_best += 1
         self._judge("last", self.weights)
         if self.recipe.averaging:
-            kept = copied(self.weights)
+            weights = copied(self.weights)
             load(self.weights, self.average)
             self._judge("average", self.average)
-            load(self.weights, kept)
+            load(self.weights, weights)
         say(self.progress.step, self.recipe.steps, "checked on dev")
 
     def _judge(self, kind: str, weights: Sequence[Any]) -> None:
@@ -338,20 +338,20 @@ class MatchTraining:
             self.best = copied(weights)
 
     def _resume(self) -> None:
-        if self.checkpoint is None or (kept := read(self.checkpoint)) is None:
+        if self.checkpoint is None or (state := read(self.checkpoint)) is None:
             return
-        if kept["recipe"] != self.recipe.as_dict():
+        if state["recipe"] != self.recipe.as_dict():
             return
-        load(self.weights, kept["weights"])
-        load(self.average, kept["average"])
-        load(self.best, kept["best"])
-        load([self.middle], [kept["middle"]])
-        self.optimizer.load_state_dict(kept["optimizer"])
-        self.progress = EncoderProgress(**json.loads(kept["progress"]))
-        set_random_state(kept["random"])
+        load(self.weights, state["weights"])
+        load(self.average, state["average"])
+        load(self.best, state["best"])
+        load([self.middle], [state["middle"]])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.progress = EncoderProgress(**json.loads(state["progress"]))
+        set_random_state(state["random"])
 
     def _save(self, file: Path) -> None:
-        kept = {
+        state = {
             "recipe": self.recipe.as_dict(),
             "progress": json.dumps(asdict(self.progress)),
             "weights": copied(self.weights),
@@ -361,7 +361,7 @@ class MatchTraining:
             "optimizer": self.optimizer.state_dict(),
             "random": random_state(),
         }
-        write(file, kept)
+        write(file, state)
 
     def _batches(self) -> list[Batch]:
         batches: list[Batch] = []

@@ -99,8 +99,8 @@ def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
     path = folder() / f"{key}.npy"
     rows = _read(path, None)
     if rows is None or rows.ndim != 2 or len(rows) != n:
-        made = np.asarray(make(), dtype=np.float32)
-        rows = kept(key, made.shape, lambda out: np.copyto(out, made))
+        scores = np.asarray(make(), dtype=np.float32)
+        rows = kept(key, scores.shape, lambda out: np.copyto(out, scores))
     return rows
 
 
@@ -151,10 +151,10 @@ def _read(path: Path, shape: tuple[int, ...] | None) -> Scores | None:
 def _write(path: Path, shape: tuple[int, ...], fill: Fill) -> None:
     unfinished = path.with_name(f"{path.stem}-{uuid4().hex}{UNFINISHED}")
     try:
-        made = np.lib.format.open_memmap(unfinished, mode="w+", dtype=np.float32, shape=shape)
-        fill(made)
-        made.flush()
-        del made
+        array = np.lib.format.open_memmap(unfinished, mode="w+", dtype=np.float32, shape=shape)
+        fill(array)
+        array.flush()
+        del array
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -265,10 +265,10 @@ def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: U
 
 def try_scorer(work: JobContext) -> None:
     """Handle a job."""
-    asked = work.payload
-    scorer = Scorer.objects.get(study=work.study, public_id=asked["scorer"])
+    payload = work.payload
+    scorer = Scorer.objects.get(study=work.study, public_id=payload["scorer"])
     try:
-        score = _score(scorer, asked["first"], asked["second"], asked["topic"])
+        score = _score(scorer, payload["first"], payload["second"], payload["topic"])
     except (ScorerRefused, EmbeddingsUnavailable) as reason:
         raise JobRefused(str(reason)) from reason
     work.progress(1, 1, in_words(scorer, score))
@@ -278,15 +278,15 @@ def in_words(scorer: Scorer, score: float) -> str:
     """The score, and on which side of the threshold it is."""
     if np.isnan(score):
         return _("No argument in the study has this text and a quality.")
-    shown = f"{score:.3f}"
+    text = f"{score:.3f}"
     if scorer.task == Scorer.Task.QUALITY:
-        return _("Quality %s") % shown
+        return _("Quality %s") % text
     if scorer.threshold is None:
-        return _("Score %s; the scorer has no threshold") % shown
+        return _("Score %s; the scorer has no threshold") % text
     limit = f"{scorer.threshold:.3f}"
     if score > scorer.threshold:
-        return _("Score %(s)s: a match, above %(t)s") % {"s": shown, "t": limit}
-    return _("Score %(s)s: no match, not above %(t)s") % {"s": shown, "t": limit}
+        return _("Score %(s)s: a match, above %(t)s") % {"s": text, "t": limit}
+    return _("Score %(s)s: no match, not above %(t)s") % {"s": text, "t": limit}
 
 
 def _score(scorer: Scorer, first: str, second: str, topic: str) -> float:

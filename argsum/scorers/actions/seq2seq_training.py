@@ -115,9 +115,9 @@ class WriterTraining:
         total = tokens = 0.0
         with torch.inference_mode():
             for start in range(0, len(examples), self.recipe.batch):
-                given = self._batch(examples[start : start + self.recipe.batch])
-                n = float((given["labels"] != IGNORED).sum())
-                total += float(self.network(**given).loss) * n
+                batch = self._batch(examples[start : start + self.recipe.batch])
+                n = float((batch["labels"] != IGNORED).sum())
+                total += float(self.network(**batch).loss) * n
                 tokens += n
         return round(total / max(tokens, 1.0), 5)
 
@@ -153,7 +153,7 @@ class WriterTraining:
         self.progress.losses.append(round(float(loss.item()), 5))
 
     def _batch(self, examples: Sequence[TrainingExample]) -> dict[str, Any]:
-        given = self.tokenizer(
+        tokenizer = self.tokenizer(
             [example.text for example in examples],
             padding=True,
             truncation=True,
@@ -169,24 +169,24 @@ class WriterTraining:
         )
         labels = wanted["input_ids"].masked_fill(wanted["attention_mask"] == 0, IGNORED)
         return {
-            "input_ids": given["input_ids"],
-            "attention_mask": given["attention_mask"],
+            "input_ids": tokenizer["input_ids"],
+            "attention_mask": tokenizer["attention_mask"],
             "labels": labels,
         }
 
     def _resume(self) -> None:
-        if self.checkpoint is None or (kept := read(self.checkpoint)) is None:
+        if self.checkpoint is None or (state := read(self.checkpoint)) is None:
             return
-        if kept.get("recipe") != self.recipe.as_dict():
+        if state.get("recipe") != self.recipe.as_dict():
             return
-        load(self.weights, kept["weights"])
-        self.best = list(kept["best"])
-        self.optimizer.load_state_dict(kept["optimizer"])
-        self.progress = WriterProgress(**json.loads(kept["progress"]))
-        set_random_state(kept["random"])
+        load(self.weights, state["weights"])
+        self.best = list(state["best"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.progress = WriterProgress(**json.loads(state["progress"]))
+        set_random_state(state["random"])
 
     def _save(self, file: Path) -> None:
-        kept = {
+        state = {
             "recipe": self.recipe.as_dict(),
             "progress": json.dumps(asdict(self.progress)),
             "weights": copied(self.weights),
@@ -194,7 +194,7 @@ class WriterTraining:
             "optimizer": self.optimizer.state_dict(),
             "random": random_state(),
         }
-        write(file, kept)
+        write(file, state)
 
 
 def load_seq2seq(source: str) -> tuple[Any, Any]:

@@ -315,19 +315,19 @@ class AveragedTraining:
         self._sums = (
             [a + b for a, b in zip(self._sums, best, strict=True)] if self._sums else list(best)
         )
-        kept = {
+        state = {
             "recipe": self.recipe.as_dict(),
             "members": json.dumps([asdict(member) for member in self.members]),
             "sums": self._sums,
         }
-        write(self.folder / "members.pt", kept)
+        write(self.folder / "members.pt", state)
 
     def _resume(self) -> None:
-        kept = read(self.folder / "members.pt")
-        if kept is None or kept["recipe"] != self.recipe.as_dict():
+        state = read(self.folder / "members.pt")
+        if state is None or state["recipe"] != self.recipe.as_dict():
             return
-        self.members = [EncoderProgress(**load) for load in json.loads(kept["members"])]
-        self._sums = kept["sums"]
+        self.members = [EncoderProgress(**load) for load in json.loads(state["members"])]
+        self._sums = state["sums"]
 
 
 def _later(say: Say, before: int, total: int) -> Say:

@@ -182,7 +182,7 @@ def make_scorer(work: JobContext) -> None:
     if scorer.state != Scorer.State.TRAINING:
         return
     try:
-        made = _train(scorer, work.progress)
+        train = _train(scorer, work.progress)
     except (ScorerRefused, EmbeddingsUnavailable) as reason:
         _fail(scorer, str(reason))
         raise JobRefused(str(reason)) from reason
@@ -195,17 +195,17 @@ def make_scorer(work: JobContext) -> None:
         # Whoever cancels locks the scorer before its job, too.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         work.finish()
-        store(scorer, made)
+        store(scorer, train)
     # Only now: before the row says that it is ready, a training can still go on from there.
     shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
 
 
-def store(scorer: Scorer, made: dict[str, Any]) -> None:
-    """The trained scorer is ready; ``made`` as `match_training.train_match` returns it."""
-    for name, value in made.items():
+def store(scorer: Scorer, fields: dict[str, Any]) -> None:
+    """The trained scorer is ready; ``fields`` as `match_training.train_match` returns it."""
+    for name, value in fields.items():
         setattr(scorer, name, value)
     scorer.state, scorer.ready_at = Scorer.State.READY, timezone.now()
-    scorer.save(update_fields=[*made, "state", "ready_at"])
+    scorer.save(update_fields=[*fields, "state", "ready_at"])
 
 
 def _train(scorer: Scorer, say: Say) -> dict[str, Any]:
@@ -387,13 +387,13 @@ def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
     Raises as `argsum.scorers.actions.trainers.train_quality`.
     """
     scorer = Scorer(name="Counterpoint quality", base_model=PACKAGED_MODEL)
-    made = train_quality(scorer, rated, say)
+    fields = train_quality(scorer, rated, say)
     folder = SHIPPED[SHIPPED_QUALITY]
     folder.mkdir(exist_ok=True)
     for name in ("regressor.npz", CARD):
         shutil.copyfile(trained_folder(scorer) / name, folder / name)
     shutil.rmtree(trained_folder(scorer))
-    card = made["card"].replace("Trained on: files.", f"Trained on: {TRAINED_ON}.")
+    card = fields["card"].replace("Trained on: files.", f"Trained on: {TRAINED_ON}.")
     (folder / CARD).write_text(card, encoding="utf-8")
     write_sums(folder)
     return folder

@@ -80,8 +80,8 @@ def cells_of(dataset: Dataset) -> Splits:
     splits: Splits = defaultdict(list)
     for cell in cells:
         if key_points[cell.pk]:
-            made = _cell(cell, arguments[cell.pk], key_points[cell.pk], labels)
-            splits[cell.split].append(made)
+            cell_data = _cell(cell, arguments[cell.pk], key_points[cell.pk], labels)
+            splits[cell.split].append(cell_data)
     return splits
 
 
@@ -117,8 +117,8 @@ def cells_in(folder: Path) -> Splits:
     cells: Splits = defaultdict(list)
     for raw in read.cells:
         texts = [argument.text for argument in raw.arguments]
-        kept = prepare(texts, raw.matched()).kept
-        cells[raw.split].append(training_cell(raw, kept))
+        places = prepare(texts, raw.matched()).kept
+        cells[raw.split].append(training_cell(raw, places))
     return cells
 
 

@@ -109,15 +109,15 @@ def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int
     >>> numbered([7, 2, 7, 2, 5, -1], min_size=2)
     [0, 1, 0, 1, -1, -1]
     """
-    given = [int(label) for label in labels]
+    numbers = [int(label) for label in labels]
     sizes: dict[int, int] = {}
-    for label in given:
+    for label in numbers:
         sizes[label] = sizes.get(label, 0) + 1
     names: dict[int, int] = {}
     for label, size in sizes.items():
         if label >= 0 and size >= min_size:
             names[label] = len(names)
-    return [names.get(label, UNCLUSTERED) for label in given]
+    return [names.get(label, UNCLUSTERED) for label in numbers]
 
 
 def is_summarizable(ids: Sequence[int]) -> bool:

@@ -82,7 +82,7 @@ def write_request(
     ``groups`` are cluster → its arguments; where a request is about a whole cell or a single
     cluster, there is one group. What people wrote goes in quoted and without hidden characters.
     """
-    shown = {group: [neutralise(text) for text in texts] for group, texts in groups.items()}
+    neutrals = {group: [neutralise(text) for text in texts] for group, texts in groups.items()}
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
     values = {
         "words": str(target["words"]),
@@ -92,11 +92,11 @@ def write_request(
     if prompt.kind in COUNTS:
         values |= {"fewest": str(target["fewest"]), "most": str(target["most"])}
     if prompt.kind == GLOBAL:
-        values["clusters"] = _fenced_clusters(shown)
+        values["clusters"] = _fenced_clusters(neutrals)
     else:
-        values["arguments"] = fenced_arguments(*shown.values())
+        values["arguments"] = fenced_arguments(*neutrals.values())
     flags = tuple(
-        name for texts in shown.values() for neutral in texts for name in neutral.flags.names
+        name for texts in neutrals.values() for neutral in texts for name in neutral.flags.names
     )
     return CallRequest(tuple(render(parts, values)), _schema(prompt.kind, target, groups), flags)
 
@@ -135,21 +135,24 @@ class PromptArgument(NamedTuple):
 Own = Mapping[int, tuple[PromptArgument, str]]
 
 
-def questions_of(run: Run, asked: Sequence[WritingCallKey]) -> list[CallRequest]:
+def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
     """The requests of a writing run; three queries."""
     target = run.spec["target"]
-    cells = Cell.objects.filter(dataset__study=run.study).in_bulk({key.cell for key in asked})
+    cells = Cell.objects.filter(dataset__study=run.study).in_bulk({key.cell for key in keys})
     arguments = _arguments(cells)
     sets = SummarySet.objects.filter(study=run.study).only("arguments", "clusters")
-    summary_sets = sets.in_bulk({key.summary_set for key in asked})
+    summary_sets = sets.in_bulk({key.summary_set for key in keys})
     requests = []
-    for subject in asked:
+    for subject in keys:
         own = arguments[subject.cell]
         if subject.summary_set:
             groups = _cluster_arguments(subject, summary_sets[subject.summary_set], own)
         else:
             groups = _whole(subject, own, run.prompt.kind)
-        best = {group: _best(shown, target["most_arguments"]) for group, shown in groups.items()}
+        best = {
+            group: _best(group_arguments, target["most_arguments"])
+            for group, group_arguments in groups.items()
+        }
         requests.append(write_request(run.prompt, target, cells[subject.cell], best))
     return requests
 
@@ -166,23 +169,25 @@ def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArg
 
 
 def _cluster_arguments(
-    asked: WritingCallKey, made: SummarySet, own: Own
+    key: WritingCallKey, summary_set: SummarySet, own: Own
 ) -> dict[int, list[PromptArgument]]:
     """Cluster → its arguments."""
-    rows = members(made.clusters or [])
-    shown = [own[pk][0] for pk in made.arguments]
-    return {cluster: [shown[row] for row in rows[cluster]] for cluster in asked.clusters}
+    rows = members(summary_set.clusters or [])
+    arguments = [own[pk][0] for pk in summary_set.arguments]
+    return {cluster: [arguments[row] for row in rows[cluster]] for cluster in key.clusters}
 
 
-def _whole(asked: WritingCallKey, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
+def _whole(key: WritingCallKey, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
     """All arguments as group 0; dealt into heaps where a prompt about clusters is tried out."""
-    kept = [shown for shown, left_out in own.values() if asked.is_unfiltered or not left_out]
+    arguments = [
+        argument for argument, left_out in own.values() if key.is_unfiltered or not left_out
+    ]
     if prompt in COUNTS:
-        return {0: kept}
-    heaps = asked.clusters[:1] if prompt == LOCAL else asked.clusters
-    return {heap: kept[heap :: len(asked.clusters)] for heap in heaps}
+        return {0: arguments}
+    heaps = key.clusters[:1] if prompt == LOCAL else key.clusters
+    return {heap: arguments[heap :: len(key.clusters)] for heap in heaps}
 
 
-def _best(shown: Sequence[PromptArgument], most: int) -> list[str]:
-    order = by_quality(range(len(shown)), [argument.quality for argument in shown])
-    return [shown[place].text for place in order[:most]]
+def _best(arguments: Sequence[PromptArgument], most: int) -> list[str]:
+    order = by_quality(range(len(arguments)), [argument.quality for argument in arguments])
+    return [arguments[place].text for place in order[:most]]

@@ -111,7 +111,9 @@ class WritingKind:
                 for cell in rows.values_list("pk", flat=True)
             ]
         return [
-            asked.subject for asked in _clusters_to_write(system_run, run.spec["target"]) if asked
+            cluster.subject
+            for cluster in _clusters_to_write(system_run, run.spec["target"])
+            if cluster
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
@@ -120,9 +122,9 @@ class WritingKind:
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into `ReplyContent`: clusters by their names, never by their order."""
-        asked = WritingCallKey.of(call.subject_ids)
+        key = WritingCallKey.of(call.subject_ids)
         try:
-            written = _read(run, asked, reply)
+            written = _read(run, key, reply)
         except ReplyNotUsable as problem:
             return ReplyReading.unscored(problem.reason)
         # Asked again; if that does not help, the clusters that have a key point keep it.
@@ -204,33 +206,33 @@ def _clusters_to_write(
         rows = rows.filter(setting__in=target["settings"])
     records = list(rows.values_list("pk", "cell", "clusters"))
     parts = parts_of_sets(system_run, [pk for pk, _cell, _ids in records])
-    asked: list[WritingCallKey | None] = []
+    keys: list[WritingCallKey | None] = []
     for pk, cell, ids in records:
         missing = [member for member in members(ids or []) if member not in parts[pk].texts]
         if system_run.variant == SystemRun.Variant.LOCAL:
-            asked += [WritingCallKey(system_run.pk, cell, pk, (cluster,)) for cluster in missing]
+            keys += [WritingCallKey(system_run.pk, cell, pk, (cluster,)) for cluster in missing]
         elif len(missing) > MOST_CODES:
             raise RunRefused(
                 _("A set has too many clusters for one request. Use one request per cluster.")
             )
         else:
-            asked.append(
+            keys.append(
                 WritingCallKey(system_run.pk, cell, pk, tuple(missing)) if missing else None
             )
-    return asked
+    return keys
 
 
-def _read(run: Run, asked: WritingCallKey, reply: Reply) -> ReplyContent:
-    given = (reply.text, reply.finish_reason)
+def _read(run: Run, key: WritingCallKey, reply: Reply) -> ReplyContent:
+    answer = (reply.text, reply.finish_reason)
     if run.prompt.kind == GLOBAL:
-        return read_clusters(*given, asked.clusters, refusal=reply.refusal)
+        return read_clusters(*answer, key.clusters, refusal=reply.refusal)
     if run.prompt.kind == LOCAL:
-        return read_one(*given, asked.clusters[0], refusal=reply.refusal)
-    return read_list(*given, most=run.spec["target"]["most"], refusal=reply.refusal)
+        return read_one(*answer, key.clusters[0], refusal=reply.refusal)
+    return read_list(*answer, most=run.spec["target"]["most"], refusal=reply.refusal)
 
 
 def _part(run: Run, outcome: EndedCall) -> WrittenPart:
-    asked = WritingCallKey.of(outcome.call.subject_ids)
+    key = WritingCallKey.of(outcome.call.subject_ids)
     written = (
         outcome.reading.value
         if isinstance(outcome.reading.value, ReplyContent)
@@ -239,10 +241,10 @@ def _part(run: Run, outcome: EndedCall) -> WrittenPart:
     return WrittenPart(
         run=run,
         call=outcome.call,
-        system_run_id=asked.system_run,
-        cell_id=asked.cell,
-        summary_set_id=asked.summary_set or None,
-        cluster=asked.clusters[0] if run.prompt.kind == LOCAL else None,
+        system_run_id=key.system_run,
+        cell_id=key.cell,
+        summary_set_id=key.summary_set or None,
+        cluster=key.clusters[0] if run.prompt.kind == LOCAL else None,
         texts=dict(written.texts),
         dropped=written.dropped,
         reason=outcome.reading.reason[:40],

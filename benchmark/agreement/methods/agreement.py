@@ -77,13 +77,13 @@ def chosen_pairs(
         kind = "judges" if a.is_judge else "judge_person" if b.is_judge else "persons"
         pairs.append((shared, (b, a, kind) if kind == "judge_person" else (a, b, kind)))
     pairs.sort(key=lambda candidate: -candidate[0])
-    before, kept = 0, 0
+    before, count = 0, 0
     for shared, _ in pairs[:most]:
         # The first ones come in any case; further ones while the whole stays affordable.
-        if kept >= LEAST_PAIRS and before + shared > MOST_SHARED:
+        if count >= LEAST_PAIRS and before + shared > MOST_SHARED:
             break
-        before, kept = before + shared, kept + 1
-    return [pair for _, pair in pairs[:kept]], len(pairs) - kept
+        before, count = before + shared, count + 1
+    return [pair for _, pair in pairs[:count]], len(pairs) - count
 
 
 def by_code(

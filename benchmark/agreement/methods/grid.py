@@ -60,11 +60,11 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
     >>> family_of("judge 7", known={"Judge 7": "qwen"})
     'qwen'
     """
-    told = {name.casefold(): family for name, family in (known or {}).items()}
+    families = {name.casefold(): family for name, family in (known or {}).items()}
     for name in names:
         plain = name.casefold()
-        if plain in told:
-            return told[plain] or None
+        if plain in families:
+            return families[plain] or None
         for words, family in WORDS:
             if re.search(words, plain):
                 return family

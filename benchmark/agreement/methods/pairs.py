@@ -249,8 +249,8 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> ConcatenatedAlp
     The same figure as `concatenated_alpha`, counted from codes made once, because shuffles ask
     for it again and again. The baseline is what different ranges of criteria alone give.
     """
-    kept = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
-    a, b = a[kept], b[kept]
+    mask = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
+    a, b = a[mask], b[mask]
     if len(a) < 2:
         return TooFew(n=len(a), value=None, reason="fewer than 2 answers in common")
     scale = np.unique(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]]))

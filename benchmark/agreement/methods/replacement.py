@@ -259,7 +259,7 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
 
     ``missing`` counts people, and answers that two people and the judge have to score.
     """
-    shown = WinningRate(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
+    rate = WinningRate(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
     if test.p_yes is None or test.p_no is None:
         second = test.each[LEAST_HUMANS - 1] if len(test.each) >= LEAST_HUMANS else 0
         missing = {
@@ -268,9 +268,9 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
         }
         if not any(missing.values()):
             missing["questions"] = max(0, VERDICTS["judge as a person"].least - test.questions)
-        return _outcome("not_shown", shown, missing, test.reason)
+        return _outcome("not_shown", rate, missing, test.reason)
     p_yes = test.p_yes if test.passed else max(test.p_yes, 2 * levels.yes)
-    return _decided(shown, (p_yes, test.p_no), levels, test.n, test.questions)
+    return _decided(rate, (p_yes, test.p_no), levels, test.n, test.questions)
 
 
 def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
@@ -304,18 +304,18 @@ def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1)
     """Rule "unscored": replies without usable points among all that were asked for."""
     from scipy import special
 
-    shown = unscored_of(unscored, sheets, replicates)
+    share = unscored_of(unscored, sheets, replicates)
     if not sheets:
-        return _outcome("not_shown", shown, {"replies": LEAST_ITEMS})
+        return _outcome("not_shown", share, {"replies": LEAST_ITEMS})
     lost, n = _answers_lost(unscored, sheets, replicates)
     p_yes = float(special.bdtr(lost, n, UNSCORED_MARGIN))
     p_no = float(special.bdtrc(lost - 1, n, UNSCORED_MARGIN)) if lost else 1.0
     if p_yes <= levels.one:
-        return _outcome("yes", shown)
+        return _outcome("yes", share)
     if p_no <= levels.no:
-        return _outcome("no", shown)
+        return _outcome("no", share)
     more = replicates * _answers_needed(lost, n, levels.one)
-    return _outcome("not_shown", shown, {"replies": more})
+    return _outcome("not_shown", share, {"replies": more})
 
 
 def by_consistency(repeats: Consistency, column: str, levels: Levels) -> RuleOutcome:
@@ -327,14 +327,14 @@ def by_consistency(repeats: Consistency, column: str, levels: Levels) -> RuleOut
     split, k = repeats.columns[column], repeats.each
     figure = split.reliability
     single = figure.value
-    shown = Steadiness(n=split.n, exact=split.exact, single=single, k=k, value=None)
+    steadiness = Steadiness(n=split.n, exact=split.exact, single=single, k=k, value=None)
     if single is not None and k is not None:
-        shown = replace(shown, value=round(spearman_brown(single, k), 6))
+        steadiness = replace(steadiness, value=round(spearman_brown(single, k), 6))
     if split.n < LEAST_ITEMS:
-        return _outcome("not_shown", shown, {"repeated": LEAST_ITEMS - split.n})
+        return _outcome("not_shown", steadiness, {"repeated": LEAST_ITEMS - split.n})
     outcome = _by_figure(figure, "consistency of a judge", replace(levels, yes=levels.one))
     missing = {"repeated": outcome.missing.get("answers", 0), **outcome.missing}
-    return _outcome(outcome.result, shown, missing | {"answers": 0}, outcome.reason)
+    return _outcome(outcome.result, steadiness, missing | {"answers": 0}, outcome.reason)
 
 
 def _by_figure(figure: AgreementFigure, rule: str, levels: Levels) -> RuleOutcome:
@@ -349,7 +349,7 @@ def _by_figure(figure: AgreementFigure, rule: str, levels: Levels) -> RuleOutcom
 
 
 def _decided(
-    shown: AgreementFigure | WinningRate,
+    figure: AgreementFigure | WinningRate,
     p: tuple[float, float],
     levels: Levels,
     n: int,
@@ -358,22 +358,22 @@ def _decided(
     """Yes, no, or how many more answers would show the one that is nearer."""
     p_yes, p_no = p
     if p_yes <= levels.yes:
-        return _outcome("yes", shown)
+        return _outcome("yes", figure)
     if p_no <= levels.no:
-        return _outcome("no", shown)
+        return _outcome("no", figure)
     nearer = (p_yes, levels.yes) if p_yes < p_no else (p_no, levels.no)
-    return _outcome("not_shown", shown, {"answers": more_needed(n, nearer[0], units, nearer[1])})
+    return _outcome("not_shown", figure, {"answers": more_needed(n, nearer[0], units, nearer[1])})
 
 
 def _outcome(
     result: Result,
-    shown: AgreementFigure | WinningRate | UnscoredShare | Steadiness,
+    figure: AgreementFigure | WinningRate | UnscoredShare | Steadiness,
     missing: dict[str, int] | None = None,
     reason: str | None = None,
 ) -> RuleOutcome:
     """What a rule said; only what is missing of known sizes."""
     lacking = {name: number for name, number in (missing or {}).items() if number}
-    return RuleOutcome(result=result, numbers=shown, missing=lacking, reason=reason or "")
+    return RuleOutcome(result=result, numbers=figure, missing=lacking, reason=reason or "")
 
 
 def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:

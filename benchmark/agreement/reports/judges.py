@@ -281,12 +281,12 @@ def _judges(figures: Agreement, choice: AgreementSelection) -> TableParts:
     columns += [_("Price per 1,000"), _("Seconds per 1,000")]
     rows: list[list[Cell]] = []
     for row in figures.judges:
-        made: list[Cell] = [row.rank, row.rank_low, row.rank_high, row.name]
-        made += [row.family or _("unknown"), row.answers, row.agreement.n]
-        made += [*bounds(row.agreement), *bounds(row.pearson), *bounds(row.bias)]
-        made += [row.rho, *bounds(row.consistency), row.replicates]
-        made += [*bounds(row.unscored), *bounds(row.length_slope), row.cost, row.seconds]
-        rows.append(made)
+        cells: list[Cell] = [row.rank, row.rank_low, row.rank_high, row.name]
+        cells += [row.family or _("unknown"), row.answers, row.agreement.n]
+        cells += [*bounds(row.agreement), *bounds(row.pearson), *bounds(row.bias)]
+        cells += [row.rho, *bounds(row.consistency), row.replicates]
+        cells += [*bounds(row.unscored), *bounds(row.length_slope), row.cost, row.seconds]
+        rows.append(cells)
     return columns, rows
 
 
@@ -369,8 +369,8 @@ def _replace(figures: Agreement, choice: AgreementSelection) -> TableParts:
         for column, verdict in verdicts.items():
             row: list[Cell] = [judges[key], names[column], str(RESULTS[verdict.result])]
             row += [str(RESULTS[verdict.rules[rule].result]) for rule in RULES]
-            told = [numbers_of(rule, verdict.rules[rule]) for rule in RULES]
-            rows.append([*row, "; ".join(text for text in told if text)])
+            texts = [numbers_of(rule, verdict.rules[rule]) for rule in RULES]
+            rows.append([*row, "; ".join(text for text in texts if text)])
     return columns, rows
 
 

@@ -136,8 +136,8 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
 
 def state_of(snapshot: BoardSnapshot, choice: AgreementSelection) -> str:
     """Names what a page shows; changes with the sheets and with the choice."""
-    told = f"{snapshot.public_id}:{snapshot.sha256}:{choice.query}"
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    text = f"{snapshot.public_id}:{snapshot.sha256}:{choice.query}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def pair_of(figures: Agreement, choice: AgreementSelection) -> RaterPairFigures | None:

@@ -100,9 +100,9 @@ def chosen_rubric(study: Study, options: Mapping[str, Any]) -> RubricVersion:
 
     A dry run writes nothing, so only the book makes the first version.
     """
-    asked = str(options.get("rubric") or "")
-    if asked:
-        return _asked_for(study, asked)
+    rubric_id = str(options.get("rubric") or "")
+    if rubric_id:
+        return _asked_for(study, rubric_id)
     newest = study.rubric_versions.filter(name=COMPQA.name).order_by("-number").first()
     return newest or RubricVersion(
         study=study,
@@ -113,9 +113,9 @@ def chosen_rubric(study: Study, options: Mapping[str, Any]) -> RubricVersion:
     )
 
 
-def _asked_for(study: Study, asked: str) -> RubricVersion:
+def _asked_for(study: Study, rubric_id: str) -> RubricVersion:
     try:
-        version = study.rubric_versions.filter(public_id=UUID(asked)).first()
+        version = study.rubric_versions.filter(public_id=UUID(rubric_id)).first()
     except ValueError:
         version = None
     if version is None:
@@ -187,8 +187,8 @@ def _said(judged: JudgedAnswer) -> dict[str, Any]:
     judgement = judged.judgement
     if judgement.is_scored:
         return {"points": judgement.points, "notes": judgement.rationales}
-    given = ", ".join(f"{key} {value}" for key, value in judgement.given.items())
-    evidence = [judgement.detail, _("As given: %s") % given if given else ""]
+    text = ", ".join(f"{key} {value}" for key, value in judgement.given.items())
+    evidence = [judgement.detail, _("As given: %s") % text if text else ""]
     return {
         "reason": judgement.reading.value,
         "notes": judgement.rationales,
@@ -203,12 +203,12 @@ def _unscored(judgement: Judgement) -> str:
 
 def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
     """Every way in which judgements were read, with its number."""
-    shown = {
+    fields = {
         "judge": judge,
         "valid": file.counts[JudgementState.VALID],
         "number": file.counts.total(),
     }
-    yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % shown)
+    yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % fields)
     others = [
         (reading, number)
         for reading, number in file.counts.items()
@@ -325,14 +325,14 @@ def _remarks(link: AnswerLink) -> Iterator[Flag]:
 
 def _human_counts(links: Links) -> Iterator[Note]:
     number = len(links.links)
-    shown = {
+    counts = {
         "linked": number,
         "rows": number + len(links.unlinked),
         "ambiguous": len(links.ambiguous),
         "repeats": len(links.repeats),
         "swallowed": sum(link.score.swallowed for link in links.links),
     }
-    yield Note(_("%(linked)s of %(rows)s rows found their answer in the study.") % shown)
+    yield Note(_("%(linked)s of %(rows)s rows found their answer in the study.") % counts)
     if not number:
         yield Note(_("Import the answers first, then this file again."))
         return
@@ -341,6 +341,6 @@ def _human_counts(links: Links) -> Iterator[Note]:
             "Ambiguous links: %(ambiguous)s. Further rows about the same answer: %(repeats)s. "
             "Rows included in a text: %(swallowed)s."
         )
-        % shown
+        % counts
     )
     yield Note(_("The total is the sum of the criteria; the column score is not used."))

@@ -158,13 +158,13 @@ def _plain(points: float) -> float:
     return int(points) if float(points).is_integer() else float(points)
 
 
-def replace_sheet(sheet: ScoreSheet, made: ScoreSheet) -> None:
+def replace_sheet(sheet: ScoreSheet, replacement: ScoreSheet) -> None:
     """Write another content over an imported sheet; what it said before stays as an event."""
     if not sheet.events.exists():
         _keep_event(sheet.pk, ScoreSheet.objects.get(pk=sheet.pk))
-    changes = {name: getattr(made, name) for name in REPLACED}
+    changes = {name: getattr(replacement, name) for name in REPLACED}
     ScoreSheet.objects.filter(pk=sheet.pk).update(**changes)
-    _keep_event(sheet.pk, made)
+    _keep_event(sheet.pk, replacement)
 
 
 def _keep_event(sheet_id: int, sheet: ScoreSheet) -> None:
@@ -194,13 +194,13 @@ def ask_for_board(study: Study, rubric: RubricVersion) -> None:
 @contextmanager
 def boards_once() -> Iterator[None]:
     """Ask for each board once, at the end."""
-    asked: BoardRequests = {}
-    token = _held.set(asked)
+    requests: BoardRequests = {}
+    token = _held.set(requests)
     try:
         yield
     finally:
         _held.reset(token)
-    for study, rubric in asked.values():
+    for study, rubric in requests.values():
         ask_for_board(study, rubric)
 
 
@@ -229,12 +229,12 @@ class SheetReconciliation(StudyReconciliation):
         self._take([entry for entry in entries if isinstance(entry, SheetEntry)])
 
     def _take(self, entries: Sequence[SheetEntry]) -> None:
-        kept = [entry for entry in entries if self._has_room(entry)]
-        if not kept:
+        candidates = [entry for entry in entries if self._has_room(entry)]
+        if not candidates:
             return
-        self._take_rubric(kept[0])
-        self._take_raters(kept)
-        placed = [(entry, self._answer(entry), self._rater(entry)) for entry in kept]
+        self._take_rubric(candidates[0])
+        self._take_raters(candidates)
+        placed = [(entry, self._answer(entry), self._rater(entry)) for entry in candidates]
         stored = StoredSheets(self.study, placed)
         new = []
         for entry, answer, rater in placed:
@@ -269,8 +269,8 @@ class SheetReconciliation(StudyReconciliation):
     def _take_rubric(self, entry: SheetEntry) -> None:
         if self._rubric is None:
             is_made = entry.rubric.pk is not None or not self.write
-            made = entry.rubric if is_made else default_rubric(self.study, self.actor)
-            self._rubric = made
+            version = entry.rubric if is_made else default_rubric(self.study, self.actor)
+            self._rubric = version
 
     def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
         named = {(entry.rater_kind, entry.rater_id): entry.rater_name for entry in entries}
@@ -355,10 +355,10 @@ class SheetReconciliation(StudyReconciliation):
     def _change(self, entry: SheetEntry, sheet: ScoreSheet) -> None:
         """Replace what the same place of the file said before; both stay among the events."""
         self.result(entry.book, "changed")
-        shown = sheet.reason or ", ".join(
+        reason = sheet.reason or ", ".join(
             f"{key} {point:g}" for key, point in sheet.points.items()
         )
-        self.mention(entry.row, "", self.changed(shown))
+        self.mention(entry.row, "", self.changed(reason))
         if not (self.write and self.update_changed):
             return
         self._writes += 1

@@ -188,9 +188,9 @@ class AnswerFinder:
         wanted = {"scenario": about.get("scenario"), "choice": about.get("choice")}
         if self.knows_aspect:
             wanted["aspect"] = about.get("aspect", "")
-        given = {name: value for name, value in wanted.items() if value is not None}
+        values = {name: value for name, value in wanted.items() if value is not None}
         pair = (about.get("object1"), about.get("object2"), about.get("system"))
-        return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(given)]
+        return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(values)]
 
     def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
         """Of equal answers the first that this rater has no earlier row about."""
@@ -220,9 +220,11 @@ class AnswerFinder:
         )
         _best, nearest = max(alike, key=lambda pair: pair[0])
         pk = chosen if chosen is not None else nearest.pk
-        given, excerpt = excerpts(about["text"], self._texts[pk])
+        passage, excerpt = excerpts(about["text"], self._texts[pk])
         how_near, known = next((ratio, answer) for ratio, answer in alike if answer.pk == pk)
-        near = Near(record.row, _named(about), given, excerpt, known.public_id, how_near, decision)
+        near = Near(
+            record.row, _named(about), passage, excerpt, known.public_id, how_near, decision
+        )
         if decision == SAME:
             return AnswerMatch(pk, CONFIRMED, near=near)
         if decision == OTHER:
@@ -238,7 +240,7 @@ class AnswerFinder:
         if described in self._made:
             return self._made[described]
         scenario = about.get("scenario") or 0
-        made = AnswerEntry(
+        entry = AnswerEntry(
             row=row,
             object1=about["object1"],
             object2=about["object2"],
@@ -252,8 +254,8 @@ class AnswerFinder:
             scenario=scenario,
             column="text",
         )
-        self._made[described] = (made.source, made.position, made.choice)
-        return made
+        self._made[described] = (entry.source, entry.position, entry.choice)
+        return entry
 
 
 def _fitting(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:

@@ -227,10 +227,10 @@ def _verbatim(text: str | None) -> str:
 
 
 def _scenario(text: str | None) -> int | None:
-    given = _trimmed(text)
-    if given and given not in ("0", "1", "2", "3", "4"):
-        raise ValueError(f"{given[:40]!a} is not one of 0 to 4")
-    return int(given) if given else None
+    digit = _trimmed(text)
+    if digit and digit not in ("0", "1", "2", "3", "4"):
+        raise ValueError(f"{digit[:40]!a} is not one of 0 to 4")
+    return int(digit) if digit else None
 
 
 def _replicate(text: str | None) -> int:
@@ -249,10 +249,10 @@ def _below(text: str | None, most: int) -> int | None:
 
 
 def _one_of(text: str | None, offered: tuple[str, ...]) -> str:
-    given = _trimmed(text).lower()
-    if given and given not in offered:
-        raise ValueError(f"{given[:40]!a} is not one of {', '.join(offered)}")
-    return given
+    word = _trimmed(text).lower()
+    if word and word not in offered:
+        raise ValueError(f"{word[:40]!a} is not one of {', '.join(offered)}")
+    return word
 
 
 def _state(text: str | None) -> str:

@@ -321,7 +321,7 @@ def link_by_letters(
     known = _by_pair(answers)
     links: list[AnswerLink] = []
     unlinked: list[HumanScore] = []
-    taken: set[tuple[Origin, int]] = set()
+    positions: set[tuple[Origin, int]] = set()
     for score in scores:
         origin = (score.system, score.scenario)
         among = known.get((origin, score.object1, score.object2), [])
@@ -329,11 +329,11 @@ def link_by_letters(
         if not fitting:
             unlinked.append(score)
             continue
-        free = [answer for answer in fitting if (origin, answer.position) not in taken]
+        free = [answer for answer in fitting if (origin, answer.position) not in positions]
         chosen = (free or fitting)[0]
         rivals = tuple(answer.position for answer in fitting if answer is not chosen)
         links.append(AnswerLink(score, chosen, how, rivals, is_repeat=not free))
-        taken.add((origin, chosen.position))
+        positions.add((origin, chosen.position))
     return Links(tuple(links), tuple(unlinked))
 
 

@@ -112,10 +112,10 @@ def _read_row(
     if (origin := read.pop("origin", "")) and not about.get("system"):
         about["system"], scenario = propose_origin(origin)
         about["scenario"] = scenario if about.get("scenario") is None else about["scenario"]
-    given = {key: read_points(row.values[mapping[key]]) for key in rubric.keys}
+    scores = {key: read_points(row.values[mapping[key]]) for key in rubric.keys}
     off_scale = tuple(filter(None, read.pop("off_scale", "").split()))
     read = {name: value for name, value in read.items() if value is not None}
-    made = ScoreRow(
+    score_row = ScoreRow(
         row=row.number,
         about={name: value for name, value in about.items() if value not in (None, "")},
         off_scale=off_scale,
@@ -127,9 +127,9 @@ def _read_row(
             "state": read.get("state") or SUBMITTED,
         },
     )
-    if not made.rater:
+    if not score_row.rater:
         raise _Bad([("rater", "is empty")])
-    scored = _scored(made, given, rubric)
+    scored = _scored(score_row, scores, rubric)
     _check_total(scored, total)
     return scored
 
@@ -153,41 +153,41 @@ def _read_fields(row: TableRow, mapping: Mapping[str, str], rubric: Rubric) -> d
     return read
 
 
-def _scored(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
-    if made.state == UNSCORED and made.reason:
-        return made
-    if made.rater_kind in MACHINES:
-        return _of_a_machine(made, given, rubric)
-    if made.reason or made.state == UNSCORED:
+def _scored(row: ScoreRow, scores: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
+    if row.state == UNSCORED and row.reason:
+        return row
+    if row.rater_kind in MACHINES:
+        return _of_a_machine(row, scores, rubric)
+    if row.reason or row.state == UNSCORED:
         raise _Bad([("state", "only a model's sheet is unscored; a person's has points")])
-    if not made.unable and all(value is None for value in given.values()):
-        return replace(made, state=EMPTY)
-    return _of_a_person(made, given, rubric)
+    if not row.unable and all(value is None for value in scores.values()):
+        return replace(row, state=EMPTY)
+    return _of_a_person(row, scores, rubric)
 
 
-def _of_a_machine(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
-    judgement = read_scores({k: v for k, v in given.items() if v is not None}, rubric)
+def _of_a_machine(row: ScoreRow, scores: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
+    judgement = read_scores({k: v for k, v in scores.items() if v is not None}, rubric)
     if judgement.is_scored:
-        return replace(made, points=dict(judgement.points), reason="")
-    detail = made.comment or judgement.detail
+        return replace(row, points=dict(judgement.points), reason="")
+    detail = row.comment or judgement.detail
     points: dict[str, float] = (
         dict(judgement.given) if len(judgement.given) == len(rubric.criteria) else {}
     )
     return replace(
-        made, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=points
+        row, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=points
     )
 
 
-def _of_a_person(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
-    scale = replace(rubric, allows_halves=True) if made.is_consolidated else rubric
+def _of_a_person(row: ScoreRow, scores: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
+    scale = replace(rubric, allows_halves=True) if row.is_consolidated else rubric
     points: dict[str, float] = {}
     problems = []
-    for key, value in given.items():
-        if value is None and key in made.unable:
+    for key, value in scores.items():
+        if value is None and key in row.unable:
             continue
         if value is None:
             problems.append((key, "is empty"))
-        elif made.is_consolidated and key in made.off_scale and not isinstance(value, str):
+        elif row.is_consolidated and key in row.off_scale and not isinstance(value, str):
             points[key] = value
         else:
             try:
@@ -197,14 +197,14 @@ def _of_a_person(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> Sc
                 problems.append((key, error.reason))
     if problems:
         raise _Bad(problems)
-    unable = {key: why for key, why in made.unable.items() if key not in points}
-    return replace(made, points=points, unable=unable)
+    unable = {key: why for key, why in row.unable.items() if key not in points}
+    return replace(row, points=points, unable=unable)
 
 
-def _check_total(made: ScoreRow, total: float | None) -> None:
-    if total is None or made.state == UNSCORED or made.unable:
+def _check_total(row: ScoreRow, total: float | None) -> None:
+    if total is None or row.state == UNSCORED or row.unable:
         return
-    added = sum(made.points.values())
+    added = sum(row.points.values())
     if total != added:
         raise _Bad([("total", f"says {total:g}, but the points add up to {added:g}")])
 
@@ -237,8 +237,8 @@ class JudgedAnswer:
 
     def paper_points(self, rubric: Rubric) -> dict[str, int] | None:
         """What the paper averages: whole numbers of all criteria, on the scale or not."""
-        given = self.asked.given
-        return given if len(given) == len(rubric.criteria) else None
+        points = self.asked.given
+        return points if len(points) == len(rubric.criteria) else None
 
 
 @dataclass(frozen=True)
@@ -312,10 +312,10 @@ def _judged(row: TableRow, answer: RawAnswer, rubric: Rubric) -> JudgedAnswer:
     stated = row.values.get(SUM)
     is_number = isinstance(stated, int | float) and not isinstance(stated, bool)
     value = row.values.get(SCORES)
-    judgement = asked = read_scores(value, rubric)
+    judgement = scores = read_scores(value, rubric)
     if judgement.reading is JudgementState.EXTRA_KEYS:
-        asked = read_scores(without_extras(value, rubric.keys), rubric)
-    return JudgedAnswer(answer, judgement, asked, float(str(stated)) if is_number else None)
+        scores = read_scores(without_extras(value, rubric.keys), rubric)
+    return JudgedAnswer(answer, judgement, scores, float(str(stated)) if is_number else None)
 
 
 def _remarks(judged: JudgedAnswer, file: str, rubric: Rubric) -> Iterator[Problem]:

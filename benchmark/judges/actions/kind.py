@@ -85,16 +85,16 @@ class Shots:
 def missing_placeholders(prompt: PromptVersion, *, with_examples: bool) -> list[str]:
     """What a prompt must show and does not: the rubric is shown to every judge."""
     wanted = ["criteria", "format", *(["examples"] if with_examples else [])]
-    shown = {*placeholders(prompt.system), *placeholders(prompt.user)}
-    return [name for name in wanted if name not in shown]
+    names = {*placeholders(prompt.system), *placeholders(prompt.user)}
+    return [name for name in wanted if name not in names]
 
 
-def group_of(prompt: PromptVersion, rubric: Rubric, asked: ScoringCallKey) -> str | None:
+def group_of(prompt: PromptVersion, rubric: Rubric, key: ScoringCallKey) -> str | None:
     """The group whose criteria a request asks for; None for all of them."""
     if prompt.kind != GROUP:
         return None
     # A preview has no group; it shows the first.
-    return rubric.groups[max(asked.group, 1) - 1].key
+    return rubric.groups[max(key.group, 1) - 1].key
 
 
 class RequestWriter:
@@ -108,18 +108,18 @@ class RequestWriter:
         self.parts = PromptParts(prompt.system, prompt.user, LAYOUT)
         self._shared: dict[str | None, dict[str, str]] = {}
 
-    def write(self, asked: ScoringCallKey, answer: Answer) -> kinds.CallRequest:
+    def write(self, key: ScoringCallKey, answer: Answer) -> kinds.CallRequest:
         """One request about an answer, as it is or with what a probe changes."""
-        group = group_of(self.prompt, self.rubric, asked)
+        group = group_of(self.prompt, self.rubric, key)
         text = answer.text
-        if asked.probe == CANARY:
+        if key.probe == CANARY:
             criteria = self.rubric.of_group(group)
-            text = plant(CANARIES[asked.variant], text, criteria, reasons=self.reasons)
-        shown, noticed = _shown(answer.question, text, is_swapped=asked.probe == SWAP)
+            text = plant(CANARIES[key.variant], text, criteria, reasons=self.reasons)
+        fields, noticed = _shown(answer.question, text, is_swapped=key.probe == SWAP)
         schema = judgement_schema(self.rubric, group=group, with_reasons=self.reasons)
         # What we planted ourselves is no finding about the answers.
-        flags = noticed if asked.probe == PLAIN else ()
-        messages = render(self.parts, self._common(group) | shown)
+        flags = noticed if key.probe == PLAIN else ()
+        messages = render(self.parts, self._common(group) | fields)
         return kinds.CallRequest(tuple(messages), schema, flags)
 
     def _common(self, group: str | None) -> dict[str, str]:
@@ -138,11 +138,12 @@ class RequestWriter:
         criteria = self.rubric.of_group(group)
         pairs = zip(self.shots.answers, self.shots.entries, strict=True)
         for number, (answer, entry) in enumerate(pairs, start=1):
-            shown, _noticed = _shown(answer.question, answer.text)
+            fields, _noticed = _shown(answer.question, answer.text)
             points = points_text(entry["points"], entry["notes"], criteria, reasons=self.reasons)
             parts.append(
-                f"Example {number}, scored by people.\n\nQuestion: {shown['question']}\n"
-                f"Aspect asked about: {shown['aspect']}\n\nAnswer:\n{shown['answer']}\n\n{points}"
+                f"Example {number}, scored by people.\n\nQuestion: {fields['question']}\n"
+                f"Aspect asked about: {fields['aspect']}\n\n"
+                f"Answer:\n{fields['answer']}\n\n{points}"
             )
         return "\n\n".join(parts)
 
@@ -212,14 +213,14 @@ class ScoringKind:
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
         """Write the prompts; two queries. Raises `Contaminated` before anything could leave."""
         target = run.spec["target"]
-        asked = [ScoringCallKey(*subject.ids) for subject in subjects]
+        keys = [ScoringCallKey(*subject.ids) for subject in subjects]
         examples = example_answers(run.study, target)
         rows = Answer.objects.filter(study=run.study).select_related("question__comparison")
-        answers = rows.in_bulk({key.answer for key in asked})
+        answers = rows.in_bulk({key.answer for key in keys})
         refuse_contamination(list(answers.values()), held_out(examples, target))
         shots = Shots(examples, target["examples"])
         writer = RequestWriter(run.prompt, rubric_of(target), target, shots)
-        return [writer.write(key, answers[key.answer]) for key in asked]
+        return [writer.write(key, answers[key.answer]) for key in keys]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into a `Judgement`: all criteria asked for, or none and the reason."""

@@ -82,13 +82,13 @@ def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Pla
     Nones: dict[tuple[int, int], float | None] = {
         (probe.answer_id, probe.replicate): None for probe in probes
     }
-    asked = [ScoringCallKey(*call.subject_ids) for call in canary_calls(run)]
-    group = next((subject.group for subject in asked if subject.group), 0)
+    keys = [ScoringCallKey(*call.subject_ids) for call in canary_calls(run)]
+    group = next((subject.group for subject in keys if subject.group), 0)
     if group:
         key = rubric.groups[group - 1].key
         parts = JudgementPart.objects.filter(run=run, answer__in=answers, group=key, reason="")
-        given = parts.values_list("answer", "replicate", "points")
-        return Nones | {(pk, k): float(sum(points.values())) for pk, k, points in given}
+        part_rows = parts.values_list("answer", "replicate", "points")
+        return Nones | {(pk, k): float(sum(points.values())) for pk, k, points in part_rows}
     sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, total__isnull=False)
     rows = sheets.values_list("answer", "replicate", "total")
     return Nones | {(pk, k): total for pk, k, total in rows}
@@ -104,8 +104,8 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
     """Whether a canary, or a plain answer that one is built on, is still to come."""
     if any(call.state in Call.OPEN for call in canaries):
         return True
-    asked = [ScoringCallKey(*call.subject_ids) for call in canaries]
-    bases = {key._replace(probe=0, variant=1).name for key in asked}
+    keys = [ScoringCallKey(*call.subject_ids) for call in canaries]
+    bases = {key._replace(probe=0, variant=1).name for key in keys}
     return run.calls.filter(subject__in=bases, state__in=Call.OPEN).exists()
 
 
@@ -135,13 +135,13 @@ def store_ended(run: Run, ended: Sequence[EndedCall]) -> None:
     """Store what ended, and what follows from it for the run as a whole."""
     scoring = ScoringRun.objects.select_for_update().get(run=run)
     rubric = rubric_of(run.spec["target"])
-    asked = [(ScoringCallKey(*outcome.call.subject_ids), outcome) for outcome in ended]
-    plain = [(key, outcome) for key, outcome in asked if key.probe == PLAIN]
-    probes = [(key, outcome) for key, outcome in asked if key.probe != PLAIN]
+    pairs = [(ScoringCallKey(*outcome.call.subject_ids), outcome) for outcome in ended]
+    plain = [(key, outcome) for key, outcome in pairs if key.probe == PLAIN]
+    probes = [(key, outcome) for key, outcome in pairs if key.probe != PLAIN]
     _store_sheets(scoring, rubric, [(key, outcome) for key, outcome in plain if not key.group])
     _store_parts(scoring, rubric, [(key, outcome) for key, outcome in plain if key.group])
     _store_probes(run, probes)
-    if any(key.probe == CANARY or key.variant for key, _one in asked):
+    if any(key.probe == CANARY or key.variant for key, _one in pairs):
         settle_trust(scoring, rubric)
     if not run.calls.filter(state__in=Call.OPEN).exists():
         _bring_boards_up_to_date(run, scoring)
@@ -176,7 +176,7 @@ def join_parts(
 def _store_sheets(
     scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, EndedCall]]
 ) -> None:
-    _upsert(_whole_sheet(scoring, rubric, asked.answer, outcome) for asked, outcome in ended)
+    _upsert(_whole_sheet(scoring, rubric, key.answer, outcome) for key, outcome in ended)
 
 
 def _whole_sheet(
@@ -231,12 +231,12 @@ def _store_parts(
     if not ended:
         return
     JudgementPart.objects.bulk_create(
-        [_part(scoring.run, rubric, asked, outcome) for asked, outcome in ended],
+        [_part(scoring.run, rubric, call_key, outcome) for call_key, outcome in ended],
         update_conflicts=True,
         unique_fields=["run", "answer", "replicate", "group"],
         update_fields=SAID,
     )
-    wanted = {(asked.answer, outcome.call.replicate) for asked, outcome in ended}
+    wanted = {(call_key.answer, outcome.call.replicate) for call_key, outcome in ended}
     rows = JudgementPart.objects.filter(run=scoring.run, answer__in={pk for pk, _k in wanted})
     groups: dict[tuple[int, int], list[JudgementPart]] = {key: [] for key in wanted}
     for part in rows:
@@ -246,13 +246,13 @@ def _store_parts(
     _upsert(sheet for sheet in joined if sheet is not None)
 
 
-def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, outcome: EndedCall) -> JudgementPart:
+def _part(run: Run, rubric: Rubric, key: ScoringCallKey, outcome: EndedCall) -> JudgementPart:
     judgement = _judgement(outcome)
     return JudgementPart(
         run=run,
         call=outcome.call,
-        answer_id=asked.answer,
-        group=rubric.groups[asked.group - 1].key,
+        answer_id=key.answer,
+        group=rubric.groups[key.group - 1].key,
         replicate=outcome.call.replicate,
         points=dict(judgement.points) if judgement else {},
         notes=dict(judgement.rationales) if judgement else {},
@@ -263,22 +263,22 @@ def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, outcome: EndedCall) -
 
 def _store_probes(run: Run, ended: Sequence[tuple[ScoringCallKey, EndedCall]]) -> None:
     ProbeResult.objects.bulk_create(
-        [_probe(run, asked, outcome) for asked, outcome in ended],
+        [_probe(run, key, outcome) for key, outcome in ended],
         update_conflicts=True,
         unique_fields=["call"],
         update_fields=["points", "total", "reason", "fence", "at"],
     )
 
 
-def _probe(run: Run, asked: ScoringCallKey, outcome: EndedCall) -> ProbeResult:
+def _probe(run: Run, key: ScoringCallKey, outcome: EndedCall) -> ProbeResult:
     judgement = _judgement(outcome)
-    is_canary = asked.probe == CANARY
+    is_canary = key.probe == CANARY
     return ProbeResult(
         run=run,
         call=outcome.call,
-        answer_id=asked.answer,
+        answer_id=key.answer,
         probe=ProbeResult.Probe.CANARY if is_canary else ProbeResult.Probe.SWAP,
-        name=CANARIES[asked.variant].name if is_canary else "",
+        name=CANARIES[key.variant].name if is_canary else "",
         replicate=outcome.call.replicate,
         points=dict(judgement.points) if judgement else {},
         total=float(sum(judgement.points.values())) if judgement else None,
@@ -379,8 +379,8 @@ def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
     """Trust follows from the canaries, once they are over."""
     run = scoring.run
     open_now = run.calls.filter(state__in=Call.OPEN).values_list("subject_ids", flat=True)
-    asked = (ScoringCallKey(*ids) for ids in open_now)
-    if run.state == Run.State.CANCELLED or any(key.probe != PLAIN or key.variant for key in asked):
+    keys = (ScoringCallKey(*ids) for ids in open_now)
+    if run.state == Run.State.CANCELLED or any(key.probe != PLAIN or key.variant for key in keys):
         return
     results = decided_canaries(run, rubric)
     stored = dict(run.probe_results.values_list("pk", "obeyed"))

@@ -337,14 +337,14 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
     canaries = _canaries(study, target, seed, keys, groups)
     bases = dict.fromkeys(canary.answer for canary in canaries)
     parts = range(1, groups + 1) if groups else (0,)
-    asked = [ScoringCallKey(pk, PLAIN, 1, part) for pk in bases for part in parts]
-    asked += canaries
-    asked += [
+    call_keys = [ScoringCallKey(pk, PLAIN, 1, part) for pk in bases for part in parts]
+    call_keys += canaries
+    call_keys += [
         ScoringCallKey(pk, PLAIN, 0, part) for pk in keys if pk not in bases for part in parts
     ]
     swapped = _swapped(study, target, seed, keys)
-    asked += [ScoringCallKey(pk, SWAP, 0, part) for pk in swapped for part in parts]
-    return [Subject(key.name, tuple(key)) for key in asked]
+    call_keys += [ScoringCallKey(pk, SWAP, 0, part) for pk in swapped for part in parts]
+    return [Subject(key.name, tuple(key)) for key in call_keys]
 
 
 def _canaries(

@@ -128,13 +128,13 @@ def places_of_canaries(lengths: Sequence[int], count: int) -> list[tuple[int, in
     """
     by_length = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
     order = {FULL: by_length, NOTHING: by_length[::-1]}
-    taken = {FULL: 0, NOTHING: 0}
+    counts = {FULL: 0, NOTHING: 0}
     places = []
     for number in range(count):
         variant = number % len(CANARIES)
         wants = CANARIES[variant].wants
-        places.append((variant, order[wants][taken[wants] % len(lengths)]))
-        taken[wants] += 1
+        places.append((variant, order[wants][counts[wants] % len(lengths)]))
+        counts[wants] += 1
     return list(dict.fromkeys(places))
 
 

@@ -57,13 +57,13 @@ def points_text(
     Where reasons are wanted and the example has none for some criterion, the points stand in a
     plain list instead: an example with empty reasons would teach a judge to give none.
     """
-    given = {criterion.key: int(points[criterion.key]) for criterion in criteria}
+    scores = {criterion.key: int(points[criterion.key]) for criterion in criteria}
     if not reasons:
-        return json.dumps(given)
+        return json.dumps(scores)
     if all(notes.get(criterion.key, "").strip() for criterion in criteria):
-        full = {key: {"reason": notes[key], "points": value} for key, value in given.items()}
+        full = {key: {"reason": notes[key], "points": value} for key, value in scores.items()}
         return json.dumps(full, ensure_ascii=False)
-    return "Points: " + ", ".join(f"{key} {value}" for key, value in given.items())
+    return "Points: " + ", ".join(f"{key} {value}" for key, value in scores.items())
 
 
 def _level(points: int, text: str, example: str) -> str:
@@ -325,27 +325,27 @@ def read_scores(reply: object, rubric: Rubric, *, group: str | None = None) -> J
         )
     except Unusable as problem:
         return Judgement({}, problem.reading, problem.detail)
-    given: dict[str, int] = {}
+    points: dict[str, int] = {}
     rationales: dict[str, str] = {}
     problems: list[Unusable] = []
     for criterion in wanted:
         try:
             value, rationale = _parts_of(entries[criterion.key], criterion.key)
             rationales |= {criterion.key: rationale} if rationale else {}
-            given[criterion.key] = _number(value, criterion, _ANY_NUMBER)
+            points[criterion.key] = _number(value, criterion, _ANY_NUMBER)
             _number(value, criterion, range(criterion.maximum + 1))
         except Unusable as problem:
             problems.append(problem)
-    return _judgement(given, rationales, problems)
+    return _judgement(points, rationales, problems)
 
 
 def _judgement(
-    given: dict[str, int], rationales: dict[str, str], problems: Sequence[Unusable]
+    points: dict[str, int], rationales: dict[str, str], problems: Sequence[Unusable]
 ) -> Judgement:
     if not problems:
-        return Judgement(dict(given), JudgementState.VALID, "", rationales, given)
+        return Judgement(dict(points), JudgementState.VALID, "", rationales, points)
     first = min(problems, key=lambda unusable: _SEVERITY.index(unusable.reading))
-    return Judgement({}, first.reading, first.detail, rationales, given)
+    return Judgement({}, first.reading, first.detail, rationales, points)
 
 
 def _reading_of(problem: ReplyNotUsable) -> JudgementState:

@@ -90,8 +90,8 @@ def choose_conditions(
         ["place", "scenario", PLAIN, "n", NAME, CONDITION],
         ascending=[True, True, False, False, True, True],
     )
-    shown = ~conditions.duplicated(_CELL)
-    chosen = set(conditions.loc[shown, [*_CELL, CONDITION]].itertuples(index=False, name=None))
+    mask = ~conditions.duplicated(_CELL)
+    chosen = set(conditions.loc[mask, [*_CELL, CONDITION]].itertuples(index=False, name=None))
     rows = table[[*_CELL, CONDITION]].itertuples(index=False, name=None)
     listed = tuple(
         CellCondition(
@@ -103,9 +103,9 @@ def choose_conditions(
             n_questions=int(row.n),
             is_shown=bool(is_shown),
         )
-        for row, is_shown in zip(conditions.itertuples(index=False), shown, strict=True)
+        for row, is_shown in zip(conditions.itertuples(index=False), mask, strict=True)
     )
-    if shown.all():
+    if mask.all():
         return table, listed
     return table[[row in chosen for row in rows]], listed
 
@@ -170,14 +170,14 @@ def calibrate(
             CalibratedStanding(judge=judge, system=int(system), reason=why) for system in systems
         )
     people = _people_by_answer(scored)
-    made = []
+    standings = []
     for code in map(int, systems):
         mine = rows[scored.system[rows] == code]
         numbers = np.array(scored.scenarios)[scored.scenario[mine]]
         over = scenarios.get(code)
-        kept = mine[np.isin(numbers, over)] if over else mine
-        made.append(_of_system(scored, judge, kept, code, people, options))
-    return tuple(made)
+        own_rows = mine[np.isin(numbers, over)] if over else mine
+        standings.append(_of_system(scored, judge, own_rows, code, people, options))
+    return tuple(standings)
 
 
 def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> str | None:
@@ -278,10 +278,10 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> ScoreBoard:
     Board
         Without sheets it names nothing and has no figure.
     """
-    kept, conditions = choose_conditions(table, system_order(table))
+    subset, conditions = choose_conditions(table, system_order(table))
     # A draw was made from the answers of all conditions.
-    options = replace(options, is_part=options.is_part or len(kept) < len(table))
-    table = kept
+    options = replace(options, is_part=options.is_part or len(subset) < len(table))
+    table = subset
     scored = read_scores(table, options)
     cells = make_cells(scored, options)
     coverage = coverage_of(scored)

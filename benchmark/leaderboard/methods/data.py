@@ -227,12 +227,12 @@ def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> BoardCounts:
 
 def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...]:
     """Each judge with its counts; people have no name here."""
-    made = []
+    judges = []
     groups = dict(iter(table.groupby(judge_keys(table), sort=False)))
     for judge in scored.judges:
         sheets, mask = groups[judge], scored.of_judge(judge)
         is_people = judge == PEOPLE
-        made.append(
+        judges.append(
             BoardJudge(
                 key=judge,
                 name="" if is_people else str(sheets["rater_name"].iloc[0]),
@@ -245,7 +245,7 @@ def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...
                 reasons=_reasons(sheets),
             )
         )
-    return tuple(made)
+    return tuple(judges)
 
 
 def _reasons(sheets: pd.DataFrame) -> dict[str, int]:

@@ -460,11 +460,13 @@ class ScoreBoard:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ScoreBoard:
         """What `as_dict` gave, also by an earlier version; raises `StoredError`."""
-        kept = dict(stored)
+        content = dict(stored)
         # Of the bootstrap of version 2.
-        options = {key: kept["options"][key] for key in kept["options"] if key not in RESAMPLING}
-        kept["options"] = options | {"version": kept.pop("version")}
-        return from_json(cls, kept)
+        options = {
+            key: content["options"][key] for key in content["options"] if key not in RESAMPLING
+        }
+        content["options"] = options | {"version": content.pop("version")}
+        return from_json(cls, content)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""

@@ -55,11 +55,11 @@ def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
         group.key: tuple(criterion.key for criterion in rubric.of_group(group.key))
         for group in rubric.groups
     }
-    made = {
+    totals = {
         name: sheets[list(keys)].astype(float).sum(axis=1, min_count=len(keys))
         for name, keys in sums.items()
     }
-    return sheets.assign(**made)
+    return sheets.assign(**totals)
 
 
 def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
@@ -92,15 +92,15 @@ def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
     DataFrame indexed by rater, system
         mean, sd, cells, n, dropped.
     """
-    kept = cells.groupby(level=["rater", "system"], sort=False)
-    made = {
-        "mean": kept["mean"].mean(),
-        "sd": kept["sd"].mean(),
-        "cells": kept["mean"].count(),
-        "n": kept["n"].sum(),
-        "dropped": kept["dropped"].sum(),
+    groups = cells.groupby(level=["rater", "system"], sort=False)
+    columns = {
+        "mean": groups["mean"].mean(),
+        "sd": groups["sd"].mean(),
+        "cells": groups["mean"].count(),
+        "n": groups["n"].sum(),
+        "dropped": groups["dropped"].sum(),
     }
-    return pd.DataFrame(made)
+    return pd.DataFrame(columns)
 
 
 def scenario_scores(
@@ -113,16 +113,16 @@ def scenario_scores(
     DataFrame indexed by rater, scenario
         As `cell_scores`; over cells, mean and sample sd are those of the cell means.
     """
-    asked = sheets[sheets["scenario"].isin(range(1, 5))]
+    sheet = sheets[sheets["scenario"].isin(range(1, 5))]
     if over == "answers":
-        return _mean_and_sd(asked, ("rater", "scenario"), column)
-    return _over_cells(cell_scores(asked, column), ("rater", "scenario"), ddof=1)
+        return _mean_and_sd(sheet, ("rater", "scenario"), column)
+    return _over_cells(cell_scores(sheet, column), ("rater", "scenario"), ddof=1)
 
 
 def group_scores(sheets: pd.DataFrame, rubric: Rubric, *, over: Over = "answers") -> pd.DataFrame:
     """Figure 7: `scenario_scores` of each group, with ``group`` in front of the index."""
-    made = {group.key: scenario_scores(sheets, group.key, over=over) for group in rubric.groups}
-    return pd.concat(made, names=["group"])
+    frames = {group.key: scenario_scores(sheets, group.key, over=over) for group in rubric.groups}
+    return pd.concat(frames, names=["group"])
 
 
 def aspect_scores(
@@ -153,22 +153,27 @@ def aspect_scores(
 
 
 def _mean_and_sd(sheets: pd.DataFrame, by: Iterable[str], column: str) -> pd.DataFrame:
-    kept = sheets.groupby(list(by), sort=False)[column]
-    n = kept.count()
-    made = {"mean": kept.mean(), "sd": kept.std(ddof=1), "n": n, "dropped": kept.size() - n}
-    return pd.DataFrame(made)
+    groups = sheets.groupby(list(by), sort=False)[column]
+    n = groups.count()
+    columns = {
+        "mean": groups.mean(),
+        "sd": groups.std(ddof=1),
+        "n": n,
+        "dropped": groups.size() - n,
+    }
+    return pd.DataFrame(columns)
 
 
 def _over_cells(cells: pd.DataFrame, by: Iterable[str], *, ddof: int) -> pd.DataFrame:
-    kept = cells.groupby(level=list(by), sort=False)
-    made = {
-        "mean": kept["mean"].mean(),
-        "sd": kept["mean"].std(ddof=ddof),
-        "cells": kept["mean"].count(),
-        "n": kept["n"].sum(),
-        "dropped": kept["dropped"].sum(),
+    groups = cells.groupby(level=list(by), sort=False)
+    columns = {
+        "mean": groups["mean"].mean(),
+        "sd": groups["mean"].std(ddof=ddof),
+        "cells": groups["mean"].count(),
+        "n": groups["n"].sum(),
+        "dropped": groups["dropped"].sum(),
     }
-    return pd.DataFrame(made)
+    return pd.DataFrame(columns)
 
 
 def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
@@ -264,21 +269,21 @@ def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
     is_consolidated = table["rater_kind"] == CONSOLIDATED
     settled = set(table.loc[is_consolidated, "answer_id"])
     is_person = (judge_keys(table) == PEOPLE) & ~is_consolidated
-    kept = table[~(is_person & table["answer_id"].isin(settled))]
-    points = kept[options.column].to_numpy(dtype=float).copy()
-    is_off = np.zeros(len(kept), dtype=bool)
-    if GIVEN in kept:
-        texts = kept[GIVEN].fillna("").to_numpy()
+    sheets = table[~(is_person & table["answer_id"].isin(settled))]
+    points = sheets[options.column].to_numpy(dtype=float).copy()
+    is_off = np.zeros(len(sheets), dtype=bool)
+    if GIVEN in sheets:
+        texts = sheets[GIVEN].fillna("").to_numpy()
         for at in np.flatnonzero((texts != "") & np.isnan(points)):
             points[at] = _given(json.loads(texts[at]), options)
             is_off[at] = True
-    return kept.assign(points=points, is_off=is_off)
+    return sheets.assign(points=points, is_off=is_off)
 
 
-def _given(given: dict[str, float], options: BoardOptions) -> float:
+def _given(points: dict[str, float], options: BoardOptions) -> float:
     """The column's points; NaN unless every criterion of it was given."""
     keys = options.criteria.get(options.column, (options.column,))
-    return sum(given.get(key, np.nan) for key in keys)
+    return sum(points.get(key, np.nan) for key in keys)
 
 
 def _number(value: float) -> float | None:

@@ -51,7 +51,7 @@ def part_means(
     So the groups of a ranked system add up to its mean where all sheets are whole. ``n`` counts
     answers with the part; mean and bounds are None where the row has none.
     """
-    made = {}
+    means = {}
     for ranking in rankings:
         own = {
             board_row.system: board_row for board_row in rows if board_row.judge == ranking.judge
@@ -64,11 +64,11 @@ def part_means(
         common = np.zeros(len(scored.questions), dtype=bool)
         common[list(ranking.common)] = True
         mask = scored.of_judge(ranking.judge)
-        made[ranking.judge] = {
+        means[ranking.judge] = {
             name: _part(scored, table, mask, (scored.parts[:, at], most), cells, common, options)
             for at, (name, most) in enumerate(options.parts.items())
         }
-    return made
+    return means
 
 
 def _places(table: CellTable, judge: int, system: int, row: StandingRow) -> IntArray:
@@ -120,7 +120,7 @@ def _part(
 
 def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tuple[Mean, ...]]:
     """Judge → mean of each scenario over all its answers (CompQA, figure 6)."""
-    made: dict[str, tuple[Mean, ...]] = {}
+    means: dict[str, tuple[Mean, ...]] = {}
     n_scenarios, n_questions = len(scored.scenarios), len(scored.questions)
     for judge in scored.judges:
         mask = scored.of_judge(judge) & ~np.isnan(scored.value)
@@ -129,13 +129,13 @@ def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tu
         total = np.bincount(key, weights=scored.value[mask], minlength=size)
         count = np.bincount(key, minlength=size).astype(float)
         tops, bottoms = (sums.reshape(n_questions, n_scenarios).T for sums in (total, count))
-        made[judge] = tuple(
+        means[judge] = tuple(
             Mean(float(top.sum() / n.sum()), int(n.sum()), *ratio_interval(top, n, options)[:2])
             if n.any()
             else Mean(None, 0)
             for top, n in zip(tops, bottoms, strict=True)
         )
-    return made
+    return means
 
 
 def distributions(
@@ -143,7 +143,7 @@ def distributions(
 ) -> dict[str, tuple[tuple[int, ...], ...]]:
     """Judge → for each system, answers with 0 to below 1 points, 1 to below 2, … maximum."""
     bins = int(options.maximum) + 1
-    made = {}
+    histograms = {}
     for judge in scored.judges:
         mask = scored.of_judge(judge) & ~np.isnan(scored.value)
         point = np.clip(np.floor(scored.value[mask] + 1e-9), 0, bins - 1).astype(np.int64)
@@ -151,8 +151,8 @@ def distributions(
             scored.system[mask] * bins + point, minlength=len(scored.systems) * bins
         )
         rows = flat.reshape(len(scored.systems), bins).tolist()
-        made[judge] = tuple(map(tuple, rows))
-    return made
+        histograms[judge] = tuple(map(tuple, rows))
+    return histograms
 
 
 def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
@@ -163,13 +163,13 @@ def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
     human = np.full(n, np.nan)
     rows = scored.of_judge(PEOPLE)
     human[scored.answer[rows]] = scored.value[rows]
-    made: list[HumanComparison] = []
+    comparisons: list[HumanComparison] = []
     for judge in scored.judges[1:]:
         both = np.flatnonzero(
             scored.of_judge(judge) & ~np.isnan(scored.value) & ~np.isnan(human[scored.answer])
         )
-        made.extend(_beside(scored, judge, both, human))
-    return tuple(made)
+        comparisons.extend(_beside(scored, judge, both, human))
+    return tuple(comparisons)
 
 
 def _beside(
@@ -337,8 +337,10 @@ def _controlled(
     added = own.reshape(shape) + slope.value * average[:, None] - tilt[:, None] * apart
     error = np.sqrt((added**2).sum(axis=0) * shape[0] / (shape[0] - 1))
     reach = special.stdtrit(shape[0] - 1, (1 + options.confidence) / 2) * error
-    shown = {int(code): float(mean) for code, mean in zip(systems, shifted, strict=True)}
+    estimates = {int(code): float(mean) for code, mean in zip(systems, shifted, strict=True)}
     if not RULES["mean"].allows(shape[0]):
-        return shown, {}
+        return estimates, {}
     bounds = zip(systems, shifted, reach, strict=True)
-    return shown, {int(code): (float(mean - far), float(mean + far)) for code, mean, far in bounds}
+    return estimates, {
+        int(code): (float(mean - far), float(mean + far)) for code, mean, far in bounds
+    }

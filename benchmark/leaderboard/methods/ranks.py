@@ -89,21 +89,21 @@ def _cells(
     options: BoardOptions,
 ) -> tuple[ScoreCell, ...]:
     n = len(table.judge)
-    asked = np.bincount(cell, minlength=n)
+    totals = np.bincount(cell, minlength=n)
     n_answers = np.bincount(cell, weights=~np.isnan(scored.value), minlength=n).astype(int)
     unscored = np.bincount(cell, weights=scored.sheets - scored.scored, minlength=n).astype(int)
     n_questions = (~np.isnan(table.values)).sum(axis=0)
     alone = [[place] for place in range(n)]
     intervals = mean_intervals(table.values, alone, options, options.maximum)
     paper = cell_scores(answers_frame(scored, slice(None)))
-    made = []
+    cells = []
     for place in range(n):
         judge = scored.judges[table.judge[place]]
         number = scored.scenarios[table.scenario[place]]
         row = paper.loc[(judge, table.system[place], number)]
         interval = _interval(int(n_questions[place]), intervals[place], options)
-        coverage = float(n_answers[place] / asked[place])
-        made.append(
+        coverage = float(n_answers[place] / totals[place])
+        cells.append(
             ScoreCell(
                 judge=judge,
                 system=int(table.system[place]),
@@ -114,7 +114,7 @@ def _cells(
                 sd=_number(row["sd"]),
                 n_answers=int(n_answers[place]),
                 n_questions=int(n_questions[place]),
-                asked=int(asked[place]),
+                asked=int(totals[place]),
                 unscored=int(unscored[place]),
                 coverage=coverage,
                 worst=float(bounds[0][place]),
@@ -124,7 +124,7 @@ def _cells(
                 reason=interval.reason,
             )
         )
-    return tuple(made)
+    return tuple(cells)
 
 
 def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions) -> BoundsOrReason:
@@ -240,13 +240,13 @@ def common_ground(
             out.setdefault(system, THIN_SCENARIO if wanted and is_thin else OTHER_SCENARIOS)
     ranked = [column for column in columns if column not in out]
     known = ~np.isnan(matrix)
-    kept = _sharing(known, ranked, options.least_questions)
-    n_common = int(known[:, kept].all(axis=1).sum())
-    is_alone = len(ranked) > len(kept) == 1
+    sharing = _sharing(known, ranked, options.least_questions)
+    n_common = int(known[:, sharing].all(axis=1).sum())
+    is_alone = len(ranked) > len(sharing) == 1
     if is_alone or n_common < options.least_questions:
-        kept = []
-    out |= {code: OTHER_QUESTIONS for code in ranked if code not in kept}
-    return Ground(matrix, scenarios, np.array(kept, dtype=np.int64), out)
+        sharing = []
+    out |= {code: OTHER_QUESTIONS for code in ranked if code not in sharing}
+    return Ground(matrix, scenarios, np.array(sharing, dtype=np.int64), out)
 
 
 def _shared_scenarios(columns: list[dict[int, int]]) -> tuple[int, ...]:
@@ -263,20 +263,20 @@ def _sharing(
     known: np.ndarray[Any, np.dtype[np.bool_]], systems: list[int], least: int
 ) -> list[int]:
     """Systems left after dropping, one by one, whoever costs the others most questions."""
-    kept = sorted(systems)
-    while len(kept) > 1:
-        own = known[:, kept]
+    sharing = sorted(systems)
+    while len(sharing) > 1:
+        own = known[:, sharing]
         enough = max(least, LEAST_SHARE * own.sum(axis=0).max())
         if own.all(axis=1).sum() >= enough:
             break
         alone = (~own).sum(axis=1) == 1
         gained = (~own[alone]).sum(axis=0)
         # Most questions won back; of equals, the one with the fewest of its own.
-        worst = min(range(len(kept)), key=lambda at: (-gained[at], own[:, at].sum(), at))
+        worst = min(range(len(sharing)), key=lambda at: (-gained[at], own[:, at].sum(), at))
         if not gained.any() and _has_no_gap(own):
             break
-        kept.pop(worst)
-    return kept
+        sharing.pop(worst)
+    return sharing
 
 
 def _has_no_gap(own: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
@@ -309,14 +309,14 @@ class _Mean:
 
 def coverage_of(scored: ScoreArrays) -> dict[str, dict[int, float]]:
     """Judge → system → share of the asked answers that have a score."""
-    made: dict[str, dict[int, float]] = {}
+    coverage: dict[str, dict[int, float]] = {}
     for judge in scored.judges:
         mask = scored.of_judge(judge)
-        asked = np.bincount(scored.system[mask], minlength=len(scored.systems))
+        totals = np.bincount(scored.system[mask], minlength=len(scored.systems))
         known = mask & ~np.isnan(scored.value)
         n = np.bincount(scored.system[known], minlength=len(scored.systems))
-        made[judge] = {int(at): float(n[at] / asked[at]) for at in np.flatnonzero(asked)}
-    return made
+        coverage[judge] = {int(at): float(n[at] / totals[at]) for at in np.flatnonzero(totals)}
+    return coverage
 
 
 def make_rows(
@@ -329,13 +329,13 @@ def make_rows(
     by_judge = {ranking.judge: ranking for ranking in rankings}
     coverage = coverage_of(scored)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
-    made = []
+    rows = []
     for code, system in pairs:
         judge = scored.judges[code]
         places = np.flatnonzero((table.judge == code) & (table.system == system))
         cells = [table.cells[int(place)] for place in places]
         mean = _mean_of(by_judge[judge], system, places, table, options)
-        made.append(
+        rows.append(
             StandingRow(
                 judge=judge,
                 system=system,
@@ -348,7 +348,7 @@ def make_rows(
                 is_low=coverage[judge][system] < options.least_coverage,
             )
         )
-    return tuple(made)
+    return tuple(rows)
 
 
 def _mean_of(

@@ -122,11 +122,11 @@ def condition_names(board: ScoreBoard) -> dict[tuple[int, int], str]:
 
 def conditions_of(board: ScoreBoard) -> dict[tuple[int, int], ConditionChoice]:
     """Cells that have several conditions → which is shown, and the others."""
-    shown, others = condition_names(board), dict[tuple[int, int], list[str]]()
+    labels, others = condition_names(board), dict[tuple[int, int], list[str]]()
     for condition in board.conditions:
         if not condition.is_shown:
             others.setdefault((condition.system, condition.scenario), []).append(condition.name)
-    return {key: ConditionChoice(shown.get(key, ""), names) for key, names in others.items()}
+    return {key: ConditionChoice(labels.get(key, ""), names) for key, names in others.items()}
 
 
 def thin_cells(board: ScoreBoard, judge: str) -> list[ScoreCell]:
@@ -323,9 +323,9 @@ def _of_judge(board: ScoreBoard, judge: str) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:SHOWN_NAMES])
+    text = ", ".join(names[:SHOWN_NAMES])
     more = len(names) - SHOWN_NAMES
-    return shown if more <= 0 else _("%(names)s and %(n)d more") % {"names": shown, "n": more}
+    return text if more <= 0 else _("%(names)s and %(n)d more") % {"names": text, "n": more}
 
 
 # What moved since the last frozen snapshot, and why: sheets come, gone and changed.

@@ -79,11 +79,11 @@ def scores(request: StudyRequest, study: Study) -> HttpResponse:
 def scores_fragment(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the leaderboard if it differs from what the page has seen."""
     context = _live_context(request, study)
-    shown, seen = context.get("shown"), request.GET.get("seen", "")
-    if shown is not None and shown.is_polling and seen == shown.version:
+    board, seen = context.get("shown"), request.GET.get("seen", "")
+    if board is not None and board.is_polling and seen == board.version:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     response = render(request, "benchmark/leaderboard/_board_live.html", context)
-    if shown is not None and seen.startswith("none") and shown.snapshot:
+    if board is not None and seen.startswith("none") and board.snapshot:
         response["HX-Refresh"] = "true"
     return response
 
@@ -103,11 +103,11 @@ def boards(request: StudyRequest, study: Study) -> HttpResponse:
 def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """One snapshot under its permanent address."""
     snapshot = board_or_404(study, number)
-    shown = shown_board(request, snapshot)
+    board_view = shown_board(request, snapshot)
     context = {
         "study": study,
-        **_filters_context(shown),
-        **board_context(shown),
+        **_filters_context(board_view),
+        **board_context(board_view),
         "warnings": board_warnings(snapshot.board),
     }
     template = (
@@ -115,7 +115,7 @@ def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
         if request.htmx
         else "benchmark/leaderboard/board.html"
     )
-    if request.htmx and request.GET.get("seen") == shown.version and shown.is_polling:
+    if request.htmx and request.GET.get("seen") == board_view.version and board_view.is_polling:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     return render(request, template, context)
 
@@ -123,36 +123,36 @@ def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """Two systems against each other, question by question."""
-    shown = shown_board(request, board_or_404(study, number))
+    board_view = shown_board(request, board_or_404(study, number))
     chosen = request.GET.getlist("system")
     context: dict[str, Any] = {
         "study": study,
-        "shown": shown,
-        "snapshot": shown.snapshot,
-        "board": shown.board,
+        "shown": board_view,
+        "snapshot": board_view.snapshot,
+        "board": board_view.board,
     }
-    for card in pair_figures(shown, chosen):
+    for card in pair_figures(board_view, chosen):
         pair = card.data
         name = "paper" if isinstance(pair, PaperPair) else "pair"
-        context |= {"card": card, name: pair, "source": _source(shown)}
+        context |= {"card": card, name: pair, "source": _source(board_view)}
         context["page"] = Paginator(pair.rows, QUESTIONS_PER_PAGE).get_page(
             request.GET.get("page")
         )
     return render(request, "benchmark/leaderboard/board_pair.html", context)
 
 
-def _source(shown: BoardView) -> str:
-    return source_of(*shown.found, shown.judge, shown.filters)
+def _source(board_view: BoardView) -> str:
+    return source_of(*board_view.found, board_view.judge, board_view.filters)
 
 
-def pair_figures(shown: BoardView, chosen: list[str]) -> list[Figure]:
+def pair_figures(board_view: BoardView, chosen: list[str]) -> list[Figure]:
     """The two chosen systems side by side; nothing unless two that can be compared were."""
-    pair = _pair(shown, chosen)
+    pair = _pair(board_view, chosen)
     if pair is None:
         return []
-    caption = f"{pair.first} − {pair.second}. {_source(shown)}"
-    query = "&".join([*(f"system={system}" for system in chosen), shown.query])
-    files = replace(shown.files, query=query)
+    caption = f"{pair.first} − {pair.second}. {_source(board_view)}"
+    query = "&".join([*(f"system={system}" for system in chosen), board_view.query])
+    files = replace(board_view.files, query=query)
     if isinstance(pair, PaperPair):
         return [
             Figure(
@@ -183,18 +183,18 @@ def pair_figures(shown: BoardView, chosen: list[str]) -> list[Figure]:
     ]
 
 
-def _pair(shown: BoardView, chosen: list[str]) -> SystemPair | PaperPair | None:
+def _pair(board_view: BoardView, chosen: list[str]) -> SystemPair | PaperPair | None:
     """The two chosen systems by the recipe shown; None unless two that can be compared were.
 
     Those are systems with ranks, by the paper's recipe systems with sheets.
     """
-    if shown.board is None or not shown.judge or len(set(chosen)) != 2:
+    if board_view.board is None or not board_view.judge or len(set(chosen)) != 2:
         return None
-    first, second = (system_place(shown.board, system) for system in dict.fromkeys(chosen))
+    first, second = (system_place(board_view.board, system) for system in dict.fromkeys(chosen))
     if first is None or second is None:
         raise Http404
-    between = paper_pair if shown.is_paper else pair_of
-    return between(shown.board, shown.judge, first, second)
+    between = paper_pair if board_view.is_paper else pair_of
+    return between(board_view.board, board_view.judge, first, second)
 
 
 def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
@@ -202,31 +202,31 @@ def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
     context: dict[str, Any] = {"study": study, "rubrics": known}
     if rubric is None:
         return context
-    shown = live_board(request, study, rubric)
-    context |= {"rubric": rubric, **_filters_context(shown), **board_context(shown)}
-    if shown.job is not None and shown.job.is_active:
+    board_view = live_board(request, study, rubric)
+    context |= {"rubric": rubric, **_filters_context(board_view), **board_context(board_view)}
+    if board_view.job is not None and board_view.job.is_active:
         context["worker_alive"] = is_worker_alive()
     return context
 
 
-def _filters_context(shown: BoardView) -> dict[str, Any]:
+def _filters_context(board_view: BoardView) -> dict[str, Any]:
     """What can be chosen, from the whole board; nothing before the first figures."""
-    if shown.snapshot is None:
+    if board_view.snapshot is None:
         return {}
-    recipe, whole = shown.snapshot.recipe, shown.snapshot.board
+    recipe, whole = board_view.snapshot.recipe, board_view.snapshot.board
     columns = [(column["key"], column_name(recipe, column["key"])) for column in recipe["columns"]]
     aspects = {aspect: any((q.aspect != "") == (aspect == "with") for q in whole.questions)
                for aspect in ASPECTS}  # fmt: skip
     return {
         "columns": columns,
-        "column_name": column_name(recipe, shown.filters.column),
+        "column_name": column_name(recipe, board_view.filters.column),
         "scenario_choices": list(
             zip(map(str, whole.scenarios), scenario_names(whole), strict=True)
         ),
         "has_aspects": all(aspects.values()),
         "datasets": recipe["datasets"],
         "conditions": _several_conditions(recipe),
-        "is_narrowed": shown.filters != Filters(),
+        "is_narrowed": board_view.filters != Filters(),
         "title": _("Leaderboard"),
     }
 
@@ -275,8 +275,8 @@ def page_file(snapshot: BoardSnapshot) -> bytes:
     return render_to_string("benchmark/leaderboard/board_file.html", context).encode()
 
 
-def _part(shown: BoardView) -> dict[str, Any]:
-    context = board_context(shown)
+def _part(board_view: BoardView) -> dict[str, Any]:
+    context = board_context(board_view)
     context["drawn"] = [(card, _pictures(card)) for card in context["cards"]]
     return context
 
@@ -325,16 +325,18 @@ def board_figure(
     request: StudyRequest, study: Study, number: int, figure: str, format: str
 ) -> HttpResponse:
     """Send one figure's table or chart."""
-    shown = shown_board(request, board_or_404(study, number))
+    board_view = shown_board(request, board_or_404(study, number))
     if figure == PAIR:
         chosen = request.GET.getlist("system")
-        return figure_file(request, pair_figures(shown, chosen), figure, format)
-    return send_figure(request, shown, figure, format)
+        return figure_file(request, pair_figures(board_view, chosen), figure, format)
+    return send_figure(request, board_view, figure, format)
 
 
-def send_figure(request: HttpRequest, shown: BoardView, figure: str, format: str) -> HttpResponse:
+def send_figure(
+    request: HttpRequest, board_view: BoardView, figure: str, format: str
+) -> HttpResponse:
     """One figure of what is shown; 404 for an unknown one."""
-    figures = (figure_of(shown, slug) for slug in TABLES if slug == figure)
+    figures = (figure_of(board_view, slug) for slug in TABLES if slug == figure)
     return figure_file(request, figures, figure, format)
 
 
@@ -360,7 +362,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         board = ScoreBoard.from_dict(snapshot.stored)
         judge = chosen_judge(board, request.GET.get("judge", ""))
         is_paper = wants_paper(request)
-        shown = BoardView(
+        board_view = BoardView(
             snapshot,
             Filters(),
             judge,
@@ -369,7 +371,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
             is_public=True,
             columns=wanted_columns(request),
         )
-        response = view(request, shown, **kwargs)
+        response = view(request, board_view, **kwargs)
         response["X-Robots-Tag"] = NO_INDEX
         return response
 
@@ -377,18 +379,18 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 
 @public_page
-def public_board(request: HttpRequest, shown: BoardView) -> HttpResponse:
+def public_board(request: HttpRequest, board_view: BoardView) -> HttpResponse:
     """The board of the address."""
-    context = board_context(shown) | {"warnings": board_warnings(shown.found[1])}
+    context = board_context(board_view) | {"warnings": board_warnings(board_view.found[1])}
     return render(request, "benchmark/leaderboard/public_board.html", context)
 
 
 @public_page
 def public_board_figure(
-    request: HttpRequest, shown: BoardView, figure: str, format: str
+    request: HttpRequest, board_view: BoardView, figure: str, format: str
 ) -> HttpResponse:
     """One of its figures."""
-    return send_figure(request, shown, figure, format)
+    return send_figure(request, board_view, figure, format)
 
 
 PUBLIC_BASE = "public/boards/<uuid:token>"

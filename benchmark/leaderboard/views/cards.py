@@ -263,43 +263,43 @@ MOST_SPREAD = 2
 WORDS = {"thin": "thin cell"}
 
 
-def board_context(shown: BoardView) -> dict[str, Any]:
+def board_context(board_view: BoardView) -> dict[str, Any]:
     """What the templates of a board need."""
-    if shown.snapshot is None or shown.board is None:
-        return {"shown": shown, "snapshot": shown.snapshot}
-    board, judge = shown.board, shown.judge
+    if board_view.snapshot is None or board_view.board is None:
+        return {"shown": board_view, "snapshot": board_view.snapshot}
+    board, judge = board_view.board, board_view.judge
     return {
-        "shown": shown,
-        "snapshot": shown.snapshot,
+        "shown": board_view,
+        "snapshot": board_view.snapshot,
         "board": board,
         "n_several": len(conditions_of(board)),
         "earlier_version": earlier_version(board),
         "ranking": ranking_of(board, judge) if judge else None,
-        "finding": _finding(shown, board) if judge and not shown.is_paper else None,
+        "finding": _finding(board_view, board) if judge and not board_view.is_paper else None,
         "chosen": next((candidate for candidate in board.judges if candidate.key == judge), None),
-        "main": _main(shown),
-        "leaderboard": _leaderboard(shown, board) if judge else None,
-        "cards": board_cards(shown) if judge else [],
+        "main": _main(board_view),
+        "leaderboard": _leaderboard(board_view, board) if judge else None,
+        "cards": board_cards(board_view) if judge else [],
     }
 
 
-def _finding(shown: BoardView, board: Figures) -> Conclusion:
+def _finding(board_view: BoardView, board: Figures) -> Conclusion:
     """What was found; where nobody can be ranked, with the way to what is missing."""
-    finding = board_finding(board, shown.judge)
-    snapshot = shown.found[0]
-    is_ranked = any(standing.rank for standing in ranking_of(board, shown.judge).standings)
-    if is_ranked or shown.is_public:
+    finding = board_finding(board, board_view.judge)
+    snapshot = board_view.found[0]
+    is_ranked = any(standing.rank for standing in ranking_of(board, board_view.judge).standings)
+    if is_ranked or board_view.is_public:
         return finding
     address = reverse("study", args=[snapshot.study.public_id])
     return replace(finding, way=(_("See the missing steps"), f"{address}?path=answers"))
 
 
-def board_cards(shown: BoardView) -> list[Figure]:
+def board_cards(board_view: BoardView) -> list[Figure]:
     """The figures below the leaderboard, in the order of the page."""
-    slugs = PAPER_CARDS if shown.is_paper else CARDS
-    hidden = () if conditions_of(shown.found[1]) else ("conditions",)
-    figures = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
-    recipe = shown.found[0].recipe
+    slugs = PAPER_CARDS if board_view.is_paper else CARDS
+    hidden = () if conditions_of(board_view.found[1]) else ("conditions",)
+    figures = [figure_of(board_view, slug) for slug in slugs if slug not in hidden]
+    recipe = board_view.found[0].recipe
     return [_as_shown(figure, recipe) for figure in figures if _says_something(figure)]
 
 
@@ -311,32 +311,32 @@ def _says_something(figure: Figure) -> bool:
     return bool(figure.table.rows)
 
 
-def _main(shown: BoardView) -> Figure:
+def _main(board_view: BoardView) -> Figure:
     """The leaderboard itself; pages show its rows with more than its table has."""
-    if shown.is_paper:
-        figure = figure_of(shown, "paper")
+    if board_view.is_paper:
+        figure = figure_of(board_view, "paper")
         return replace(figure, title=TABLES["board"].title, recipe=RECIPE)
-    figure = figure_of(shown, "board")
-    if shown.judge:
-        ground = ground_of(shown.found[1], shown.judge)
+    figure = figure_of(board_view, "board")
+    if board_view.judge:
+        ground = ground_of(board_view.found[1], board_view.judge)
         source = _("Source: %s") % figure.table.caption.removeprefix(f"{figure.title}. ")
         figure = replace(figure, recipe="\n\n".join((ground, str(figure.recipe), source)))
-    if shown.is_public:
+    if board_view.is_public:
         return figure
     tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
     more = [
         link
         for slug, words in tables.items()
-        for link in figure_of(shown, slug).links_as({"csv": words})
+        for link in figure_of(board_view, slug).links_as({"csv": words})
     ]
     rows = reverse("board_file", args=[*figure.files.ids, "rows.csv"])
     return replace(figure, more=[*more, (_("sheets behind it (CSV)"), rows)])
 
 
-def figure_of(shown: BoardView, slug: str) -> Figure:
+def figure_of(board_view: BoardView, slug: str) -> Figure:
     """One figure of what is shown; raises KeyError for an unknown one."""
-    entry, judge, (snapshot, board) = TABLES[slug], shown.judge, shown.found
-    table = board_table_of(snapshot, board, judge, shown.filters, slug)
+    entry, judge, (snapshot, board) = TABLES[slug], board_view.judge, board_view.found
+    table = board_table_of(snapshot, board, judge, board_view.filters, slug)
     is_part = slug == "distributions" and len(table.rows) > MOST_SPREAD
     return Figure(
         slug=slug,
@@ -346,16 +346,16 @@ def figure_of(shown: BoardView, slug: str) -> Figure:
         about=_("first and last system only; the table has all") if is_part else "",
         recipe=entry.recipe,
         table=table,
-        files=shown.files,
+        files=board_view.files,
         is_wide=slug in WIDE,
         **chart_of(CHARTS, slug, board, judge, snapshot.recipe),
     )
 
 
-def _leaderboard(shown: BoardView, board: Figures) -> Board:
-    face = paper_board if shown.is_paper else leaderboard
-    table = face(board, shown.judge, is_ticked=not shown.is_public)
-    return with_columns(table, shown.columns)
+def _leaderboard(board_view: BoardView, board: Figures) -> Board:
+    face = paper_board if board_view.is_paper else leaderboard
+    table = face(board, board_view.judge, is_ticked=not board_view.is_public)
+    return with_columns(table, board_view.columns)
 
 
 def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:

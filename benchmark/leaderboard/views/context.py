@@ -117,8 +117,8 @@ class BoardView:
     @property
     def here(self) -> str:
         """The choice and the columns as the end of an address."""
-        shown = urlencode([(SHOW, column) for column in self.columns])
-        return "&".join(part for part in (self.query, shown) if part)
+        selection = urlencode([(SHOW, column) for column in self.columns])
+        return "&".join(part for part in (self.query, selection) if part)
 
     @property
     def query(self) -> str:

@@ -65,9 +65,9 @@ class Command(BaseCommand):
             self.stdout.write("Dry run: nothing was imported.")
 
     def _take(
-        self, study: Study, kind: str, path: Path, asked: dict[str, Any], *, is_dry: bool
+        self, study: Study, kind: str, path: Path, options: dict[str, Any], *, is_dry: bool
     ) -> ImportOutcome:
-        chosen: dict[str, Any] = {"study": study, "kind": kind, "options": asked}
+        chosen: dict[str, Any] = {"study": study, "kind": kind, "options": options}
         try:
             if is_dry:
                 return import_path(

@@ -37,9 +37,9 @@ class Command(ScoreImportCommand):
         if not paths:
             raise CommandError(f"{folder} holds no files.")
         with opened_study(self, options) as study, boards_once():
-            taken = {path: self._one(study, path, options) for path in paths}
-            refused = [path.name for path, outcome in taken.items() if isinstance(outcome, str)]
-            self._summary(taken)
+            outcomes = {path: self._one(study, path, options) for path in paths}
+            refused = [path.name for path, outcome in outcomes.items() if isinstance(outcome, str)]
+            self._summary(outcomes)
             if len(refused) == len(paths):
                 raise CommandError("None of the files was imported.")
         if options["dry_run"]:
@@ -54,12 +54,12 @@ class Command(ScoreImportCommand):
         except (ImportRefused, CommandError) as refusal:
             return str(refusal)
 
-    def _summary(self, taken: dict[Path, ImportOutcome | str]) -> None:
+    def _summary(self, outcomes: dict[Path, ImportOutcome | str]) -> None:
         """One line a file, and a reason for every one that was not taken."""
         words = ["system", "scenario", "answers", "sheets", "unscored"]
         words += ["same", "changed", "rejected", "file"]
         self.stdout.write(" ".join(f"{word:>12}" for word in words))
-        for path, outcome in taken.items():
+        for path, outcome in outcomes.items():
             if isinstance(outcome, str):
                 self.stdout.write(f"not taken: {path.name}: {outcome}")
                 continue

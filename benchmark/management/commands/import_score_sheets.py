@@ -31,10 +31,12 @@ class Command(TableCommand, ScoreImportCommand):
         )
 
     def mapping(
-        self, shown: FilePreview, asked: Mapping[str, str], options: dict[str, Any]
+        self, preview: FilePreview, choices: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         """The guess, with what was chosen over it; an empty column takes a field out."""
         rubric = chosen_rubric(self.study, {"rubric": options["rubric"]}).rubric
-        guess = guess_columns(shown.columns, rubric)
-        kept = {field: column for field, column in guess.items() if column not in asked.values()}
-        return {field: column for field, column in {**kept, **asked}.items() if column}
+        guess = guess_columns(preview.columns, rubric)
+        columns = {
+            field: column for field, column in guess.items() if column not in choices.values()
+        }
+        return {field: column for field, column in {**columns, **choices}.items() if column}

@@ -384,25 +384,25 @@ def compare_rankings(
         raise ValueError("a system occurs twice in the table of scores")
     everyone = fit_strengths(verdicts)
     scored = set(scores.index[scores.notna().any(axis=1)])
-    kept = tuple(system for system in everyone.systems if system in scored)
+    systems = tuple(system for system in everyone.systems if system in scored)
     strength = everyone.by_system()
-    common = scores.loc[list(kept)].dropna(axis=1) if kept else scores.iloc[:0, :0]
-    own = np.array([strength[name] for name in kept])
+    common = scores.loc[list(systems)].dropna(axis=1) if systems else scores.iloc[:0, :0]
+    own = np.array([strength[name] for name in systems])
     means = common.to_numpy(dtype=float).mean(axis=1) if common.shape[1] else np.empty(0)
     reason = everyone.reason
-    if reason is None and len(kept) > 1 and common.shape[1] < LEAST_QUESTIONS:
+    if reason is None and len(systems) > 1 and common.shape[1] < LEAST_QUESTIONS:
         reason = FEW_QUESTIONS
     both = pd.DataFrame(
-        {"system": kept, "question": 0, "x": own, "y": means if len(means) else np.nan}
+        {"system": systems, "question": 0, "x": own, "y": means if len(means) else np.nan}
     )
     return TwoRankings(
-        systems=kept,
+        systems=systems,
         log_strengths=tuple(own.tolist()),
         means=tuple(means.tolist()),
         spearman=_correlation("spearman", both, confidence, reason),
         kendall=_correlation("kendall", both, confidence, reason),
         by_systems=contradicting_systems(
-            kept, own, means if reason is None else np.empty(0), confidence, reason
+            systems, own, means if reason is None else np.empty(0), confidence, reason
         ),
         by_questions=contradicting_questions(verdicts, scores, confidence=confidence),
         left_out=_left_out(everyone, verdicts, scored),

@@ -69,9 +69,9 @@ def strength_differences(
     # Without the last tie nu would fall to 0 at once: it is held where all verdicts put it.
     scores = centred_pseudo_values(_arcsine(gaps, fits.log_nu[0]))
     n, k, level = len(scores), len(values), 1 - confidence
-    asked = np.minimum(n_questions[first], n_questions[second])
-    freedom = np.clip(np.minimum(asked, n - (k - 1) / 2) - 1, 1, None)
-    p = np.maximum(_t_p(scores, freedom), 2.0 ** (1 - asked))
+    question_counts = np.minimum(n_questions[first], n_questions[second])
+    freedom = np.clip(np.minimum(question_counts, n - (k - 1) / 2) - 1, 1, None)
+    p = np.maximum(_t_p(scores, freedom), 2.0 ** (1 - question_counts))
     adjusted = holm(p)
     sd = scores.std(axis=0, ddof=1)
     sizes = 1 + freedom.astype(np.int64)
@@ -281,8 +281,8 @@ def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> Prefe
         places = places_of(rounded, (), is_enough=False)
         standings = _standings(strengths, places, rows)
         return PreferenceRanking(standings=standings, reason=NOT_SETTLED, **about)
-    asked = np.array([rows[name]["n_questions"] for name in strengths.systems])
-    pairs = strength_differences(strengths, fits, asked, confidence)
+    question_counts = np.array([rows[name]["n_questions"] for name in strengths.systems])
+    pairs = strength_differences(strengths, fits, question_counts, confidence)
     standings = _standings(strengths, places_of(rounded, pairs), rows)
     if strengths.is_penalized:
         return PreferenceRanking(standings=standings, pairs=pairs, reason=NO_LIMIT, **about)

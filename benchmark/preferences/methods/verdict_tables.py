@@ -104,15 +104,15 @@ class Verdicts:
     def among(self, systems: Iterable[str]) -> Verdicts:
         """Those that compare two of the named systems."""
         wanted = list(systems)
-        kept = self.frame["first"].isin(wanted) & self.frame["second"].isin(wanted)
-        return self._only(kept)
+        mask = self.frame["first"].isin(wanted) & self.frame["second"].isin(wanted)
+        return self._only(mask)
 
     def with_weight(self) -> Verdicts:
         """Those that weigh more than nothing."""
         return self._only(self.frame["weight"] > 0)
 
-    def _only(self, kept: pd.Series) -> Verdicts:
-        return self if kept.all() else _named(self.frame[kept].reset_index(drop=True))
+    def _only(self, mask: pd.Series) -> Verdicts:
+        return self if mask.all() else _named(self.frame[mask].reset_index(drop=True))
 
     def count(self) -> PairCounts:
         """Weights of the verdicts by question, pair of systems and what was better."""

@@ -164,13 +164,13 @@ class Rubric:
         RubricError
             As `check_points` does, also for criteria of other groups.
         """
-        given = {
+        values = {
             key: self.check_points(key, point)
             for key, point in points.items()
             if point is not None
         }
         wanted = [criterion.key for criterion in self.of_group(group)]
-        return sum(given[key] for key in wanted) if given.keys() >= set(wanted) else None
+        return sum(values[key] for key in wanted) if values.keys() >= set(wanted) else None
 
     def group_totals(self, points: Mapping[str, float | None]) -> dict[str, float | None]:
         """Group → sum of its criteria, None where one of them has no points."""
@@ -323,13 +323,13 @@ def _criterion_dict(criterion: Criterion) -> dict[str, Any]:
 
 def _criterion_from(stored: object, key: str) -> Criterion:
     # JSON's null says the same as a missing field.
-    given = {
+    values = {
         name: value
         for name, value in (stored.items() if isinstance(stored, Mapping) else ())
         if (name, value) != ("counted_by", None)
     }
     is_object = isinstance(stored, Mapping)
-    fields = _fields(given if is_object else stored, key, _CRITERION, {"counted_by": str})
+    fields = _fields(values if is_object else stored, key, _CRITERION, {"counted_by": str})
     levels = tuple(
         Level(**_fields(level, key, _LEVEL, {"example": str})) for level in fields.pop("levels")
     )

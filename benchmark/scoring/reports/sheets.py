@@ -230,15 +230,15 @@ def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
         .select_related("rater")
         .order_by("rater__kind", "rater", "replicate", "pk")
     )
-    shown = list(others[:MOST_BESIDE])
+    sheets = list(others[:MOST_BESIDE])
     columns = [
         SheetColumn(score_sheet, rater_name(score_sheet), score_sheet is sheet)
-        for score_sheet in (sheet, *shown)
+        for score_sheet in (sheet, *sheets)
     ]
     rubric = sheet.rubric.rubric
     return {
         "columns": columns,
-        "left_out": others.count() - len(shown) if len(shown) == MOST_BESIDE else 0,
+        "left_out": others.count() - len(sheets) if len(sheets) == MOST_BESIDE else 0,
         "groups": [_group(rubric, group, columns) for group in rubric.groups],
     }
 

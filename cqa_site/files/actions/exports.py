@@ -181,14 +181,14 @@ def request_files(
     ``fields`` are those of the kind's table, ``payload`` what its source needs to know.
     """
     wanted = sorted(set(contents))
-    asked: dict[str, Any] = {"with_comments": options.with_comments, "is_raw": options.is_raw}
+    flags: dict[str, Any] = {"with_comments": options.with_comments, "is_raw": options.is_raw}
     job = enqueue(
         study=study,
         kind=kind.job,
         key=f"{key}:{','.join(wanted)}:{format}:{options.key}",
         actor=actor,
         **payload,
-        **asked,
+        **flags,
     )
     rows = kind.Model._default_manager
     present = list(rows.filter(job=job).select_related(*fields, "job"))
@@ -203,7 +203,7 @@ def request_files(
         subject=subject,
         contents=wanted,
         format=format,
-        **asked,
+        **flags,
     )
     return files
 
@@ -265,7 +265,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _manifest(file: ExportFile, table: FileTable, asked: dict[str, Any]) -> dict[str, Any]:
+def _manifest(file: ExportFile, table: FileTable, flags: dict[str, Any]) -> dict[str, Any]:
     """What a reader needs to know to cite and to check the file."""
     return {
         "layout": LAYOUT,
@@ -275,8 +275,8 @@ def _manifest(file: ExportFile, table: FileTable, asked: dict[str, Any]) -> dict
         "columns": [{"name": name, "type": kind.__name__} for name, kind in table.types.items()],
         "size": file.size,
         "sha256": file.sha256,
-        "comments": asked["with_comments"],
-        "spreadsheet_safe": file.format == Format.CSV and not asked["is_raw"],
+        "comments": flags["with_comments"],
+        "spreadsheet_safe": file.format == Format.CSV and not flags["is_raw"],
         "made_at": file.finished_at and file.finished_at.isoformat(),
     }
 

@@ -80,8 +80,8 @@ def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None
     """Keep which column is what, and ask for the dry run; what was decided about rows stays."""
     _move(import_file, State.UPLOADED, from_states=_free_states(import_file))
     names = (*DECISIONS, FITS)
-    kept = {name: import_file.options[name] for name in names if name in import_file.options}
-    import_file.options = kept | options
+    decisions = {name: import_file.options[name] for name in names if name in import_file.options}
+    import_file.options = decisions | options
     import_file.save(update_fields=["options"])
     request_check(import_file=import_file, actor=actor)
 
@@ -92,8 +92,8 @@ def choose_reading(*, import_file: ImportFile, chosen: dict) -> None:
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
     stale = (TROUBLE, PROPOSED, "mapping")
-    kept = {name: value for name, value in import_file.options.items() if name not in stale}
-    import_file.options = kept | chosen
+    values = {name: value for name, value in import_file.options.items() if name not in stale}
+    import_file.options = values | chosen
     import_file.save(update_fields=["options"])
 
 
@@ -102,10 +102,10 @@ def choose_kind(*, import_file: ImportFile, kind: str) -> None:
     """Take a file for another kind; what was found out about it as the old one is forgotten."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
-    asked = {*READING, *(option.name for option in asked_with_uploads())}
+    names = {*READING, *(option.name for option in asked_with_uploads())}
     import_file.kind = kind
     import_file.options = {
-        name: value for name, value in import_file.options.items() if name in asked
+        name: value for name, value in import_file.options.items() if name in names
     }
     import_file.counts, import_file.rows, import_file.notes = {}, {}, []
     import_file.save(update_fields=["kind", "options", "counts", "rows", "notes"])
@@ -232,6 +232,6 @@ def decide_matches(
             raise NoSuchMatch
     ids = {match.row: str(match.known) for match in chosen}
     decisions = {str(row): known if decision == SAME else OTHER for row, known in ids.items()}
-    kept = import_file.options.get(BY_ROW) or {}
-    options = import_file.options | {BY_ROW: kept | decisions}
+    option = import_file.options.get(BY_ROW) or {}
+    options = import_file.options | {BY_ROW: option | decisions}
     choose_mapping(import_file=import_file, options=options, actor=actor)

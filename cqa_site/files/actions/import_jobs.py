@@ -135,14 +135,14 @@ def _finish(finish: Callable[[], None] | None) -> None:
         finish()
 
 
-def _run(import_file: ImportFile, **asked) -> ImportOutcome:
+def _run(import_file: ImportFile, **arguments) -> ImportOutcome:
     return import_path(
         study=import_file.study,
         kind=import_file.kind,
         path=stored_path(import_file),
         name=import_file.name,
         options=import_file.options,
-        **asked,
+        **arguments,
     )
 
 
@@ -284,8 +284,8 @@ def check_batch(
         batch.options = options
         batch.save(update_fields=["options"])
         for file in files:
-            kept = {name: file.options[name] for name in DECISIONS if name in file.options}
-            file.options = options | kept
+            decisions = {name: file.options[name] for name in DECISIONS if name in file.options}
+            file.options = options | decisions
         ImportFile.objects.bulk_update(files, ["options"])
     _start(batch, [file.pk for file in files], State.CHECKING, actor, chosen=None)
 
@@ -408,10 +408,10 @@ def take_group(
     group = groups[number]
     if upload := taken_from(held, [group]).get(group.get("taken", "")):
         return upload, False
-    made = _stored(held, group, actor)
-    group["taken"] = str(made.public_id)
+    new_upload = _stored(held, group, actor)
+    group["taken"] = str(new_upload.public_id)
     held.save(update_fields=["options"])
-    return made, True
+    return new_upload, True
 
 
 def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
@@ -423,11 +423,11 @@ def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, E
     return {str(row.public_id): row for row in rows}
 
 
-def archive_of(taken: ExtractedGroup) -> ImportFile | None:
+def archive_of(upload: ExtractedGroup) -> ImportFile | None:
     """The archive that this was taken out of, while it is there."""
-    mine = str(taken.public_id)
+    mine = str(upload.public_id)
     archives = ImportFile.objects.filter(
-        study=taken.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE
+        study=upload.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE
     )
     for archive in archives:
         groups = archive.options[INSIDE].get("groups", [])
@@ -437,8 +437,8 @@ def archive_of(taken: ExtractedGroup) -> ImportFile | None:
 
 
 def _stored(archive: ImportFile, group: dict[str, Any], actor: User | None) -> ExtractedGroup:
-    asked = {option.name for option in asked_with_uploads()}
-    values = {name: value for name, value in archive.options.items() if name in asked and value}
+    names = {option.name for option in asked_with_uploads()}
+    values = {name: value for name, value in archive.options.items() if name in names and value}
     options = {**format_of(group["kind"]).of_folder(group["folder"]), **values}
     about: dict[str, Any] = {"study": archive.study, "kind": group["kind"], "actor": actor}
     path, wanted = stored_path(archive), set(group["files"])

@@ -355,13 +355,13 @@ def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
 def _unread(source: ImportSource) -> Iterator[str]:
     """The columns that say nothing here."""
     if columns := source.log.unread:
-        shown = ", ".join(map(printable_name, columns[:MOST_NOTES]))
+        names = ", ".join(map(printable_name, columns[:MOST_NOTES]))
         text = ngettext(
             "%(number)s column is not read: %(columns)s.",
             "%(number)s columns are not read: %(columns)s.",
             len(columns),
         )
-        yield text % {"number": len(columns), "columns": shown}
+        yield text % {"number": len(columns), "columns": names}
 
 
 def _refuse_rejected(outcome: ImportOutcome, leave_out_rejected: bool) -> None:

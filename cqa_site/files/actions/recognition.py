@@ -91,9 +91,9 @@ def _look(path: Path, name: str, formats: Iterable[Format], opened: Opened, **mo
 def _shown(path: Path, name: str, opened: Opened, **more: Any) -> tuple[Look, list[str]]:
     """No more than it takes: a row below that cannot be read is none of this question."""
     with opened(path, name=name, log=ReadingLog(), **more.get("reading", {})) as table:
-        shown = beginning(table)
-    look = Look(shown.kind, tuple(shown.columns), shown.rows, titles=shown.titles, **more)
-    return look, shown.sheets
+        preview = beginning(table)
+    look = Look(preview.kind, tuple(preview.columns), preview.rows, titles=preview.titles, **more)
+    return look, preview.sheets
 
 
 def _fitness(look: Look, formats: Iterable[Format]) -> tuple[bool, bool]:
@@ -264,10 +264,10 @@ def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> File
 
 
 def guessed(
-    import_file: ImportFile, shown: FilePreview, mapping: Mapping[str, str], *, is_own: bool
+    import_file: ImportFile, preview: FilePreview, mapping: Mapping[str, str], *, is_own: bool
 ) -> dict[str, Any]:
     """Options of a table by a guess of its columns; ``is_own`` are those of an export of ours."""
-    is_safe = is_own and shown.kind == "csv" and _has_mark(import_file)
+    is_safe = is_own and preview.kind == "csv" and _has_mark(import_file)
     return {"mapping": mapping, "undo_spreadsheet_marks": is_safe}
 
 

@@ -170,10 +170,10 @@ class ImportSerializer(ReadSerializer):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Those of every file, and what formats say."""
-        told = {option.name: option.output() for option in OPTIONS.values() if option.tells}
-        for field in told.values():
+        fields = {option.name: option.output() for option in OPTIONS.values() if option.tells}
+        for field in fields.values():
             field.read_only = True
-        return super().get_fields() | told
+        return super().get_fields() | fields
 
 
 class ImportBatchSerializer(ReadSerializer):

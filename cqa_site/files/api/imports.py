@@ -62,18 +62,18 @@ class ImportViews(StudyViews):
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check the file again with other options; nothing is stored."""
         file = self._found(public_id)
-        given = self.read(CheckInput)
+        body = self.read(CheckInput)
         with conflict_on(BUSY):
-            choose_mapping(import_file=file, options=given, actor=request.user)
+            choose_mapping(import_file=file, options=body, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=ApplyInput, responses={202: ImportSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Import a checked file in the background: all of it or nothing."""
         file = self._found(public_id)
-        given = self.read(ApplyInput)
+        body = self.read(ApplyInput)
         with conflict_on(BUSY):
-            request_apply(import_file=file, actor=request.user, **given)
+            request_apply(import_file=file, actor=request.user, **body)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})
@@ -95,15 +95,15 @@ class ImportUploadViews(ImportViews):
     @extend_schema(request=ImportInput, responses={202: ImportSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Store a file and check it; its ``counts`` then say what it would add."""
-        given = self.read(ImportInput)
-        file, kind = given.pop("file"), given.pop("kind")
+        body = self.read(ImportInput)
+        file, kind = body.pop("file"), body.pop("kind")
         try:
             stored = store_upload(
                 study=self.study,
                 kind=kind,
                 name=file.name,
                 chunks=file.chunks(),
-                options=given,
+                options=body,
                 actor=request.user,
             )
         except TooLarge as reason:
@@ -127,10 +127,10 @@ class ImportMatchViews(StudyViews):
     def decide(self, request: Request, **kwargs: Any) -> Response:
         """Say of rows, or of all, that they are the same answers or others; looks again."""
         file = self._file()
-        given = self.read(MatchInput)
+        body = self.read(MatchInput)
         try:
             with conflict_on(BUSY):
-                decide_matches(import_file=file, actor=request.user, **given)
+                decide_matches(import_file=file, actor=request.user, **body)
         except NoSuchMatch as error:
             reason = "One of these rows is not a near-duplicate of an answer."
             raise ValidationError({"rows": [reason]}) from error
@@ -174,18 +174,18 @@ class ImportBatchViews(StudyViews):
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check every file that is not imported again, with other options for all."""
         batch = self._found(public_id)
-        given = self.read(BatchCheckInput)
+        body = self.read(BatchCheckInput)
         with conflict_on(BUSY):
-            check_batch(batch=batch, options=given, actor=request.user)
+            check_batch(batch=batch, options=body, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Import the checked files, or those named, each whole or not at all, in order."""
         batch = self._found(public_id)
-        given = self.read(BatchApplyInput)
+        body = self.read(BatchApplyInput)
         with conflict_on(BUSY):
-            apply_batch(batch=batch, actor=request.user, **given)
+            apply_batch(batch=batch, actor=request.user, **body)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})
@@ -208,11 +208,11 @@ class ImportBatchUploadViews(ImportBatchViews):
     @extend_schema(request=BatchInput, responses={202: ImportBatchSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Store the files and check each; see ``imports/?batch=`` for the results."""
-        given = self.read(BatchInput)
-        files, kind = given.pop("files"), given.pop("kind")
+        body = self.read(BatchInput)
+        files, kind = body.pop("files"), body.pop("kind")
         try:
             batch = store_batch(
-                study=self.study, kind=kind, files=files, options=given, actor=request.user
+                study=self.study, kind=kind, files=files, options=body, actor=request.user
             )
         except TooLarge as reason:
             raise ValidationError({"files": ["Together, the files are too large."]}) from reason

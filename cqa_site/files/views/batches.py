@@ -96,10 +96,10 @@ def _row(file: ImportFile) -> FileRow:
     known = file.state in (State.CHECKED, State.APPLYING, State.APPLIED) and file.counts
     names = ("new", "same", "changed")
     counts = tuple(sum(row[name] for row in file.counts.values()) for name in names)
-    told = file.told
+    facts = file.told
     return FileRow(
         file=file,
-        told=[told.get(name) for name in format_of(file.kind).tells],
+        told=[facts.get(name) for name in format_of(file.kind).tells],
         counts=(counts[0], counts[1], counts[2]) if known else None,
         rejected=file.rows.get("rejected", 0) if known else 0,
         is_stranded=is_stranded(file),

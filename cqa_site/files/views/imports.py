@@ -159,19 +159,19 @@ def import_group(
     """Take a group of files out of an archive, and look at them."""
     archive = get_object_or_404(study.import_files, public_id=file_id)
     try:
-        taken, is_new = take_group(archive=archive, number=number, actor=request.user)
+        upload, is_new = take_group(archive=archive, number=number, actor=request.user)
     except NoSuchGroup:
         messages.error(request, _("This file no longer has this group of files."))
     except (TooLarge, UnreadableFile) as error:
         messages.error(request, str(error) or _("The files exceed the size limit of one upload."))
     else:
-        return _begin(request, taken) if is_new else redirect(_page_of(study, taken))
+        return _begin(request, upload) if is_new else redirect(_page_of(study, upload))
     return _to_file(archive)
 
 
-def _page_of(study: Study, taken: ExtractedGroup) -> str:
-    page = "import_batch" if isinstance(taken, ImportBatch) else "import_file"
-    return reverse(page, args=[study.public_id, taken.public_id])
+def _page_of(study: Study, group: ExtractedGroup) -> str:
+    page = "import_batch" if isinstance(group, ImportBatch) else "import_file"
+    return reverse(page, args=[study.public_id, group.public_id])
 
 
 @study_page(*RESEARCHERS)
@@ -301,9 +301,9 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
     matches = file.matches.order_by("decision", "row")
     rejected = problems.filter(is_rejection=True).count()
     remarks = problems.filter(is_rejection=False).count()
-    shown = request.GET.get("show", "")
-    if shown in ("rejected", "remarks"):
-        problems = problems.filter(is_rejection=shown == "rejected")
+    choice = request.GET.get("show", "")
+    if choice in ("rejected", "remarks"):
+        problems = problems.filter(is_rejection=choice == "rejected")
     context = {
         "study": study,
         "file": file,
@@ -320,7 +320,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "changed": sum(row["changed"] for row in file.counts.values()),
         "added": sum(row["new"] for row in file.counts.values()),
         "brings": brings(file.counts),
-        "shown": shown,
+        "shown": choice,
         "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
         "is_stranded": is_stranded(file),
         "form": ApplyForm(),
@@ -370,13 +370,13 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
     if INSIDE not in file.options:
         return None
     option = file.options[INSIDE]
-    taken = taken_from(file, option["groups"])
+    uploads = taken_from(file, option["groups"])
     groups = [
         {
             **group,
             "title": format_of(group["kind"]).title,
             "names": [place.rpartition("/")[2] for place in group["files"]],
-            "taken": taken.get(group.get("taken", "")),
+            "taken": uploads.get(group.get("taken", "")),
         }
         for group in option["groups"]
         if group["kind"] in FORMATS

@@ -226,9 +226,9 @@ class Connections:
 
     def close(self) -> None:
         """Close what is kept for the running loop; that of a loop that ended is gone."""
-        kept, self._idle = self._idle, {}
+        pools, self._idle = self._idle, {}
         if self._loop is asyncio.get_running_loop():
-            for connection in (link for idle in kept.values() for link in idle):
+            for connection in (link for idle in pools.values() for link in idle):
                 connection.close()
 
     async def _open(self, origin: ConnectionOrigin) -> Connection:

@@ -171,12 +171,12 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
     def _sent(self, fields: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         names = self._header_names
-        kept = [
+        headers = [
             (name, value)
             for name, value in fields
             if (lower := name.lower()) != b"accept-encoding" and (names is None or lower in names)
         ]
-        return [*kept, (b"Accept-Encoding", b"identity")]
+        return [*headers, (b"Accept-Encoding", b"identity")]
 
 
 def guarded_client(*arguments: Any, **options: Any) -> httpx2.AsyncClient:
@@ -373,11 +373,13 @@ def get_json(
     ServiceFailed
         For anything but a reply with a status below 300 and a JSON body.
     """
-    asked = f"{url}?{urlencode(params)}" if params else url
+    address = f"{url}?{urlencode(params)}" if params else url
     headers = {"Accept": "application/json", "User-Agent": "Counterpoint"}
     try:
         reply = asyncio.run(
-            fetch(asked, headers=headers, allowed=allowed, deadline=deadline, max_bytes=max_bytes)
+            fetch(
+                address, headers=headers, allowed=allowed, deadline=deadline, max_bytes=max_bytes
+            )
         )
     except EgressFailed as problem:
         raise ServiceFailed(problem.kind, str(problem)) from None

@@ -100,13 +100,13 @@ class Scrubber:
             if piece in text
             for match in re.finditer(f"(?={re.escape(piece)})", text)
         )
-        kept, position = [], 0
+        parts, position = [], 0
         for start in starts:
             if start >= position:
-                kept += [text[position:start], "[key]"]
+                parts += [text[position:start], "[key]"]
             # Pieces overlap: one that starts inside the last only moves the end on.
             position = start + PIECE
-        return "".join([*kept, text[position:]])
+        return "".join([*parts, text[position:]])
 
     def _unmask(self, match: re.Match[str]) -> str:
         head, tail = match.groups()

@@ -78,10 +78,10 @@ def read_providers(text: str) -> dict[str, OpenIDProvider]:
     return {provider.id: provider for provider in providers}
 
 
-def _provider(given: dict[str, Any]) -> OpenIDProvider:
-    name = str(given.get("id", ""))
+def _provider(config: dict[str, Any]) -> OpenIDProvider:
+    name = str(config.get("id", ""))
     _need(bool(NAMED.fullmatch(name)), name, "id: lower-case letters, digits and hyphens")
-    values = dict(given)
+    values = dict(config)
     secret_file = values.pop("client_secret_file", None)
     if secret_file:
         _need("client_secret" not in values, name, "client_secret or client_secret_file, not both")
@@ -111,12 +111,12 @@ def _check_choices(name: str, values: dict[str, Any]) -> None:
     _need(isinstance(claim, str) and bool(claim), name, "groups_claim: a text")
 
 
-def _rules(name: str, given: object) -> dict[str, GroupRule]:
+def _rules(name: str, groups: object) -> dict[str, GroupRule]:
     """Group rules, each one a study's role or the site's administration."""
-    if not isinstance(given, dict):
+    if not isinstance(groups, dict):
         raise ImproperlyConfigured(f"OIDC_PROVIDERS, {name}: groups: an object")
     rules = {}
-    for group, rule in given.items():
+    for group, rule in groups.items():
         is_rule = isinstance(rule, dict) and rule.keys() <= {"administrator", "studies"}
         _need(is_rule, name, f"group {group}: only administrator and studies")
         studies, administrator = rule.get("studies", {}), rule.get("administrator", False)
@@ -134,10 +134,10 @@ def _is_role(study: str, role: object) -> bool:
         return False
 
 
-def _texts(name: str, what: str, given: object) -> tuple[str, ...]:
-    is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
+def _texts(name: str, what: str, texts: object) -> tuple[str, ...]:
+    is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     _need(is_list, name, f"{what}: a list of texts")
-    return tuple(given) if isinstance(given, Iterable) else ()
+    return tuple(texts) if isinstance(texts, Iterable) else ()
 
 
 def _secret(name: str, file: object) -> str:

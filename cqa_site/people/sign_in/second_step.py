@@ -328,8 +328,8 @@ class AddForm(AddWebAuthnForm):
         """Refuse what is no passkey, or one of another page."""
         try:
             data: dict[str, Any] = super().clean()
-            if given := data.get("credential"):
-                _require_own_page(RegistrationResponse.from_dict(given).response.client_data)
+            if credential := data.get("credential"):
+                _require_own_page(RegistrationResponse.from_dict(credential).response.client_data)
         except MISSHAPEN:
             raise _wrong() from None
         return data
@@ -342,9 +342,9 @@ class _PasskeyChecks:
 
     def clean_credential(self) -> Authenticator:
         """The passkey that was used."""
-        given = self.cleaned_data["credential"]
+        credential = self.cleaned_data["credential"]
         try:
-            response = AuthenticationResponse.from_dict(given).response
+            response = AuthenticationResponse.from_dict(credential).response
             _require_own_page(response.client_data)
             passkey: Authenticator = super().clean_credential()  # type: ignore[misc]
         except MISSHAPEN:

@@ -163,8 +163,10 @@ class ShowCodes(ViewRecoveryCodesView):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show them once, or lead to new ones."""
-        kept = Authenticator.objects.filter(user=request.user, type="recovery_codes").first()
-        if kept is not None and not is_readable(kept):
+        authenticator = Authenticator.objects.filter(
+            user=request.user, type="recovery_codes"
+        ).first()
+        if authenticator is not None and not is_readable(authenticator):
             return redirect("mfa_generate_recovery_codes")
         answer: HttpResponse = super().get(request, *args, **kwargs)
         return answer
@@ -178,8 +180,8 @@ class AddPasskey(AddWebAuthnView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """What the browser is asked to make."""
         context = super().get_context_data(**kwargs)
-        asked = {"creation_options": passkeys.begin_registration(self.request.user, True)}
-        return context | {"js_data": asked, "has_passkeys": knows_passkeys(self.request)}
+        options = {"creation_options": passkeys.begin_registration(self.request.user, True)}
+        return context | {"js_data": options, "has_passkeys": knows_passkeys(self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Keep it, and end sessions that never saw a second step."""

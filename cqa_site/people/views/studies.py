@@ -67,8 +67,8 @@ def study_new(request: PersonRequest) -> HttpResponse:
 @study_page(Role.ADMIN)
 def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
     """Change name and description."""
-    shown = Study.objects.get(pk=study.pk)  # the form writes into it before it is valid
-    form = StudyForm(request.POST or None, instance=shown)
+    draft = Study.objects.get(pk=study.pk)  # the form writes into it before it is valid
+    form = StudyForm(request.POST or None, instance=draft)
     if request.method == "POST" and form.is_valid():
         change_study(study=study, actor=request.user, **form.cleaned_data)
         messages.success(request, _("Study changed."))
@@ -101,12 +101,12 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
         study=study, actor=request.user, **form.cleaned_data
     )
     link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
-    made: dict[str, Any] = {"new_invitation": invitation, "link": link}
+    context: dict[str, Any] = {"new_invitation": invitation, "link": link}
     if request.htmx:
-        made |= {"study": study, "invited_role": invitation.role}
-        made |= {"leads_to": invitation.leads_to}
-        return render(request, "people/_invite_form.html", made)
-    return _page(request, study, **made)
+        context |= {"study": study, "invited_role": invitation.role}
+        context |= {"leads_to": invitation.leads_to}
+        return render(request, "people/_invite_form.html", context)
+    return _page(request, study, **context)
 
 
 @study_page(Role.ADMIN)

@@ -143,19 +143,19 @@ class CrowdLinkViews(CrowdRoundViews):
     @extend_schema(request=CrowdLinkInput, responses={201: NewCrowdLinkSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Create a link; its ``address`` is returned only now, only a hash is stored."""
-        given = self.read(CrowdLinkInput)
+        body = self.read(CrowdLinkInput)
         kind = kind_of(self.round)
         most = kind.most_items(self.round)
         defaults = model_to_dict(ParticipantLink(), fields=ParticipantLinkForm.Meta.fields)
         defaults |= {"required_items": usual_items(most), "days": 30}
-        form = ParticipantLinkForm(defaults | given, most_items=most, counted=kind.counted())
+        form = ParticipantLinkForm(defaults | body, most_items=most, counted=kind.counted())
         require_valid(form)
-        made, secret = create_link(
+        new_link, secret = create_link(
             round_=self.round,
             actor=request.user,
             **form.link_fields(),
         )
-        link = self.get_queryset().get(pk=made.pk)
+        link = self.get_queryset().get(pk=new_link.pk)
         entry = request.build_absolute_uri(reverse("join", args=[secret]))
         link.address = f"{entry}?{placeholders(link)}"
         return Response(NewCrowdLinkSerializer(link).data, status=201)

@@ -115,12 +115,12 @@ def _start_page(
     request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
 ) -> HttpResponse:
     """What awaits somebody new, of whom no more can be asked than is there, or who comes back."""
-    kind, asked = kind_of(link.round), min(free, link.required_items)
+    kind, count = kind_of(link.round), min(free, link.required_items)
     context = {"link": link, "is_short": free < link.required_items, "known": known}
     if known:
         context["standing"] = standing_of(known)
     else:
-        context |= {"asks": kind.asks(asked), "practice": count_examples(link.round)}
+        context |= {"asks": kind.asks(count), "practice": count_examples(link.round)}
         if link.round.skip_share is not None:
             context["skips"] = skips_paid(link.round, link.required_items)
     return render(request, "rounds/crowd/join.html", context)
@@ -130,10 +130,10 @@ def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | 
     """The ids of the address, or None when one is missing, repeated, too long or odd."""
     values = []
     for name in (link.participant_param, link.study_param, link.session_param):
-        given = request.GET.getlist(name) if name else [""]
-        if len(given) != 1 or (name and not PLATFORM_ID.fullmatch(given[0])):
+        texts = request.GET.getlist(name) if name else [""]
+        if len(texts) != 1 or (name and not PLATFORM_ID.fullmatch(texts[0])):
             return None
-        values.append(given[0])
+        values.append(texts[0])
     return PlatformIds(*values)
 
 
@@ -350,18 +350,18 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     """List the links into a round and who came by them; a POST makes a link."""
     round_ = _round(study, any_round_id)
     kind = kind_of(round_)
-    asked: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
-    form = ParticipantLinkForm(request.POST or None, **asked)
+    options: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
+    form = ParticipantLinkForm(request.POST or None, **options)
     if request.method != "POST" or not form.is_valid():
         status = 422 if form.errors else 200
-        return _links_page(request, round_, asked["most_items"], status=status, form=form)
+        return _links_page(request, round_, options["most_items"], status=status, form=form)
     link, secret = actions.create_link(round_=round_, actor=request.user, **form.link_fields())
     address = request.build_absolute_uri(reverse("join", kwargs={"secret": secret}))
     return _links_page(
         request,
         round_,
-        asked["most_items"],
-        form=ParticipantLinkForm(**asked),
+        options["most_items"],
+        form=ParticipantLinkForm(**options),
         new_link=link,
         address=f"{address}?{actions.placeholders(link)}",
     )

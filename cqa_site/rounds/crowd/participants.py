@@ -57,8 +57,10 @@ def place_hash(link: ParticipantLink, browser: str) -> str:
 
 def is_open_to(participant: Participant, browser: str) -> bool:
     """Whether the browser with this secret may have the place: it has it, or it was released."""
-    kept = participant.browser_hash
-    return not kept or (bool(browser) and kept == place_hash(participant.link, browser))
+    browser_hash = participant.browser_hash
+    return not browser_hash or (
+        bool(browser) and browser_hash == place_hash(participant.link, browser)
+    )
 
 
 def hold_place(*, participant: Participant, browser: str) -> None:

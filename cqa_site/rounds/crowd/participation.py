@@ -139,8 +139,8 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
         # What is still on its way from another tab is kept and counts no more than the rest.
         place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
         place.save(update_fields=["excluded_at", "exclusion_reason"])
-    kept = ends.SKIPS if standing.is_over_skips else ends.STOPPED
-    outcome = ends.WITHDRAWN if withdraws else kept
+    SKIPS = ends.SKIPS if standing.is_over_skips else ends.STOPPED
+    outcome = ends.WITHDRAWN if withdraws else SKIPS
     end_participation(participant=participant, outcome=outcome, answers=standing.answered)
 
 

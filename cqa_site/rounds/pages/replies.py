@@ -29,13 +29,13 @@ from ..progress import TaskProgress
 WHOLE = "return=representation"
 
 
-def is_unread(request: HttpRequest, rows: QuerySet[Any], shown: str) -> bool:
+def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
     """Whether a form without script answers what had only just appeared, as a double click does.
 
-    ``shown`` is the field that says when; scripts look at their own clock (settled.js).
+    ``field`` is the field that says when; scripts look at their own clock (settled.js).
     """
     since = Now() - timedelta(milliseconds=settings.SETTLE_MS)
-    return not wants_json(request) and rows.filter(**{f"{shown}__gt": since}).exists()
+    return not wants_json(request) and rows.filter(**{f"{field}__gt": since}).exists()
 
 
 def unread_notice() -> str:
@@ -130,8 +130,8 @@ class Ways:
 
 def ways_of(sheet: Any) -> Ways:
     """Those that a trial gave to the sheet, or the usual ones."""
-    given: Ways | None = getattr(sheet, "ways", None)
-    return given or _usual(sheet)
+    ways: Ways | None = getattr(sheet, "ways", None)
+    return ways or _usual(sheet)
 
 
 def _usual(sheet: Any) -> Ways:

@@ -165,8 +165,8 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     def extent(request: StudyRequest, study: Study) -> HttpResponse:
         """Say how much work a plan would make; nothing is stored."""
         row = _draft(face, request, study)
-        asked = face.form if row else face.new_form or face.form
-        form = asked(request.POST, study=study, round_=row)
+        form_class = face.form if row else face.new_form or face.form
+        form = form_class(request.POST, study=study, round_=row)
         return render(request, "rounds/_extent.html", _extent(form, PayForm(request.POST)))
 
     @study_page(*RESEARCHERS)

@@ -148,8 +148,8 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
         """Go on with a draft that was kept aside, or leave it."""
         sheet_id, kept_id = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
-        kept = get_object_or_404(sheet.kept, public_id=kept_id)
-        return (face.settle or _settle)(request, sheet, kept)
+        version = get_object_or_404(sheet.kept, public_id=kept_id)
+        return (face.settle or _settle)(request, sheet, version)
 
     return [
         path(rounds, work, name=name),
@@ -241,14 +241,14 @@ def _read(face: TaskPages, sheet: Any) -> Any:
     return read
 
 
-def _settle(request: Any, sheet: Any, kept: Any) -> HttpResponse:
+def _settle(request: Any, sheet: Any, version: Any) -> HttpResponse:
     choice = request.POST.get("choice")
     address = address_of(sheet)
     # Anything but an answer to the question leaves both versions where they are.
     if choice not in ("mine", "stored"):
         return see_other(address)
     try:
-        take_kept(sheet=sheet, kept=kept, is_wanted=choice == "mine")
+        take_kept(sheet=sheet, kept=version, is_wanted=choice == "mine")
     except RoundNotOpen:
         return closed_reply(request, address)
     return see_other(address)
@@ -323,13 +323,13 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
     """What every work page shows around the sheet."""
     participant = participant_of(request)
     # How much a crowd link asks for; None for members.
-    asked = participant.link.required_items if participant else None
+    required_items = participant.link.required_items if participant else None
     return {
         "study": round_.study,
         "round": round_,
         "kind": sheet_kind_of(round_),
-        "far": how_far(round_, rater, asked),
-        "asked": asked,
+        "far": how_far(round_, rater, required_items),
+        "asked": required_items,
     }
 
 
@@ -349,8 +349,8 @@ def _kept(face: TaskPages, sheet: Any) -> list[dict[str, Any]]:
     stored = content_of(sheet)
     compare = face.differences or partial(_differing, face)
     return [
-        {"kept": kept, "rows": compare(sheet, face.kind.Content(**kept.content), stored)}
-        for kept in sheet.kept.all()
+        {"kept": version, "rows": compare(sheet, face.kind.Content(**version.content), stored)}
+        for version in sheet.kept.all()
     ]
 
 

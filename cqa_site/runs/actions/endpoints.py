@@ -177,8 +177,8 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
     findings = asyncio.run(ask())
     source = endpoint.source
     # Unless somebody changed the server or model meanwhile.
-    asked = Endpoint.objects.filter(base_url=endpoint.base_url, model=endpoint.model)
-    asked.filter(Q(pk=source.pk) | Q(original=source)).update(
+    endpoints = Endpoint.objects.filter(base_url=endpoint.base_url, model=endpoint.model)
+    endpoints.filter(Q(pk=source.pk) | Q(original=source)).update(
         capabilities=findings, probed_at=Now()
     )
     endpoint.capabilities = findings

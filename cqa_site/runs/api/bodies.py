@@ -339,17 +339,17 @@ def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID])
     return keys if len(keys) == len(wanted) else [0]
 
 
-def as_typed(form: type[RunPlanForm], study: Study, given: Given) -> Given:
+def as_typed(form: type[RunPlanForm], study: Study, body: Given) -> Given:
     """What was sent as a form takes it: keys of rows, JSON as text, money in units."""
     offered = {name: field.initial for name, field in form.base_fields.items()}
-    given["endpoint"] = key_of(study.endpoints, given["endpoint"])
-    given["prompt"] = key_of(study.prompt_versions, given["prompt"])
-    return offered | plain(given)
+    body["endpoint"] = key_of(study.endpoints, body["endpoint"])
+    body["prompt"] = key_of(study.prompt_versions, body["prompt"])
+    return offered | plain(body)
 
 
-def plain(given: Given) -> Given:
+def plain(body: Given) -> Given:
     """JSON as text, money in units."""
-    given["extra"] = json.dumps(given.get("extra", {}))
-    if (cap := given.pop("cap_micro", None)) is not None:
-        given["cap"] = Decimal(cap) / MILLION
-    return given
+    body["extra"] = json.dumps(body.get("extra", {}))
+    if (cap := body.pop("cap_micro", None)) is not None:
+        body["cap"] = Decimal(cap) / MILLION
+    return body

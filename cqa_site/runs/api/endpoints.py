@@ -60,13 +60,13 @@ class EndpointViews(StudyViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Add an endpoint; its key, if it needs one, is stored encrypted."""
         form = self._checked(Endpoint(), self.read(EndpointInput))
-        made = actions.create_endpoint(
+        endpoint = actions.create_endpoint(
             study=self.study,
             actor=request.user,
             values=form.values,
             key=form.cleaned_data["key"],
         )
-        return self.shown(made, 201)
+        return self.shown(endpoint, 201)
 
     @extend_schema(request=EndpointInput, responses=ENDPOINT)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -120,12 +120,12 @@ class EndpointViews(StudyViews):
         """An endpoint that was not archived: the others are only read."""
         return get_object_or_404(self.rows(), public_id=public_id, is_archived=False)
 
-    def _checked(self, copy: Endpoint, given: dict[str, Any]) -> EndpointForm:
+    def _checked(self, copy: Endpoint, body: dict[str, Any]) -> EndpointForm:
         """The page's form over what is stored and what was sent."""
-        values = model_to_dict(copy, fields=actions.FIELDS) | given
+        values = model_to_dict(copy, fields=actions.FIELDS) | body
         values["extra_params"] = json.dumps(values["extra_params"])
         form = EndpointForm(values, study=self.study, instance=copy)
-        if fixed := set(given) - set(form.fields):
+        if fixed := set(body) - set(form.fields):
             raise ValidationError({name: ["It cannot be changed here."] for name in fixed})
         require_valid(form)
         return form
@@ -171,9 +171,9 @@ class PromptListViews(StudyViews):
     @extend_schema(request=PromptInput, responses={200: PROMPT, 201: PROMPT})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Save the next version (201), or return the version that already has this text (200)."""
-        given = self.read(PromptInput)
-        kind = given.pop("kind")
-        form = PromptForm(given, kind=kind)
+        body = self.read(PromptInput)
+        kind = body.pop("kind")
+        form = PromptForm(body, kind=kind)
         require_valid(form)
         with transaction.atomic():
             # Under the lock that numbers versions, so that only one caller hears 201.
@@ -199,8 +199,8 @@ class PromptViews(StudyViews):
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change a version; 409 once a run used it."""
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(PromptTextInput, partial=True)
-        form = PromptForm(texts_of(version) | given, kind=version.kind)
+        body = self.read(PromptTextInput, partial=True)
+        form = PromptForm(texts_of(version) | body, kind=version.kind)
         require_valid(form)
         with conflict_on(PromptFrozen):
             changed = save_prompt(
@@ -216,21 +216,21 @@ class PromptViews(StudyViews):
     def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return the messages that these texts produce for an item; nothing is stored or sent."""
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(PreviewInput)
-        item = self._item(version.kind, given.pop("item", None))
-        form = PromptForm(texts_of(version) | given, kind=version.kind)
+        body = self.read(PreviewInput)
+        item = self._item(version.kind, body.pop("item", None))
+        form = PromptForm(texts_of(version) | body, kind=version.kind)
         require_valid(form)
         typed = PromptVersion(
             kind=version.kind, system=form.texts["system"], user=form.texts["user"]
         )
         rendering = preview_prompt(self.study, typed, item)
-        shown = {
+        payload = {
             "items": [subject.public_id for subject in rendering.items],
             "messages": rendering.messages,
             "tokens": rendering.tokens,
             "flags": rendering.flags,
         }
-        return Response(PreviewSerializer(shown).data)
+        return Response(PreviewSerializer(payload).data)
 
     def _item(self, kind: str, public_id: uuid.UUID | None) -> Any:
         tried = run_kind_of(kind).tried_on

@@ -80,7 +80,7 @@ class RunViews(StudyViews):
         """Estimate the requests, tokens and cost of a run. Nothing is stored or sent."""
         plan = self._form().plan
         forecast, is_sampled = estimate_run(actions.draft(plan, self.study))
-        shown = {
+        payload = {
             "requests": forecast.requests,
             "tokens_in": forecast.tokens_in,
             "tokens_out": forecast.tokens_out,
@@ -89,18 +89,18 @@ class RunViews(StudyViews):
             "is_sampled": is_sampled,
             "passes_cap": plan.cap_micro is not None and forecast.cost_micro > plan.cap_micro,
         }
-        return Response(told.EstimateSerializer(shown).data)
+        return Response(told.EstimateSerializer(payload).data)
 
     @extend_schema(request=bodies.LimitsInput, responses=RUN)
     @transaction.atomic
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change the spending cap and the maximum requests in flight."""
         run = self._run(public_id)
-        given = self.read(bodies.LimitsInput, partial=True)
-        if "cap_micro" in given:
-            actions.set_cap(run=run, actor=request.user, cap_micro=given["cap_micro"])
-        if "ceiling" in given:
-            actions.set_ceiling(run=run, actor=request.user, ceiling=given["ceiling"])
+        body = self.read(bodies.LimitsInput, partial=True)
+        if "cap_micro" in body:
+            actions.set_cap(run=run, actor=request.user, cap_micro=body["cap_micro"])
+        if "ceiling" in body:
+            actions.set_ceiling(run=run, actor=request.user, ceiling=body["ceiling"])
         return self._told(run)
 
     @extend_schema(request=NothingInput, responses=RUN)
@@ -127,15 +127,15 @@ class RunViews(StudyViews):
     def correct(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Correct refused parameters of a paused run, which then resumes."""
         run = self._run(public_id)
-        given = self.read(bodies.CorrectionInput)
+        body = self.read(bodies.CorrectionInput)
         first = corrections.suggested(run)
         correction = (
             first
-            if not given
+            if not body
             else corrections.Correction(
-                tuple(given.get("leave_out", ())),
-                given.get("token_parameter", ""),
-                given.get("values", {}),
+                tuple(body.get("leave_out", ())),
+                body.get("token_parameter", ""),
+                body.get("values", {}),
             )
         )
         with conflict_on(actions.RunRefused):
@@ -186,9 +186,9 @@ class RunViews(StudyViews):
     def _form(self) -> RunPlanForm:
         """The page's form of the kind that the body names; raises 400."""
         start = start_of(self.request.data)
-        given = self.read(start.body)
-        del given["kind"]
-        form: RunPlanForm = start.form(self.study, self.request.user, given)
+        body = self.read(start.body)
+        del body["kind"]
+        form: RunPlanForm = start.form(self.study, self.request.user, body)
         require_valid(form)
         return form
 

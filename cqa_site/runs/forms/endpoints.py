@@ -75,8 +75,8 @@ class JsonObjectField(forms.CharField):
             raise ValidationError(_("This is not valid JSON: %s.") % error) from None
         if not isinstance(document, dict):
             raise ValidationError(_('Write a JSON object, for example {"top_p": 0.9}.'))
-        if taken := sorted(RESERVED & set(document)):
-            raise ValidationError(_("“%s” is set by the engine itself.") % taken[0])
+        if conflicts := sorted(RESERVED & set(document)):
+            raise ValidationError(_("“%s” is set by the engine itself.") % conflicts[0])
         for name in WHOLE_NUMBERS:
             number = document.get(name, 1)
             # True is an int to Python, and no number to anybody else.
@@ -302,8 +302,8 @@ class CorrectionForm(forms.Form):
         data = self.cleaned_data
         value = data.get("value")
         values = {} if value is None else {self.refused: value}
-        kept = [name for name in data.get("leave_out", []) if name not in values]
-        return Correction(tuple(kept), data["token_parameter"], values)
+        names = [name for name in data.get("leave_out", []) if name not in values]
+        return Correction(tuple(names), data["token_parameter"], values)
 
 
 # The form of a prompt version.

@@ -209,9 +209,9 @@ class ModelProcess:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    variables = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     # Threads that wait by spinning take the machine from everybody else.
-    return kept | {"OMP_WAIT_POLICY": "passive"}
+    return variables | {"OMP_WAIT_POLICY": "passive"}
 
 
 def _end(process: subprocess.Popen[str]) -> None:

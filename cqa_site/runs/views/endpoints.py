@@ -337,16 +337,16 @@ def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str,
     version = PromptVersion(
         kind=kind, system=form.cleaned_data["system"], user=form.cleaned_data["user"]
     )
-    shown = preview_prompt(study, version, items[at])
+    preview = preview_prompt(study, version, items[at])
     return {
         "name": tried.name,
-        "messages": shown.messages,
-        "tokens": shown.tokens,
-        "flags": shown.flags,
+        "messages": preview.messages,
+        "tokens": preview.tokens,
+        "flags": preview.flags,
         "place": at + 1,
         "next": (at + 1) % count,
         "count": count,
-        "shown": len(shown.items),
+        "shown": len(preview.items),
     }
 
 

@@ -55,12 +55,12 @@ def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
 def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Return the progress fragment; it polls only while something happens."""
     run = run_or_404(study, run_id)
-    shown = progress_context(run)
-    response = render(request, "runs/_run.html", {"study": study, **shown})
+    progress = progress_context(run)
+    response = render(request, "runs/_run.html", {"study": study, **progress})
     if request.GET.get("seen") == "draft" and run.state != Run.State.DRAFT:
         # Planning settled what the rest of the page says.
         response["HX-Refresh"] = "true"
-    if not shown["is_polling"]:
+    if not progress["is_polling"]:
         response["HX-Trigger"] = "job-ended"
     return response
 
@@ -283,7 +283,7 @@ def run_call(
     attempts = list(call.attempts.select_related("reply"))
     for attempt in attempts:
         _cut_body(attempt.reply)
-    asked = asked_again(run, call)
+    again = asked_again(run, call)
     context = {
         "study": study,
         **home_of(run),
@@ -292,9 +292,9 @@ def run_call(
         "attempts": attempts,
         "titles": kind_of(run).call_subjects.titles,
         "items": kind_of(run).call_subjects.items(study, [call])[call.pk],
-        "asked": asked,
-        "params": _readable(asked.request.params) if asked else "",
-        "schema": _readable(asked.request.schema) if asked and asked.request.schema else "",
+        "asked": again,
+        "params": _readable(again.request.params) if again else "",
+        "schema": _readable(again.request.schema) if again and again.request.schema else "",
     }
     return render(request, "runs/call.html", context)
 

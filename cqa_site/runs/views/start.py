@@ -201,14 +201,14 @@ def list_view(face: RunListPages, new_page: str = "") -> Callable[..., HttpRespo
         for run_filter in (*face.filters, STATES):
             choices = run_filter.choices(study, request.GET.get(run_filter.name, ""))
             filters.append((run_filter, choices, chosen(request, run_filter.name, dict(choices))))
-        given = {row_filter.lookup: value for row_filter, _choices, value in filters if value}
-        paginator = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
+        values = {row_filter.lookup: value for row_filter, _choices, value in filters if value}
+        paginator = Paginator(rows.filter(**values).order_by("-pk"), PER_PAGE)
         page = paginator.get_page(request.GET.get("page"))
         add_counts(page)
         context = _context(face, study) | {
             "page": page,
             "filters": filters,
-            "is_filtered": bool(given),
+            "is_filtered": bool(values),
             "new_page": new_page,
             # Asked only where the list is empty.
             "has_things": partial(face.has_things, study),

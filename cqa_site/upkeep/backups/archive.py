@@ -126,8 +126,8 @@ class ArchiveWriter:
                 contents.add(row, line)
                 if contents.rows % 5000 == 0:
                     say(contents.rows)
-        told = TablePart(*part.told, table, contents.rows, contents.sha256)
-        self.manifest.tables.append(told)
+        table_part = TablePart(*part.told, table, contents.rows, contents.sha256)
+        self.manifest.tables.append(table_part)
 
     def file(self, name: str, source: IO[bytes]) -> None:
         """Copy a file that lies at `name` below the data folder."""

@@ -67,8 +67,11 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
     # Whatever was acknowledged before this moment is in the snapshot.
     moment = timezone.now()
     with path.open("wb") as target:
-        with snapshot() as taken, ArchiveWriter(target, _about(taken, moment)) as writer:
-            _write_tables(writer, taken, say)
+        with (
+            snapshot() as db_snapshot,
+            ArchiveWriter(target, _about(db_snapshot, moment)) as writer,
+        ):
+            _write_tables(writer, db_snapshot, say)
             _write_files(writer, Path(settings.DATA_DIR), say)
             if sealed:
                 writer.keys(sealed)
@@ -77,17 +80,17 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
     return writer.manifest
 
 
-def _about(taken: DatabaseSnapshot, moment: datetime) -> Manifest:
-    migrations = [list(migration) for migration in sorted(taken.migrations)]
-    engine = taken.connection.vendor
+def _about(snapshot: DatabaseSnapshot, moment: datetime) -> Manifest:
+    migrations = [list(migration) for migration in sorted(snapshot.migrations)]
+    engine = snapshot.connection.vendor
     return Manifest(FORMAT, __version__, moment.isoformat(), engine, migrations)
 
 
-def _write_tables(writer: ArchiveWriter, taken: DatabaseSnapshot, say: Say) -> None:
-    for done, table in enumerate(taken.tables):
-        tell = partial(_tell_rows, say, done, len(taken.tables), table.name)
+def _write_tables(writer: ArchiveWriter, snapshot: DatabaseSnapshot, say: Say) -> None:
+    for done, table in enumerate(snapshot.tables):
+        tell = partial(_tell_rows, say, done, len(snapshot.tables), table.name)
         tell(0)
-        writer.table(table, taken.rows(table), tell)
+        writer.table(table, snapshot.rows(table), tell)
 
 
 def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
@@ -241,8 +244,8 @@ def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
         weeks.setdefault(candidate.made_at.isocalendar()[:2], candidate)
     daily = list(days.values())[: settings.BACKUP_KEEP_DAYS]
     weekly = list(weeks.values())[: settings.BACKUP_KEEP_WEEKS]
-    kept = {backup.name: backup for backup in [*newest_first[:1], *daily, *weekly]}
-    return list(kept.values())
+    survivors = {backup.name: backup for backup in [*newest_first[:1], *daily, *weekly]}
+    return list(survivors.values())
 
 
 def _kept(path: Path) -> StoredBackup | None:
@@ -338,8 +341,8 @@ def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
     refuse_full(config)
     _refuse_at_work()
     with in_words("The database could not be moved"), filled(config) as alias:
-        with snapshot() as taken:
-            moved = load(taken, alias, say)
+        with snapshot() as db_snapshot:
+            moved = load(db_snapshot, alias, say)
         migrate_on(alias)
         with snapshot() as later:
             _refuse_written(later, moved)
@@ -348,10 +351,10 @@ def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
 
 def _refuse_at_work() -> None:
     if alive := workers_alive():
-        told = ", ".join(f"process {beat.process_id} on {beat.host}" for beat in alive[:3])
+        processes = ", ".join(f"process {beat.process_id} on {beat.host}" for beat in alive[:3])
         raise BackupRefused(
             f"The site is running: {len(alive)} worker{'s' * (len(alive) > 1)} reported within "
-            f"the last minute ({told}). {STOP}"
+            f"the last minute ({processes}). {STOP}"
         )
 
 

@@ -35,12 +35,12 @@ def files_in(folder: Path) -> list[Path]:
 
 def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
     """Those files, and links that lead out of their folder, round, on from a link, or nowhere."""
-    kept: list[Path] = []
+    paths: list[Path] = []
     left_out: list[Path] = []
     for name in FOLDERS:
         for path, is_kept in _walk(folder / name, (folder / name).resolve(), frozenset(), False):
-            (kept if is_kept else left_out).append(path)
-    return sorted(kept), sorted(left_out)
+            (paths if is_kept else left_out).append(path)
+    return sorted(paths), sorted(left_out)
 
 
 def _walk(
@@ -176,20 +176,22 @@ def seal(keys: Keys, passphrase: str) -> bytes:
     if len(passphrase) < SHORTEST:
         raise BackupRefused(f"The passphrase needs at least {SHORTEST} characters.")
     salt, nonce = os.urandom(16), os.urandom(12)
-    told = {"kdf": "scrypt", "n": COST, "r": BLOCK_SIZE, "p": LANES, "cipher": "AES-256-GCM"}
-    told |= {"salt": _text(salt), "nonce": _text(nonce)}
-    box = AESGCM(_derived(passphrase, told))
-    sealed = box.encrypt(nonce, json.dumps(keys).encode(), _bound(told))
-    return json.dumps(told | {"sealed": _text(sealed)}).encode()
+    header = {"kdf": "scrypt", "n": COST, "r": BLOCK_SIZE, "p": LANES, "cipher": "AES-256-GCM"}
+    header |= {"salt": _text(salt), "nonce": _text(nonce)}
+    box = AESGCM(_derived(passphrase, header))
+    sealed = box.encrypt(nonce, json.dumps(keys).encode(), _bound(header))
+    return json.dumps(header | {"sealed": _text(sealed)}).encode()
 
 
 def unseal(content: bytes, passphrase: str) -> Keys:
     """Decrypt keys; a wrong passphrase is refused in words."""
     try:
-        told = json.loads(content)
-        sealed = base64.b64decode(told.pop("sealed"))
-        box = AESGCM(_derived(passphrase, told))
-        keys: Keys = json.loads(box.decrypt(base64.b64decode(told["nonce"]), sealed, _bound(told)))
+        header = json.loads(content)
+        sealed = base64.b64decode(header.pop("sealed"))
+        box = AESGCM(_derived(passphrase, header))
+        keys: Keys = json.loads(
+            box.decrypt(base64.b64decode(header["nonce"]), sealed, _bound(header))
+        )
         for key in keys["SECRETS_KEYS"]:
             Fernet(key)
     except InvalidTag:
@@ -199,17 +201,19 @@ def unseal(content: bytes, passphrase: str) -> Keys:
     return keys
 
 
-def _derived(passphrase: str, told: dict[str, Any]) -> bytes:
-    is_ours = (told["kdf"], told["r"], told["p"]) == ("scrypt", BLOCK_SIZE, LANES)
-    if not is_ours or told["n"] > MOST_COST:
+def _derived(passphrase: str, header: dict[str, Any]) -> bytes:
+    is_ours = (header["kdf"], header["r"], header["p"]) == ("scrypt", BLOCK_SIZE, LANES)
+    if not is_ours or header["n"] > MOST_COST:
         raise BackupRefused("The keys in the backup are sealed in an unknown way.")
-    salt = base64.b64decode(told["salt"])
-    return Scrypt(salt, 32, n=told["n"], r=told["r"], p=told["p"]).derive(passphrase.encode())
+    salt = base64.b64decode(header["salt"])
+    return Scrypt(salt, 32, n=header["n"], r=header["r"], p=header["p"]).derive(
+        passphrase.encode()
+    )
 
 
-def _bound(told: dict[str, Any]) -> bytes:
+def _bound(header: dict[str, Any]) -> bytes:
     """What stands beside the keys cannot be changed either."""
-    return json.dumps(told, sort_keys=True).encode()
+    return json.dumps(header, sort_keys=True).encode()
 
 
 def _text(value: bytes) -> str:

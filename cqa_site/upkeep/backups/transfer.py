@@ -212,10 +212,10 @@ def refuse_full(config: Config) -> None:
     with in_words("The database cannot be opened"), registered("asked", config) as alias:
         held = _held_by(connections[alias])
     if held:
-        told = ", ".join(f"{count:,} in {table}" for table, count in sorted(held.items())[:5])
+        tables = ", ".join(f"{count:,} in {table}" for table, count in sorted(held.items())[:5])
         more = f" and {len(held) - 5} more tables" if len(held) > 5 else ""
         raise BackupRefused(
-            f"The database is not empty; it holds {sum(held.values()):,} rows ({told}{more}). "
+            f"The database is not empty; it holds {sum(held.values()):,} rows ({tables}{more}). "
             "Nothing was changed. Use an empty database, or an installation nobody has used."
         )
 

@@ -76,9 +76,14 @@ class ReportedFinding(Protocol):
     def finding(self) -> Finding: ...
 
 
-def as_row(told: ReportedFinding) -> dict[str, object]:
+def as_row(finding: ReportedFinding) -> dict[str, object]:
     """One examination as JSON; the names of its fields stay."""
-    return {"key": told.key, "family": told.family, "name": told.name, **asdict(told.finding)}
+    return {
+        "key": finding.key,
+        "family": finding.family,
+        "name": finding.name,
+        **asdict(finding.finding),
+    }
 
 
 def grouped(results: Iterable[ReportedFinding], state: CheckState) -> list[tuple[str, Finding]]:
@@ -153,8 +158,8 @@ def _well(results: list[ReportedFinding], paint: Paint, in_full: bool) -> Iterab
             for name in names:
                 yield from _wrapped(f"{name.name}: {name.finding.says}")
         else:
-            told = ", ".join(finding.name for finding in names)
-            lines = textwrap.wrap(told, WIDTH - INDENT - width)
+            text = ", ".join(finding.name for finding in names)
+            lines = textwrap.wrap(text, WIDTH - INDENT - width)
             yield f"{mark}{family:<{width}}{lines[0]}"
             yield from (f"{' ' * (INDENT + width)}{line}" for line in lines[1:])
 
@@ -182,8 +187,8 @@ def _count(results: list[ReportedFinding]) -> str:
         CheckState.UNKNOWN: "not checked",
         CheckState.WELL: "OK",
     }
-    told = ", ".join(f"{counts[state]} {words[state]}" for state in CheckState if counts[state])
-    return f"{len(results)} checked: {told}."
+    summary = ", ".join(f"{counts[state]} {words[state]}" for state in CheckState if counts[state])
+    return f"{len(results)} checked: {summary}."
 
 
 # The first look, where Django cannot start: which package or setting keeps it from that.

@@ -32,8 +32,8 @@ class StudyDetailViews(AdminViews):
     @extend_schema(request=StudyInput, responses=StudySerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Change the name or description; omitted fields keep their values."""
-        given = self.read(StudyInput, partial=True)
-        form = StudyForm(model_to_dict(self.study, fields=StudyForm.Meta.fields) | given)
+        body = self.read(StudyInput, partial=True)
+        form = StudyForm(model_to_dict(self.study, fields=StudyForm.Meta.fields) | body)
         require_valid(form)
         change_study(study=self.study, actor=request.user, **form.cleaned_data)
         return self.shown(self.study)

@@ -99,13 +99,13 @@ def contents_of(study: Study) -> list[str]:
     rounds = [round_ for kind in kinds() for round_ in rounds_of(kind, study)]
     labels = sum(round_.done for round_ in rounds)
     runs, files = study.runs.count(), study.import_files.count()
-    told = {"rounds": len(rounds), "labels": labels, "runs": runs, "files": files}
-    told = {name: f"{count:,}" for name, count in told.items()}
+    counts = {"rounds": len(rounds), "labels": labels, "runs": runs, "files": files}
+    counts = {name: f"{count:,}" for name, count in counts.items()}
     return [
-        ngettext("%(rounds)s round", "%(rounds)s rounds", len(rounds)) % told,
-        ngettext("%(labels)s answer of people", "%(labels)s answers of people", labels) % told,
-        ngettext("%(runs)s run of a model", "%(runs)s runs of models", runs) % told,
-        ngettext("%(files)s uploaded file", "%(files)s uploaded files", files) % told,
+        ngettext("%(rounds)s round", "%(rounds)s rounds", len(rounds)) % counts,
+        ngettext("%(labels)s answer of people", "%(labels)s answers of people", labels) % counts,
+        ngettext("%(runs)s run of a model", "%(runs)s runs of models", runs) % counts,
+        ngettext("%(files)s uploaded file", "%(files)s uploaded files", files) % counts,
     ]
 
 

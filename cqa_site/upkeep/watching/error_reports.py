@@ -63,14 +63,14 @@ def report_errors() -> None:
 
 def only_what_logs_hold(event: Event, hint: Event) -> Event:
     """A new event of what may leave; what a later version of the library adds stays here."""
-    kept = {name: event[name] for name in KEPT if name in event}
-    kept["tags"] = {name: value for name, value in known().items() if name != PLACE}
+    logs_hold = {name: event[name] for name in KEPT if name in event}
+    logs_hold["tags"] = {name: value for name, value in known().items() if name != PLACE}
     if words := (event.get("logentry") or {}).get("message"):
         # As written in the code, without what was put into it.
-        kept["logentry"] = {"message": hide(str(words))}
+        logs_hold["logentry"] = {"message": hide(str(words))}
     if values := (event.get("exception") or {}).get("values"):
-        kept["exception"] = {"values": [_exception(value) for value in values]}
-    return kept
+        logs_hold["exception"] = {"values": [_exception(value) for value in values]}
+    return logs_hold
 
 
 def _exception(value: Event) -> Event:

@@ -55,8 +55,8 @@ class Follow:
 
 def id_of(request: HttpRequest) -> str:
     """The id that a proxy gave the request, if it looks like one; else a new one."""
-    given = request.headers.get(HEADER, "")
-    return given if WELL_FORMED.fullmatch(given) else secrets.token_hex(16)
+    header = request.headers.get(HEADER, "")
+    return header if WELL_FORMED.fullmatch(header) else secrets.token_hex(16)
 
 
 def route_of(request: HttpRequest) -> str:

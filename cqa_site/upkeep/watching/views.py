@@ -46,8 +46,8 @@ class MetricsCollector:
 def may_read(request: HttpRequest) -> bool:
     """Whoever has the token; without one whoever is on this machine, never in production."""
     if token := settings.METRICS_TOKEN:
-        given = request.headers.get("Authorization", "")
-        return secrets.compare_digest(given.encode(), f"Bearer {token}".encode())
+        header = request.headers.get("Authorization", "")
+        return secrets.compare_digest(header.encode(), f"Bearer {token}".encode())
     if settings.PRODUCTION or any(name in request.headers for name in PROXIED):
         return False
     try:

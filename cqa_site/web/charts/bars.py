@@ -283,8 +283,10 @@ def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[
 
 def _heads(across: Sequence[str], width: float) -> Lines:
     """Numbers of the columns, all or every fifth of them."""
-    taken = text_width(str(len(across)), SIZE) + 4
-    step = next(stride for stride in (1, 5, 10, 50, 100, len(across)) if stride * width >= taken)
+    label_width = text_width(str(len(across)), SIZE) + 4
+    step = next(
+        stride for stride in (1, 5, 10, 50, 100, len(across)) if stride * width >= label_width
+    )
     return [[str(at)] if at == 1 or at % step == 0 else [] for at in range(1, len(across) + 1)]
 
 

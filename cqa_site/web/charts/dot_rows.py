@@ -104,13 +104,13 @@ def place_rows(
     room = width - 2 * EDGE if is_above else BESIDE * width
     lines = [wrap(name, room, SIZE, most=MOST_LINES) for name in names]
     column = max((text_width(line, SIZE) for label in lines for line in label), default=0)
-    taken = max((text_width(number, SIZE, is_bold=True) for number in numbers), default=0)
+    number_width = max((text_width(number, SIZE, is_bold=True) for number in numbers), default=0)
     tall = [LINE * len(label) for label in lines]
     dots, apart = slots * slot, APART if slots == 1 else 3 * APART
     return RowPlacement(
         width=width,
         left=EDGE if is_above else column + EDGE + GAP,
-        right=width - beyond - (taken + GAP if taken else 2 * EDGE),
+        right=width - beyond - (number_width + GAP if number_width else 2 * EDGE),
         top=top,
         rows=[
             (height + UNDER + dots if is_above else max(height, dots)) + apart for height in tall
@@ -171,15 +171,15 @@ def number_of(value: float | None, axis: Axis) -> str:
 def _upright(place: RowPlacement, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
     """Upright lines, in pieces where names stand above their dots."""
     half = place.slots * place.slot / 2
-    made = []
+    upright = []
     for value in values:
         x = axis.place(value, place.left, place.right)
         if not place.is_above:
-            made.append(segment(x, place.top, x, place.bottom))
+            upright.append(segment(x, place.top, x, place.bottom))
             continue
         middles = [place.middle(at) for at in range(len(place.names))]
-        made += [segment(x, middle - half + 2, x, middle + half - 2) for middle in middles]
-    return made
+        upright += [segment(x, middle - half + 2, x, middle + half - 2) for middle in middles]
+    return upright
 
 
 def _names(place: RowPlacement) -> Layer:

@@ -112,8 +112,8 @@ def _labels(plane: Plane) -> list[dict[str, Any]]:
         x = min(max(plane.x(tick), half + 1), plane.picture - half - 1)
         every.append(({"x": x, "y": plane.bottom + 16, "text": label}, x - half, x + half))
     tries = ([*every[::step]] for step in (1, 2, 3, 5, 10, 20, 50, 100, len(every) or 1))
-    kept = next(tried for tried in tries if _is_free(tried))
-    return [label for label, _start, _end in kept]
+    labels = next(tried for tried in tries if _is_free(tried))
+    return [label for label, _start, _end in labels]
 
 
 def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
@@ -180,44 +180,44 @@ class DotLabel:
 
 
 def beside(
-    points: Sequence[Point], names: Sequence[str], area: Box, taken: Sequence[Box] = ()
+    points: Sequence[Point], names: Sequence[str], area: Box, obstacles: Sequence[Box] = ()
 ) -> list[DotLabel] | None:
     """A name just beside each dot, meeting nothing; None where they do not all fit."""
     placed: list[Box] = []
-    made = []
+    labels = []
     for point, name in zip(points, names, strict=True):
         if not name:
             continue
         boxes = _near(point, text_width(name, SIZE, is_bold=True))
-        free = _first(boxes, area, [*around(points), *taken, *placed])
+        free = _first(boxes, area, [*around(points), *obstacles, *placed])
         if free is None:
             return None
         placed.append(free)
-        made.append(DotLabel(name, *_middle(free)))
-    return made
+        labels.append(DotLabel(name, *_middle(free)))
+    return labels
 
 
 def numbered(
-    points: Sequence[Point], area: Box, taken: Sequence[Box] = ()
+    points: Sequence[Point], area: Box, boxes: Sequence[Box] = ()
 ) -> list[DotLabel | None]:
     """Numbers from 1 near their dots, or off a crowd with a line; None where there is no place."""
     placed: list[Box] = []
     leads: list[Box] = []
-    made: list[DotLabel | None] = []
+    labels: list[DotLabel | None] = []
     for point in points:
         text = str(len(placed) + 1)
         near = _near(point, text_width(text, SIZE, is_bold=True))
-        blocked = [*around(points), *taken, *leads, *placed]
+        blocked = [*around(points), *boxes, *leads, *placed]
         free = _first([*near, *_far(point, near[0], placed)], area, blocked)
         if free is None:
-            made.append(None)
+            labels.append(None)
             continue
         lead = None if free in near else edge(free, point)
         # A line leaves its own dot, and those that it lies on.
         leads += along(point, lead) if lead else []
         placed.append(free)
-        made.append(DotLabel(text, *_middle(free), lead))
-    return made
+        labels.append(DotLabel(text, *_middle(free), lead))
+    return labels
 
 
 def _far(point: Point, size: Box, placed: Sequence[Box]) -> Iterator[Box]:
@@ -290,14 +290,14 @@ def apart(places: Sequence[float], least: float, low: float, high: float) -> lis
     >>> apart([10, 12, 50], 10, 0, 100)
     [10, 20, 50]
     """
-    made: list[float] = []
+    positions: list[float] = []
     for place in places:
-        made.append(max(place, low, made[-1] + least if made else low))
+        positions.append(max(place, low, positions[-1] + least if positions else low))
     end = high
-    for at in reversed(range(len(made))):
-        made[at] = min(made[at], end)
-        end = made[at] - least
-    return made
+    for at in reversed(range(len(positions))):
+        positions[at] = min(positions[at], end)
+        end = positions[at] - least
+    return positions
 
 
 # Names of the dots of a plane: beside them, or in a key below.
@@ -319,12 +319,12 @@ def named(plane: Plane, rows: Rows, size: str, *, lines: Lines = ()) -> tuple[li
     spots = [(plane.x(row["x"]), plane.y(row["y"])) for row in wanted]
     others = [(plane.x(row["x"]), plane.y(row["y"])) for row in rows if row not in wanted]
     names = [row["text"] for row in wanted]
-    taken = [*around(others), *(box for line in lines for box in _along(line, plane))]
+    boxes = [*around(others), *(box for line in lines for box in _along(line, plane))]
     area = Box(plane.left + 1, plane.top - 8, plane.picture - 1, plane.bottom - 1)
-    labels = beside(spots, names, area, taken) if len(wanted) == len(every) else None
+    labels = beside(spots, names, area, boxes) if len(wanted) == len(every) else None
     if labels is not None:
         return [_words(labels)], plane.end
-    triples = zip(numbered(spots, area, taken), spots, names, strict=True)
+    triples = zip(numbered(spots, area, boxes), spots, names, strict=True)
     numbers = [(label, spot, name) for label, spot, name in triples if label]
     leads = [segment(*spot, *label.lead) for label, spot, _name in numbers if label.lead]
     layers, end = _key([name for *_, name in numbers], len(every), size, plane.end + EDGE)

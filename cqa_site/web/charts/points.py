@@ -55,11 +55,11 @@ def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str,
 def distinct(names: Iterable[str]) -> list[str]:
     """The names, numbered from the second of the same on, so that their rows stay apart."""
     seen: dict[str, int] = {}
-    made = []
+    labels = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return made
+        labels.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return labels
 
 
 def of_all(title: str, every: int) -> str:

@@ -367,8 +367,8 @@ def lines_of(lines: Sequence[str], x: float, y: float) -> list[dict[str, Any]]:
 
 def looks(names: Sequence[str], *, has_signs: bool = True) -> Channels:
     """Colour and sign of each series (field series); a single series has the first of both."""
-    made = {"color": _kinds(names)}
-    return {**made, "shape": _kinds(names, SIGNS)} if has_signs else made
+    channels = {"color": _kinds(names)}
+    return {**channels, "shape": _kinds(names, SIGNS)} if has_signs else channels
 
 
 def dashes(names: Sequence[str]) -> Channels:
@@ -402,15 +402,15 @@ def _flow(
     names: Sequence[str], width: float, lead: float
 ) -> tuple[list[tuple[float, float, list[str], str]], float]:
     """Names one after the other on lines, each with its lines and place; and the height of all."""
-    made, x, y, tallest = [], 0.0, float(LEADING) - 3, 1
+    placements, x, y, tallest = [], 0.0, float(LEADING) - 3, 1
     for name in names:
         lines = wrap(name, width - lead, SIZE, most=3)
-        taken = lead + max(text_width(line, SIZE) for line in lines) + 14
-        if x and x + taken - 14 > width:
+        label_width = lead + max(text_width(line, SIZE) for line in lines) + 14
+        if x and x + label_width - 14 > width:
             x, y, tallest = 0.0, y + LEADING * tallest + 4, 1
-        made.append((EDGE + x, y, lines, name))
-        x, tallest = x + taken, max(tallest, len(lines))
-    return made, y + LEADING * (tallest - 1) + 16
+        placements.append((EDGE + x, y, lines, name))
+        x, tallest = x + label_width, max(tallest, len(lines))
+    return placements, y + LEADING * (tallest - 1) + 16
 
 
 def _signs(rows: Rows, names: Sequence[str], sign: str) -> Layer:

@@ -230,8 +230,12 @@ class Pages(PageNumberPagination):
 
     def get_page_size(self, request: Request) -> int:
         """Read ``page_size``; raises 400 unless it lies between 1 and 200."""
-        given = request.query_params.get("page_size")
-        return self.page_size if given is None else _whole(given, "page_size", self.max_page_size)
+        query_param = request.query_params.get("page_size")
+        return (
+            self.page_size
+            if query_param is None
+            else _whole(query_param, "page_size", self.max_page_size)
+        )
 
     def get_page_number(self, request: Request, paginator: Paginator) -> Any:
         """Read ``page``; raises 400 unless it is a whole number from 1 on."""

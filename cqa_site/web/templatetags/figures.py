@@ -70,8 +70,8 @@ def cell(value: Any) -> SafeString | str:
     if value is None:
         return format_html('<span class="soft">{}</span>', _("not defined"))
     if hasattr(value, "bounds"):
-        shown = '{} <div class="soft small nowrap">{}</div>'
-        return format_html(shown, value.text, value.bounds)
+        template = '{} <div class="soft small nowrap">{}</div>'
+        return format_html(template, value.text, value.bounds)
     return text_of(value)
 
 

@@ -53,9 +53,9 @@ def help_address(context: dict[str, Any], groups: list[VisibleGroup]) -> str:
     membership = getattr(context["request"], "membership", None)
     if membership is not None and not groups:
         return reverse("help_page", args=["annotator-guide"])
-    for shown in groups:
-        if shown.is_current:
-            return reverse("help_page", args=[shown.group.help])
+    for group in groups:
+        if group.is_current:
+            return reverse("help_page", args=[group.group.help])
     return reverse("help")
 
 
@@ -80,12 +80,14 @@ def tour_start(groups: list[VisibleGroup]) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def crumb(context: dict[str, Any], text: object, page: str, *things: Any, **asked: Any) -> str:
-    """A page of the study on the way to the one at hand; ``asked`` is what its address asks."""
+def crumb(
+    context: dict[str, Any], text: object, page: str, *things: Any, **parameters: Any
+) -> str:
+    """Return a breadcrumb: a link to a page of the study, with the query ``parameters``."""
     address = reverse(
         page, args=[context["study"].public_id, *(thing.public_id for thing in things)]
     )
-    query = f"?{urlencode(asked)}" if asked else ""
+    query = f"?{urlencode(parameters)}" if parameters else ""
     return format_html('<li><a href="{}{}">{}</a></li>', address, query, text)
 
 

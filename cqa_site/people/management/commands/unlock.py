@@ -46,8 +46,8 @@ class Command(BaseCommand):
                 removed, _each = Authenticator.objects.filter(user=user).delete()
                 self.stdout.write(f"Second steps removed: {removed}.")
             if options["groups"]:
-                taken = take(roles_held().filter(user=user))
-                self.stdout.write(f"Roles from groups removed: {taken}.")
+                count = take(roles_held().filter(user=user))
+                self.stdout.write(f"Roles from groups removed: {count}.")
             if options["sessions"] or options["second_step"]:
                 end_sessions(user=user)
                 self.stdout.write("Signed out everywhere.")
@@ -59,10 +59,10 @@ class Command(BaseCommand):
         if can_sign_in(user):
             self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
             if role := roles_held().filter(user=user).first():
-                told = (
+                note = (
                     f"Only through {role.provider}, whose groups gave a role; --groups removes it."
                 )
-                self.stdout.write(told)
+                self.stdout.write(note)
         else:
             advice = f"manage.py changepassword {user.email}"
             self.stdout.write(

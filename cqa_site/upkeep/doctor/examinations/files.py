@@ -308,13 +308,15 @@ RECENT, OLD = timedelta(days=2), timedelta(days=14)
 @examination(Family.BACKUPS, gettext_lazy("Newest backup"))
 def newest_backup() -> Finding:
     """When the last whole one was made."""
-    made = newest()
+    datetime = newest()
     remedy, command = _("Create one, and keep it on another machine:"), manage("backup FILE")
     say = wrong if settings.PRODUCTION else look
-    if made is None:
+    if datetime is None:
         return say(_("There is no backup."), remedy, command)
-    age = timezone.now() - made
+    age = timezone.now() - datetime
     if age <= RECENT:
-        return well(_("Created %s ago.") % timesince(made))
-    says = _("The newest backup was made %s ago; later changes would be lost.") % timesince(made)
+        return well(_("Created %s ago.") % timesince(datetime))
+    says = _("The newest backup was made %s ago; later changes would be lost.") % timesince(
+        datetime
+    )
     return (say if age > OLD else look)(says, remedy, command)

@@ -330,8 +330,8 @@ def _fault(path: Path) -> Finding | None:
     result, site = path.stat(), settings.DATA_DIR.stat()
     # Root may look for somebody else, whose the data folder is.
     owner = os.geteuid() or site.st_uid
-    given = (result.st_uid, result.st_gid, stat.S_IMODE(result.st_mode))
-    if owner and given == (0, site.st_gid, LENT):
+    access = (result.st_uid, result.st_gid, stat.S_IMODE(result.st_mode))
+    if owner and access == (0, site.st_gid, LENT):
         return None
     if result.st_uid != owner:
         says = _("%s does not belong to the user that runs the site.") % path

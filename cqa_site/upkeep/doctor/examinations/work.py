@@ -226,11 +226,11 @@ def _due_calls() -> Iterator[QuerySet[Call]]:
 @examination(Family.WORK, gettext_lazy("Housekeeping"), asks_database=True)
 def housekeeping() -> Finding:
     """Whether workers look around by themselves: then they keep house every hour."""
-    kept = kept_at()
-    if not kept.exists():
+    path = kept_at()
+    if not path.exists():
         return _never_kept()
-    at = datetime.fromtimestamp(kept.stat().st_mtime, UTC)
-    failed = [name for name, count in json.loads(kept.read_bytes()).items() if count is None]
+    at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    failed = [name for name, count in json.loads(path.read_bytes()).items() if count is None]
     if failed:
         says = _("Housekeeping failed at: %s.") % ", ".join(failed)
         return wrong(says, _("The reason is in the log of:"), manage("housekeeping"))
@@ -292,8 +292,8 @@ def runs() -> Finding:
 def endpoints() -> Finding:
     """Endpoints of runs under way whose last request was refused for good."""
     active = Run.objects.filter(state__in=Run.ACTIVE).select_related("endpoint")
-    asked = {run.endpoint_id: run.endpoint for run in active}
-    refused = [endpoint.name for pk, endpoint in asked.items() if _last_failure(pk) in REFUSED]
+    targets = {run.endpoint_id: run.endpoint for run in active}
+    refused = [endpoint.name for pk, endpoint in targets.items() if _last_failure(pk) in REFUSED]
     if not refused:
         return well(_("No endpoint refuses its key."))
     says = _("The last request was permanently refused by: %s.") % ", ".join(sorted(refused))

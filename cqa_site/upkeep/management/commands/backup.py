@@ -35,5 +35,7 @@ class Command(BaseCommand):
         if not options["without_keys"]:
             passphrase = given_passphrase(options["passphrase_file"]) or ask_passphrase(twice=True)
         keys = None if options["without_keys"] else keys_here()
-        made = make_backup(path, keys=keys, passphrase=passphrase, say=ProgressLine(self.stderr))
-        self.stdout.write(f"{path} is intact. {told(made)}")
+        manifest = make_backup(
+            path, keys=keys, passphrase=passphrase, say=ProgressLine(self.stderr)
+        )
+        self.stdout.write(f"{path} is intact. {told(manifest)}")
