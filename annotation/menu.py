@@ -23,7 +23,7 @@ FINDERS = (
 
 
 def study_entries() -> Iterator[MenuEntry]:
-    """From arguments to faithful answers."""
+    """Yield menu entries from arguments to faithful answers."""
     tour = _(
         "Sentences retrieved for each comparison. People label them, and systems write from them."
     )

@@ -1,4 +1,4 @@
-"""Where Django looks for the tables of the app; each stands in its room."""
+"""Imports of all models, where Django looks for them."""
 
 # ruff: noqa: F401
 

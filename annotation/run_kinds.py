@@ -1,4 +1,4 @@
-"""The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
+"""The app's kinds of runs: hooks for the engine, and content of their pages."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -17,14 +17,14 @@ from cqa_site.runs.models import Run
 
 
 def register_kinds() -> None:
-    """Make them known."""
+    """Register the kinds of runs."""
     register(Relevance())
     register(Answers())
     register(Coherence())
 
 
 class Relevance(relevance_judge.RelevanceKind, RunKind):
-    """A language model labels the sentences of a campaign."""
+    """Runs in which a language model labels the sentences of a campaign."""
 
     name = relevance_judge.KIND
     title = lazy("Relevance of sentences")
@@ -39,12 +39,12 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
     told_path = "annotation.judges.api.RELEVANCE_EXTENSION"
 
     def about(self, run: Run) -> str:
-        """Its campaign."""
+        """Return the name of the run's campaign."""
         return str(run.relevance.campaign.name)
 
 
 class Answers(AnswersKind, RunKind):
-    """A language model answers questions."""
+    """Runs in which a language model answers questions."""
 
     name = "answers"
     title = lazy("Generated answers")
@@ -60,7 +60,7 @@ class Answers(AnswersKind, RunKind):
 
 
 class Coherence(coherence.CoherenceKind, RunKind):
-    """A language model judges citations."""
+    """Runs in which a language model judges citations."""
 
     name = coherence.KIND
     title = lazy("Coherence of citations")

@@ -1,4 +1,4 @@
-"""What workers do for this app: which function handles which kind of job, and its chores."""
+"""Handlers for this app's kinds of jobs, and its periodic chores."""
 
 from annotation.consensus.actions import consensus
 from annotation.exports.actions import EXPORTS

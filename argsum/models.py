@@ -1,4 +1,4 @@
-"""Where Django looks for the tables of the app; each stands in its room."""
+"""Module where Django finds the app's models; each is defined in its own subpackage."""
 
 # ruff: noqa: F401
 

@@ -1,4 +1,4 @@
-"""Entries of the menu, and the path from comments to key points."""
+"""Menu entries, and the path from comments to key points."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
 
 def steps(study: Study) -> list[StudyStep]:
-    """Comments, their key points, and a report of them."""
+    """Return the steps: comments, their key points, and a report on them."""
     datasets = Dataset.objects.filter(study=study).count()
     # The newest first; one that is under way is not read yet, and still nothing to start again.
     newest = Analysis.objects.filter(study=study).first()
@@ -94,7 +94,7 @@ DATASETS = Finder(
 
 
 def key_point_entries() -> Iterator[MenuEntry]:
-    """Datasets, what systems make of them, and how good that is."""
+    """Yield menu entries for datasets, system results, and their evaluation."""
     about = lazy("comments themes topics clusters groups trends")
     tour = lazy("What comments say, how many say it, and each comment in full.")
     yield MenuEntry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)

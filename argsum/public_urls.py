@@ -1,4 +1,4 @@
-"""Addresses that anybody may open, outside of any study."""
+"""Public addresses outside of any study."""
 
 from argsum.leaderboard.views.leaderboard import public_urlpatterns as urlpatterns
 

@@ -1,4 +1,4 @@
-"""The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
+"""Run kinds of this app: hooks for the engine, and their pages."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -14,14 +14,14 @@ from cqa_site.runs.models import Run
 
 
 def register_kinds() -> None:
-    """Make them known."""
+    """Register the run kinds."""
     register(WritingRunKind())
     register(PointWriting())
     register(CountingRunKind())
 
 
 class WritingRunKind(writing.WritingKind, RunKind):
-    """A language model writes key points for a run of a system."""
+    """Run kind in which a language model writes key points for a system run."""
 
     name = writing.KIND
     title = lazy("Key point writing")
@@ -34,12 +34,12 @@ class WritingRunKind(writing.WritingKind, RunKind):
     start_path = "argsum.writing.api.WRITING"
 
     def about(self, run: Run) -> str:
-        """The run of a system that waits for it."""
+        """Return the system run that waits for this run."""
         return written_calls.about(run)
 
 
 class PointWriting(point_writing.PointWritingKind, RunKind):
-    """A language model writes the key points of an analysis."""
+    """Run kind in which a language model writes the key points of an analysis."""
 
     name = point_writing.KIND
     title = lazy("Key point writing for an analysis")
@@ -52,12 +52,12 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
     start_path = "argsum.analysis.api.analyses.POINT_WRITING"
 
     def about(self, run: Run) -> str:
-        """The analysis."""
+        """Return the analysis that the run writes for."""
         return written_points.about(run)
 
 
 class CountingRunKind(counting_judge.CountingKind, RunKind):
-    """A language model counts covered references and unique key points."""
+    """Run kind in which a language model counts covered references and unique key points."""
 
     name = counting_judge.KIND
     title = lazy("Counts by a judge")

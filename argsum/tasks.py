@@ -1,4 +1,4 @@
-"""What workers do for this app: which function handles which kind of job."""
+"""Job handlers of this app, by kind of job."""
 
 from argsum.analysis.actions import analyses, point_writing
 from argsum.analysis.actions import jobs as analysis_jobs

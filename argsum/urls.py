@@ -1,4 +1,4 @@
-"""Addresses of argument summarization inside a study; each module of views lists its own."""
+"""URLs of argument summarization inside a study; each views module lists its own."""
 
 from argsum.analysis.views import analyses, points, report
 from argsum.counting import views as counting

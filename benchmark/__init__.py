@@ -1,1 +1,1 @@
-"""Scoring comparative answers by a rubric: people, judges, agreement, leaderboard (CompQA)."""
+"""Scoring of comparative answers by rubric: people, judges, agreement, leaderboard (CompQA)."""

@@ -1,4 +1,4 @@
-"""Where Django looks for the tables of the app; each stands in its room."""
+"""Import of all models, so that Django finds the app's tables."""
 
 # ruff: noqa: F401
 

@@ -30,7 +30,7 @@ RUBRICS = Finder(
 
 
 def score_entries() -> Iterator[MenuEntry]:
-    """The leaderboard first, then what it stands on."""
+    """Yield the leaderboard entry first, then the entries it depends on."""
     tour = lazy(
         "Which system writes the best answers, and how certain each rank is. Try another judge "
         "or another column."
@@ -55,7 +55,7 @@ LEAST = least_to_differ()
 
 
 def steps(study: Study) -> list[StudyStep]:
-    """Questions, answers of systems, somebody who scores, scores, the leaderboard."""
+    """Return the steps: questions, system answers, raters, scores, the leaderboard."""
     questions = study.questions.count()
     systems = (
         Answer.objects.filter(system__study=study).order_by().values("system").distinct().count()
@@ -149,7 +149,7 @@ def _answers(study: Study, systems: int) -> StudyStep:
 
 
 def _sheets_in(sheets: int, systems: int, shared: int) -> str:
-    """How many, and what a difference that can be shown still needs."""
+    """Return the number of sheets, and the questions still needed to show a difference."""
     text = ngettext("%(count)s sheet submitted", "%(count)s sheets submitted", sheets) % {
         "count": f"{sheets:,}"
     }

@@ -1,4 +1,4 @@
-"""Addresses outside studies: boards that were made public."""
+"""Addresses outside studies: public boards."""
 
 from benchmark.leaderboard.views.boards import public_urlpatterns as urlpatterns
 

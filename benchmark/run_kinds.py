@@ -1,4 +1,4 @@
-"""The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
+"""Run kinds of this app: their implementations for the engine, and their pages."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -9,13 +9,13 @@ from cqa_site.runs.kinds import Home, RunKind, register
 
 
 def register_kinds() -> None:
-    """Make them known."""
+    """Register the run kinds."""
     register(ScoringRunKind())
     register(PreferenceRunKind())
 
 
 class ScoringRunKind(scoring_judge.ScoringKind, RunKind):
-    """A language model scores answers by a rubric."""
+    """Run kind in which a language model scores answers with a rubric."""
 
     name = scoring_judge.KIND
     title = lazy("Scores by a judge")
@@ -28,7 +28,7 @@ class ScoringRunKind(scoring_judge.ScoringKind, RunKind):
 
 
 class PreferenceRunKind(kind.PreferringKind, RunKind):
-    """A language model compares pairs of answers."""
+    """Run kind in which a language model compares pairs of answers."""
 
     name = kind.KIND
     title = lazy("Preferences of a judge")

@@ -1,4 +1,4 @@
-"""What workers do for this app: which function handles which kind of job."""
+"""Worker functions of this app, by kind of job."""
 
 from benchmark.leaderboard import actions as boards
 from cqa_site.runs.jobs import handles

@@ -1,4 +1,4 @@
-"""Addresses of the benchmark inside a study; each module of views lists its own."""
+"""Addresses of the benchmark inside a study; each views module lists its own."""
 
 from benchmark.agreement import views as score_agreement
 from benchmark.distillation import views as distillation

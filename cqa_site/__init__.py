@@ -1,3 +1,3 @@
-"""Counterpoint: the platform, which knows no paper."""
+"""Counterpoint: the platform, independent of any paper."""
 
 __version__ = "0.1.0"

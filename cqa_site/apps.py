@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class SiteConfig(AppConfig):
-    """Loads Celery once settings are ready, so that importing ``cqa_site`` stays free of it."""
+    """Loads Celery once settings are ready, so that importing ``cqa_site`` does not import it."""
 
     name = "cqa_site"
     label = "cqa_site"

@@ -1,4 +1,4 @@
-"""The broker of the embedded default: messages as files, which are whole when they are seen.
+"""Broker of the embedded default: messages as files that are complete once visible.
 
 Kombu's own transport makes the file of a message where workers look, and writes it then. A worker
 that looks in between finds an empty message, cannot read it, and ends with all its work. So does
@@ -17,7 +17,7 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    """Puts a message beside its place first."""
+    """Channel that writes a message to a temporary file, then moves it into place."""
 
     # Its own parents call the message by two names.
     def _put(self, queue: Any, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
@@ -29,7 +29,7 @@ class Channel(filesystem.Channel):
         part.rename(folder / name)
 
     def _queue_bind(self, exchange: Any, *binding: Any) -> None:
-        """Make an empty table of queues, whole and once, before anything is put into it."""
+        """Create an empty queue table atomically, once, before messages are written."""
         file = self._exchange_file(exchange)
         if not file.exists():
             self.control_folder.mkdir(exist_ok=True)
@@ -43,6 +43,6 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """Kombu's, with that channel."""
+    """Kombu's transport with this channel."""
 
     Channel = Channel

@@ -1,4 +1,4 @@
-"""The Celery app: a doorbell that wakes workers; the work itself is rows in the database."""
+"""The Celery app, which wakes workers; the work itself is stored as rows in the database."""
 
 import ctypes
 import logging
@@ -28,12 +28,12 @@ warnings.filterwarnings("ignore", "You're running the worker with superuser", Se
 
 @setup_logging.connect
 def keep_lines(**_: object) -> None:
-    """With a listener here Celery leaves its log lines to the site's own settings."""
+    """Keep Celery from changing the log settings: with a receiver it leaves logging alone."""
 
 
 @celeryd_after_setup.connect
 def look_around(instance: Any, **_: object) -> None:
-    """Every worker looks for work itself, at once and then again and again.
+    """Make every worker look for work at once and then regularly.
 
     A broker that lost its messages or is away, or the table that says where they go, costs
     seconds.
@@ -48,20 +48,20 @@ def look_around(instance: Any, **_: object) -> None:
 
 @worker_shutting_down.connect
 def stop_claiming(**_: object) -> None:
-    """A worker that is asked to end claims no further calls."""
+    """Stop a worker that shuts down from claiming further calls."""
     from cqa_site.runs import jobs
 
     jobs.STOP.set()
 
 
 def _share_arenas() -> None:
-    """Have all threads allocate from two arenas; else each thread keeps what it gave back."""
+    """Make all threads use two memory arenas; otherwise each thread keeps memory it has freed."""
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # glibc has it, musl does not
         mallopt(ARENA_MAX, 2)
 
 
 def _every(seconds: float, task: Any, apply: Callable[..., Any]) -> None:
-    """Have a task done now and then, never twice at a time.
+    """Run a task at intervals, never twice at a time.
 
     Celery's own timer stands still while the broker is away.
     """
@@ -80,7 +80,7 @@ def _every(seconds: float, task: Any, apply: Callable[..., Any]) -> None:
 def _in_place(
     function: Callable[..., object], arguments: tuple[Any, ...], callback: Callable[[object], None]
 ) -> None:
-    """What a pool does, in the thread that asks."""
+    """Run a function in the calling thread, with a pool's interface."""
     from django.db import connections
 
     callback(function(*arguments))
@@ -88,7 +88,7 @@ def _in_place(
 
 
 def _do(task: Any) -> None:
-    """What Celery does around a task that came as a message; a turn that fails is not the last."""
+    """Run a task as Celery runs one from a message; a failure does not stop later runs."""
     from django.db import close_old_connections
 
     try:

@@ -1,4 +1,4 @@
-"""What would make a production site unsafe, found before it starts."""
+"""Checks for unsafe production settings, run before the site starts."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
 
 @register(Tags.security)
 def check_egress(app_configs: Any, **kwargs: Any) -> list[Error]:
-    """Report an allow-list that cannot be read, before a worker stumbles over it."""
+    """Report an unreadable allow-list before a worker uses it."""
     try:
         parse_allowed(settings.EGRESS_ALLOW)
     except NotAnAllowList as problem:
@@ -57,12 +57,12 @@ WORDS = {
 
 
 def keys_are_sound() -> bool:
-    """Whether there are keys for endpoints' API keys, and each is one."""
+    """Whether there are keys to encrypt endpoints' API keys, and all are valid."""
     return bool(settings.SECRETS_KEYS) and all(map(_is_key, settings.SECRETS_KEYS))
 
 
 def key_is_weak(key: str) -> bool:
-    """Whether a secret key is too short, or too simple, to be one."""
+    """Whether a secret key is too short or too simple."""
     return len(key) < 50 or len(set(key)) < 10
 
 

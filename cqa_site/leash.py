@@ -1,4 +1,6 @@
-"""Run a module that ends with whoever started it: ``python -m cqa_site.leash MODULE ARGUMENT…``.
+"""Runner for a module that ends with the process that started it.
+
+Call it with ``python -m cqa_site.leash MODULE ARGUMENT…``.
 
 The starter holds the other end of standard input and writes nothing. When it is gone, by kill -9
 too, a process beside the module sees the end and ends the whole group. It stands outside of that
@@ -24,7 +26,7 @@ ASKED_SECONDS = 10.0
 def start(
     module: Sequence[str], *, quiet: bool = False, **environment: str
 ) -> subprocess.Popen[bytes]:
-    """Start a module with its arguments as the head of a group that ends with this process.
+    """Start a module with arguments as the head of a process group that ends with this process.
 
     A quiet one may still write errors.
     """
@@ -38,7 +40,7 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask the head of a group to end, insist after a while, and end what it leaves behind."""
+    """Stop the head of a group, kill it after a timeout, and end the processes it leaves."""
     process.terminate()
     try:
         process.wait(ASKED_SECONDS)
@@ -49,7 +51,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> None:
-    """Become the module named first."""
+    """Become the module named by the first argument."""
     group = os.getpid()
     if os.fork() == 0:
         _guard(group)
@@ -60,7 +62,7 @@ def main() -> None:
 
 
 def _guard(group: int) -> None:
-    """Wait until nobody holds the other end, then end the group, and this process, too."""
+    """Wait until the other end is closed, then end the group and this process."""
     try:
         os.setsid()
         while os.read(0, 1):
@@ -71,7 +73,7 @@ def _guard(group: int) -> None:
 
 
 def _end_group(group: int) -> None:
-    """Ask every process of a group to end; those that are there after the grace are killed."""
+    """Ask all processes of a group to end, and kill those left after the grace period."""
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGTERM)
         ends = time.monotonic() + GRACE_SECONDS

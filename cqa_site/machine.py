@@ -1,4 +1,4 @@
-"""What numeric packages are told about this machine; they read it once, when they are loaded.
+"""Settings of numeric packages for this machine, which read them once when loaded.
 
 So it is said where settings are read, before a page, worker or command imports any of them.
 What the environment says already stays.
@@ -15,7 +15,7 @@ COMPILED = ("numba", "umap-learn", "pynndescent")
 
 
 def prepare(folder: Path) -> None:
-    """Say how threads wait, and keep compiled functions below the data folder.
+    """Set how threads wait, and keep compiled functions below the data folder.
 
     The name of their folder holds the versions: Numba notices that a file changed, not that one
     did whose functions were compiled into another's.

@@ -1,4 +1,4 @@
-"""Make many tables at once: in first migrations, and all tables of a new database."""
+"""Creation of many tables at once: in first migrations, and in new databases."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -13,7 +13,7 @@ from django.db.migrations.operations.base import Operation
 
 
 def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
-    """Make every table of an empty SQLite database straight from the models.
+    """Create every table of an empty SQLite database directly from the models.
 
     All migrations count as applied afterwards. Running them one after the other gives the same
     tables and takes twenty times as long. Returns False, and does nothing, for any other database.
@@ -42,7 +42,7 @@ def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
 
 
 class MakeTables(Operation):
-    """Several ``CreateModel``, after which the models are built once.
+    """Several ``CreateModel`` operations, after which the models are built once.
 
     Django builds every related model anew after each of a hundred operations, which takes most of
     the time in which an empty database gets its tables. Each operation has to hold its table
@@ -57,11 +57,11 @@ class MakeTables(Operation):
         self.operations = operations
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """As a migration's file writes it."""
+        """Return the operation as a migration file writes it."""
         return type(self).__name__, [], {"operations": self.operations}
 
     def state_forwards(self, app_label: str, state: Any) -> None:
-        """Add all models; they are built when somebody asks for one."""
+        """Add all models; they are built on first use."""
         state.__dict__.pop("apps", None)
         for operation in self.operations:
             operation.state_forwards(app_label, state)
@@ -69,7 +69,7 @@ class MakeTables(Operation):
     def database_forwards(
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
-        """Make the tables; keys to those that come later are checked in the end."""
+        """Create the tables; foreign keys to later tables are checked at the end."""
         for operation in self.operations:
             operation.database_forwards(app_label, schema_editor, from_state, to_state)
 
@@ -81,5 +81,5 @@ class MakeTables(Operation):
             operation.database_backwards(app_label, schema_editor, from_state, to_state)
 
     def describe(self) -> str:
-        """As ``migrate --plan`` says it."""
+        """Return the text for ``migrate --plan``."""
         return f"Make {len(self.operations)} tables"

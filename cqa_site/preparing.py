@@ -1,4 +1,4 @@
-"""What a site needs before its first page: tables, the table of the cache, packed static files.
+"""Preparation of a site for its first page: tables, cache tables, compressed static files.
 
 Each is asked for itself, not remembered: a database may be another one than yesterday, and an
 upgrade may bring anything. Asking takes a few hundredths of a second, doing it again seconds.
@@ -28,7 +28,10 @@ PACKERS = ("Django", "whitenoise", "brotli")
 
 
 def prepare() -> bool:
-    """Do what is missing; whether anything was. Files are packed while tables are made."""
+    """Prepare missing parts and return whether any were missing.
+
+    Files are compressed while tables are created.
+    """
     with ThreadPoolExecutor(1) as beside:
         files = beside.submit(pack_files)
         did_tables = _ensure(is_migrated, make_tables)
@@ -48,13 +51,13 @@ def make_tables() -> None:
 
 
 def unapplied(executor: MigrationExecutor) -> list[Migration]:
-    """Migrations that a database lacks, in the order in which they would be applied."""
+    """Return the migrations the database lacks, in the order they would be applied."""
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return [migration for migration, _backwards in plan]
 
 
 def has_cache_tables() -> bool:
-    """Whether caches that are kept in the database have their tables."""
+    """Whether every database-backed cache has its table."""
     wanted = {
         cache["LOCATION"]
         for cache in settings.CACHES.values()
@@ -64,7 +67,7 @@ def has_cache_tables() -> bool:
 
 
 def pack_files() -> bool:
-    """Collect and pack static files if anything about them changed; whether it did.
+    """Collect and pack static files if they changed; return whether they did.
 
     What they are made from is written last, so that packing that broke off is done again.
     """
@@ -78,7 +81,10 @@ def pack_files() -> bool:
 
 
 def static_sources() -> dict[str, Path]:
-    """Name → file, as ``collectstatic`` finds them: of two with one name the first counts."""
+    """Map names to files as ``collectstatic`` finds them.
+
+    The first of two files with one name wins.
+    """
     paths: dict[str, Path] = {}
     for finder in get_finders():
         storage: Storage
@@ -100,7 +106,7 @@ def _call(command: str, **options: object) -> None:
 
 
 def _sources() -> str:
-    """A hash of the content of every static file and of what packs them."""
+    """Return a hash of the content of every static file and of the packages that pack them."""
     digest = sha256(str(settings.STORAGES["staticfiles"]).encode())
     for package in PACKERS:
         digest.update(f"{package} {version(package)}\n".encode())

@@ -1,4 +1,4 @@
-"""Files that an installation makes for itself; no other user of the machine may read them."""
+"""Files an installation creates for itself, unreadable for other users of the machine."""
 
 import fcntl
 import os
@@ -8,14 +8,20 @@ from pathlib import Path
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file if there is none; one that root makes belongs to the folder's owner."""
+    """Create an empty private file if missing.
+
+    A file created by root belongs to the folder's owner.
+    """
     if not path.exists():
         path.touch(mode=0o600)
         _give_to_owner(path)
 
 
 def own_secret(path: Path, random_bytes: int = 64) -> str:
-    """Read a secret of this installation; of processes that find none, one makes it for all."""
+    """Read a secret of this installation.
+
+    If several processes find it missing, only one creates it.
+    """
     make_private(path)
     while not (secret := path.read_text().strip()):
         with path.open("r+") as file:
@@ -31,7 +37,7 @@ def _is_at(path: Path, handle: int) -> bool:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Whole or not at all, and on the disk before anything is sealed with it."""
+    """Replace the file atomically, synced to disk before anything is sealed with the secret."""
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     with open(handle, "w") as written:
         written.write(text)

@@ -34,7 +34,7 @@ def unseal(ciphertext: bytes | memoryview) -> str:
 
 
 def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, list[str]]:
-    """Encrypt every stored secret with the first configured key.
+    """Encrypt every stored secret again with the first configured key.
 
     ``older`` are keys that are not configured and may have encrypted some. Returns how many rows
     hold secrets, and names those that no key reads; these stay as they are.
@@ -55,7 +55,7 @@ def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, l
 
 @transaction.atomic
 def reseal_all() -> int:
-    """The same of this site, of all or none; raises KeyUnreadable at one that no key reads."""
+    """Reseal all secrets of this site or none; raises KeyUnreadable at one that no key reads."""
     count, unreadable = reseal()
     if unreadable:
         raise KeyUnreadable(f"No key of SECRETS_KEYS reads the secret of: {unreadable[0]}.")
@@ -63,13 +63,13 @@ def reseal_all() -> int:
 
 
 def secrets_held() -> Iterator[bytes]:
-    """Every stored secret, as it is stored."""
+    """Yield every stored secret in its encrypted form."""
     for row, column in _held("default"):
         yield from _tokens(getattr(row, column))
 
 
 def resealed(box: MultiFernet | None, value: Any) -> Any:
-    """A value with every secret in it encrypted anew by the first key; raises InvalidToken."""
+    """Return a value with its secrets encrypted again by the first key; raises InvalidToken."""
     if isinstance(value, dict):
         return {key: resealed(box, part) for key, part in value.items()}
     if isinstance(value, list):
@@ -82,7 +82,7 @@ def resealed(box: MultiFernet | None, value: Any) -> Any:
 
 
 def _held(using: str) -> Iterator[tuple[models.Model, str]]:
-    """Rows that hold secrets, each with the column."""
+    """Yield the rows that hold secrets, each with the column."""
     for model, column in HELD:
         for row in model._default_manager.using(using).iterator():
             if any(_tokens(getattr(row, column))):

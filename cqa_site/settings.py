@@ -1,4 +1,4 @@
-"""Settings from the environment; nothing set gives the embedded site on this machine.
+"""Settings from the environment; without any, they give the embedded site on this machine.
 
 Embedded (default): SQLite, a file-system broker, a generated secret key under
 ``DATA_DIR``, loopback hosts only. ``PRODUCTION=true`` turns the safe web
@@ -155,7 +155,7 @@ SQLITE_INIT = ";".join(
 
 
 def _database() -> dict:
-    """Add the options each database needs to what ``DATABASE_URL`` says."""
+    """Add the options each database needs to those of ``DATABASE_URL``."""
     config = dict(env.dj_db_url("DATABASE_URL", f"sqlite:///{DATA_DIR / 'counterpoint.sqlite3'}"))
     options = dict(config.get("OPTIONS", {}))
     if password := env.str("DATABASE_PASSWORD", ""):
@@ -188,7 +188,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Rate limits are counted in the cache, so it must be shared by all processes.
 def _cache() -> dict:
-    """The database, or what ``CACHE_URL`` says; nobody waits long for a Redis that hangs."""
+    """Return the cache of ``CACHE_URL``, else the database; a Redis that hangs soon times out."""
     if not env.str("CACHE_URL", ""):
         backend = "django.core.cache.backends.db.DatabaseCache"
         return {"BACKEND": backend, "LOCATION": "cache", "OPTIONS": {"MAX_ENTRIES": 20_000}}

@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""All addresses of the site."""
 
 from django.apps import apps
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""Add questions, systems and argument lists, and record what a model was trained on."""
+"""Creation of questions, systems and argument lists, and records of models' training data."""
 
 import hashlib
 import json
@@ -19,13 +19,13 @@ from cqa_site.runs.models import Run
 
 
 class AlreadyThere(Exception):
-    """The study has this question, or a system of this name; the message says which."""
+    """The study already has this question or a system of this name; the message says which."""
 
 
 def add_question(
     *, comparison: Comparison, aspect: str = "", wording: str = "", actor: User | None
 ) -> Question:
-    """Ask a question about a comparison; raises AlreadyThere."""
+    """Create a question on a comparison; raises AlreadyThere."""
     fields = {"comparison": comparison, "aspect": aspect.strip(), "wording": wording.strip()}
     try:
         with transaction.atomic():
@@ -38,7 +38,7 @@ def add_question(
 
 @transaction.atomic
 def add_missing_questions(*, study: Study, actor: User | None) -> int:
-    """Ask a plain question about every comparison that has none; return how many."""
+    """Create a plain question for every comparison that has none; return how many."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     questions = Question.objects.bulk_create(
         Question(study=study, comparison=comparison)
@@ -56,7 +56,7 @@ def add_missing_questions(*, study: Study, actor: User | None) -> int:
 
 
 def change_system(*, system: System, name: str, kind: str, actor: User | None) -> None:
-    """Correct what a system is called and what it is; raises AlreadyThere."""
+    """Change the name and kind of a system; raises AlreadyThere."""
     before = {"name": system.name, "kind": system.kind}
     if before == {"name": name, "kind": kind}:
         return
@@ -77,14 +77,14 @@ NAME_LENGTH = System._meta.get_field("name").max_length
 
 
 def system_of(run: Run) -> System:
-    """One system for each endpoint and model of a study, made on first use."""
+    """Return the study's system for a run's endpoint and model, creating it on first use."""
     model = run.spec["model"]
     ours = run.study.systems.filter(generation_runs__run__endpoint=run.endpoint_id, model=model)
     return ours.order_by("pk").first() or _new_system(run.study, model, run.endpoint.name)
 
 
 def _new_system(study: Study, model: str, endpoint: str) -> System:
-    """Named after the model, or after model and endpoint if the name is taken."""
+    """Create a system named after the model, or after model and endpoint if the name is taken."""
     names = [model, f"{model} · {endpoint}"]
     names += [f"{model} · {number}" for number in range(2, 1_000)]
     for name in names:
@@ -104,7 +104,7 @@ def _new_system(study: Study, model: str, endpoint: str) -> System:
 def choices_before(
     run: Run, *, system: int, condition: int, questions: Iterable[int]
 ) -> dict[int, int]:
-    """Question → how many choices come before the first one of a run.
+    """Map each question to the number of choices before the first one of a run.
 
     The answers of a run to a question stand together, in the order of its replicates and not of
     its replies: behind the highest choice there is, and behind what a run that has an answer
@@ -145,7 +145,7 @@ __all__ = [
 
 
 def list_key(numbered: Iterable[tuple[int, str]]) -> str:
-    """SHA-256 of numbers and texts in their order; what makes a list that list."""
+    """Return SHA-256 of numbers and texts in their order, which identifies an argument list."""
     pairs = [[number, text] for number, text in numbered]
     return hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()
 
@@ -153,7 +153,7 @@ def list_key(numbered: Iterable[tuple[int, str]]) -> str:
 def argument_list(
     question: Question, numbered: Sequence[tuple[int, Argument]], recipe: dict[str, Any]
 ) -> ArgumentList:
-    """Find the list of these arguments under these numbers, or make it.
+    """Return the list of these arguments under these numbers, creating it if necessary.
 
     ``recipe`` says how it was drawn and is kept with a new list only. Raises
     ValueError where a number stands twice.
@@ -190,11 +190,11 @@ MOST_BYTES = 256 * 1024 * 1024
 
 
 class NotPairs(Exception):
-    """A file names no questions of the study; the message says where and why."""
+    """A file does not name questions of the study; the message says where and why."""
 
 
 def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
-    """Ids of the questions that a file of pairs names, as *Training data* writes it."""
+    """Return the ids of the questions that a *Training data* file of pairs names."""
     public_ids = set()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -213,7 +213,7 @@ def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
 def mark_learned(
     *, system: System, questions: Iterable[uuid.UUID], source: str, actor: User | None
 ) -> int:
-    """Note that a system's model was trained on questions; return how many comparisons are new.
+    """Record the questions a system's model was trained on; return how many comparisons are new.
 
     All questions about the same two objects count as learned. Raises NotPairs if one of them is
     not a question of the study.

@@ -1,4 +1,4 @@
-"""Systems, their answers, the conditions of these, and the training data of systems."""
+"""Systems, their answers and conditions, and the training data of systems."""
 
 import uuid
 from typing import Any
@@ -15,10 +15,10 @@ from annotation.corpus.models import ArgumentList, Question, text_key
 
 
 class System(models.Model):
-    """What writes answers: a model behind an endpoint, an imported source, or people."""
+    """A source of answers: a model behind an endpoint, an imported source, or people."""
 
     class Kind(models.TextChoices):
-        """Where its answers come from."""
+        """Origin of a system's answers."""
 
         MODEL = "model", _("Language model")
         IMPORTED = "imported", _("Imported source")
@@ -41,10 +41,10 @@ class System(models.Model):
 
 
 class Answer(models.Model):
-    """One text as a system wrote it, verbatim and never changed."""
+    """One text as a system wrote it, stored verbatim and never changed."""
 
     class Scenario(models.IntegerChoices):
-        """Which of the four prompts it was written under."""
+        """The prompt that an answer was written under, one of four."""
 
         NONE = 0, _("No scenario")
         BARE = 1, _("1: bare")
@@ -116,7 +116,7 @@ class Answer(models.Model):
         return self.text[:80]
 
     def save(self, *args, **kwargs) -> None:
-        """Keep the key in step with the text (bulk creation sets it itself)."""
+        """Save with the key matching the text (bulk creation sets the key itself)."""
         self.text_sha256 = text_key(self.text)
         super().save(*args, **kwargs)
 
@@ -131,7 +131,7 @@ LEFT_OUT = {"uses_aspect": _("without aspect"), "uses_wording": _("without own w
 
 
 class Condition(models.Model):
-    """Scenario, prompt, filters, wording and decoding; one row for each combination of a study.
+    """Scenario, prompt, filters, wording and decoding; one row per combination in a study.
 
     An imported answer's condition knows the scenario alone. The parts are never changed.
     """
@@ -167,7 +167,7 @@ class Condition(models.Model):
 
     @property
     def name(self) -> str:
-        """Short, and unique in its study: what is usual is not said."""
+        """Short name, unique in its study; default settings are left out."""
         parts = [self._scenario_name(), *self._deviations(), *self._decoding()]
         return " · ".join(parts)
 
@@ -196,7 +196,7 @@ class Condition(models.Model):
 
 
 def _words(name: str, value: Any) -> str:
-    """A deviation as a name says it."""
+    """Return a deviation as a phrase for the condition's name."""
     if name == "relevance":
         return gettext("labels %s") % str(value).replace("-", "–")
     if name == "favoured":
@@ -210,7 +210,7 @@ def _words(name: str, value: Any) -> str:
 
 
 class LearnedComparison(models.Model):
-    """Two objects of which a system's model has seen answers while it was trained.
+    """A comparison whose answers a system's model saw during training.
 
     No question about them tests that system, nor another one of the study that asks for the same
     model: they are not asked, and what they brought counts on no board.

@@ -1,4 +1,4 @@
-"""Answers by question, system and condition, with the arguments that they number."""
+"""Answers by question, system and condition, with the numbered arguments that they cite."""
 
 import hashlib
 from collections import Counter
@@ -31,7 +31,7 @@ TOGETHER = 5_000
 
 
 def numbered_texts(lists: Iterable[int | None]) -> dict[int | None, dict[int, str]]:
-    """Key of a list → number → sentence, numbers ascending; an unknown list is empty."""
+    """Map list key → number → sentence, numbers ascending; empty for an unknown list."""
     texts: dict[int | None, dict[int, str]] = {key: {} for key in lists}
     for row in _entries(texts, "argument__text"):
         texts[row[0]][row[1]] = row[2]
@@ -41,7 +41,7 @@ def numbered_texts(lists: Iterable[int | None]) -> dict[int | None, dict[int, st
 def numbered_labels(
     study: Study, lists: Iterable[int | None], whose: str = ""
 ) -> dict[int | None, dict[int, int | None]]:
-    """Key of a list → number → final label, by the rule of `relevance_of`."""
+    """Map list key → number → final label, by the rule of `relevance_of`."""
     list_labels: dict[int | None, dict[int, int | None]] = {key: {} for key in lists}
     rows = list(_entries(list_labels, "argument"))
     labels = relevance_of(study, {row[2] for row in rows}, whose)
@@ -60,7 +60,7 @@ def _entries(lists: Iterable[int | None], field: str) -> Iterator[tuple]:
 def relevance_of(
     study: Study, argument_pks: Iterable[int], whose: str = ""
 ) -> dict[int, int | None]:
-    """Argument → its final label, None where there is none.
+    """Map each argument to its final label, or None.
 
     ``whose`` is the public id of a campaign: its final labels alone; or `NEWEST`: of several
     campaigns that settled an argument, the one made last wins, whatever the label's provenance.
@@ -76,13 +76,13 @@ def relevance_of(
 
 
 def whose_labels(study: Study, whose: str = "") -> str:
-    """The id of a campaign or `NEWEST`; for an empty choice, what the study's is now."""
+    """Return a campaign id or `NEWEST`; for an empty choice, the study's current choice."""
     source = None if whose else label_source(study)
     return whose or (str(source.public_id) if source else NEWEST)
 
 
 def labels_name(study: Study, whose: str = "") -> str:
-    """Whose labels those are, in words."""
+    """Return the name of the chosen set of labels."""
     source = whose_labels(study, whose)
     if source == NEWEST:
         return _("each sentence's newest")
@@ -90,13 +90,13 @@ def labels_name(study: Study, whose: str = "") -> str:
 
 
 def labelled_campaigns(study: Study) -> QuerySet[Campaign]:
-    """The campaigns of a study that have final labels, by name."""
+    """Return the study's campaigns that have final labels, by name."""
     labels = FinalLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
     return campaigns_of(study).filter(Exists(labels)).order_by("name")
 
 
 def _campaigns(study: Study, whose: str) -> dict[str, object]:
-    """Which final labels count, as lookups."""
+    """Return lookups that select the final labels that count."""
     if whose and whose != NEWEST:
         return {"campaign__study": study, "campaign__public_id": whose}
     source = None if whose else label_source(study)
@@ -114,7 +114,7 @@ def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:
 
 @dataclass(frozen=True)
 class ArgumentBeside:
-    """One numbered argument; without label and source where the reader is not to have them."""
+    """One numbered argument; without label and source if the reader may not see them."""
 
     number: int
     text: str
@@ -125,12 +125,12 @@ class ArgumentBeside:
 
     @property
     def link(self) -> str:
-        """The source as an address, if it is one."""
+        """Source as an address; empty if it is not one."""
         return self.source if self.source.startswith(("https://", "http://")) else ""
 
 
 def listed_arguments(answer: Answer) -> list[ListedArgument]:
-    """The arguments the answer was written from, by number."""
+    """Return the answer's arguments, by number."""
     if answer.argument_list_id is None:
         return []
     entries = ListedArgument.objects.filter(argument_list=answer.argument_list_id)
@@ -143,7 +143,7 @@ def arguments_beside(
     cited: Collection[int],
     labels: Mapping[int, int | None] | None = None,
 ) -> list[ArgumentBeside]:
-    """Arguments with whether the text cites them; with labels come sources, too."""
+    """Return the arguments with whether the text cites them; with labels also their sources."""
     comparison = answer.question.comparison
     return [
         ArgumentBeside(
@@ -168,7 +168,7 @@ MOST_COLUMNS = 12
 
 
 def visible_answers(study: Study, *, is_blind: bool) -> QuerySet[Answer]:
-    """Answers a reader may see: texts by people would tell an expert what others made of them."""
+    """Return the answers that a reader may see; blind readers do not see texts by people."""
     answers = study.answers.order_by()
     return answers.exclude(system__kind=System.Kind.HUMAN) if is_blind else answers
 
@@ -176,7 +176,7 @@ def visible_answers(study: Study, *, is_blind: bool) -> QuerySet[Answer]:
 def count_by_system(
     answers: QuerySet[Answer], questions: Iterable[Question]
 ) -> dict[int, dict[int, int]]:
-    """Question → system → number of answers, in one query."""
+    """Map question → system → number of answers, in one query."""
     rows = answers.filter(question__in=list(questions)).values_list("question", "system")
     counts: dict[int, dict[int, int]] = {}
     for question, system, number in rows.annotate(Count("pk")):
@@ -185,18 +185,18 @@ def count_by_system(
 
 
 def count_unasked(study: Study) -> int:
-    """Comparisons without a question."""
+    """Return the number of comparisons without a question."""
     return study.comparisons.filter(questions__isnull=True).count()
 
 
 def busiest_systems(study: Study) -> list[System]:
-    """Systems with most answers first, as many as a table has columns for."""
+    """Return the systems with most answers first, at most one per table column."""
     counted = study.systems.annotate(answer_count=Count("answers"))
     return list(counted.order_by("-answer_count", "name")[:MOST_COLUMNS])
 
 
 def systems_with_counts(study: Study) -> QuerySet[System]:
-    """Systems by name with how many answers and questions they have."""
+    """Return the systems by name, with their numbers of answers and questions."""
     return study.systems.annotate(
         answer_count=Count("answers"),
         question_count=Count("answers__question", distinct=True),
@@ -204,7 +204,7 @@ def systems_with_counts(study: Study) -> QuerySet[System]:
 
 
 def counts_by_condition(study: Study) -> dict[tuple[int, int], int]:
-    """How many answers a system (its id) has under a condition (its id), in one query."""
+    """Map (system id, condition id) to the number of answers, in one query."""
     rows = Answer.objects.filter(question__study=study).values_list("system", "condition")
     return {(system, condition): n for system, condition, n in rows.annotate(Count("pk"))}
 
@@ -214,7 +214,7 @@ def counts_by_condition(study: Study) -> dict[tuple[int, int], int]:
 
 @dataclass(frozen=True)
 class NumberedArgumentRow:
-    """One numbered argument beside the answers."""
+    """Row for one numbered argument beside the answers."""
 
     number: int
     public_id: UUID
@@ -234,7 +234,7 @@ class NumberedArguments:
 
 @dataclass(frozen=True)
 class AnswerColumn:
-    """One answer as its reader may see it: without origin and address for who must not know."""
+    """One answer as its reader may see it; blind readers see neither origin nor address."""
 
     title: str
     about: str
@@ -245,7 +245,7 @@ class AnswerColumn:
 
 
 def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
-    """Keys of answers by system, condition and choice, or shuffled the same way for one person."""
+    """Return answer keys by system, condition and choice, or shuffled consistently for person."""
     if shuffled_for is None:
         ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
         return list(ordered.values_list("pk", flat=True))
@@ -266,7 +266,7 @@ def side_by_side(
     first: int = 1,
     with_labels: bool = True,
 ) -> tuple[list[AnswerColumn], list[NumberedArguments]]:
-    """The answers of these keys in their order, and the arguments they cite: three queries.
+    """Return the answers with these keys in order, and their arguments; three queries.
 
     ``first`` is the number of the first text where texts have numbers instead of names. Who may
     still have to label the arguments gets them without labels.
@@ -297,7 +297,7 @@ def _column(
 
 
 def about_answer(answer: Answer) -> str:
-    """Condition and choice in a few words."""
+    """Return the condition and choice in a few words."""
     choice = _("choice %d") % answer.choice
     if answer.scenario == Answer.Scenario.NONE and answer.condition.is_plain:
         return choice
@@ -307,7 +307,7 @@ def about_answer(answer: Answer) -> str:
 def numbered_arguments(
     question: Question, answers: Sequence[Answer], *, with_labels: bool
 ) -> dict[int | None, NumberedArguments]:
-    """The lists of some answers by key, in the order in which the answers need them."""
+    """Map the key of each list to its arguments, in the order in which the answers need them."""
     needed = dict.fromkeys(
         answer.argument_list_id for answer in answers if answer.argument_list_id
     )
@@ -341,7 +341,7 @@ def _marked(text: str, question: Question) -> list[SentencePart]:
 
 
 def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
-    """How many of the answers cite a number of their list."""
+    """Count, for each list and number, the answers that cite it."""
     counts: Counter[tuple[int | None, int]] = Counter()
     for answer in answers:
         citations = find_citations(answer.text)
@@ -359,13 +359,13 @@ Rows = TypeVar("Rows", bound=Model)
 
 
 def used_conditions(study: Study) -> QuerySet[Condition]:
-    """Those under which the study has answers, each with ``answer_count``."""
+    """Return the conditions with answers in the study, each with ``answer_count``."""
     counted = study.conditions.annotate(answer_count=Count("answers"))
     return counted.filter(answer_count__gt=0).order_by(*Condition._meta.ordering or ())
 
 
 def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QuerySet[Rows]:
-    """Rows of answers under the chosen conditions: public ids, `ALL`, or nothing for plain ones.
+    """Filter rows by chosen conditions: public ids, `ALL`, or nothing for the plain ones.
 
     ``path`` leads from a row to its answer.
     """
@@ -378,7 +378,7 @@ def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QueryS
 
 
 def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
-    """Answers without those by experts who submitted a newer text, which is an answer too."""
+    """Leave out answers by experts who submitted a newer text that is also an answer."""
     newer = Answer.objects.filter(
         revision__sheet=OuterRef("revision__sheet"),
         revision__number__gt=OuterRef("revision__number"),
@@ -387,7 +387,7 @@ def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
 
 
 def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
-    """The names of chosen conditions, in their order; none for `ALL` and for the plain ones."""
+    """Return the names of the chosen conditions in order; empty for `ALL` and for plain ones."""
     wanted = [key for key in chosen if key != ALL]
     return [condition.name for condition in study.conditions.filter(public_id__in=wanted)]
 
@@ -396,7 +396,7 @@ def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
 
 
 def is_learned(answer: str = "") -> Exists:
-    """Condition on answers, or on rows that reach one by ``answer`` (such as ``answer__``)."""
+    """Return a condition on answers, or on rows that reach one by ``answer`` (as ``answer__``)."""
     system, model = OuterRef(f"{answer}system"), OuterRef(f"{answer}system__model")
     same = Q(system=system) | (Q(system__model=model) & ~Q(system__model=""))
     rows = LearnedComparison.objects.filter(
@@ -408,7 +408,7 @@ def is_learned(answer: str = "") -> Exists:
 
 
 def learned_questions(study: Study, model: str) -> QuerySet[Question]:
-    """Questions of a study that a model, by the name it is asked for, was trained on."""
+    """Return the study's questions that a model, given by its requested name, was trained on."""
     if not model:
         return study.questions.none()
     rows = LearnedComparison.objects.filter(system__study=study, system__model=model)
@@ -416,7 +416,7 @@ def learned_questions(study: Study, model: str) -> QuerySet[Question]:
 
 
 def count_learned_pairs() -> Coalesce:
-    """For querysets of systems: how many pairs of objects each was trained on."""
+    """Return an annotation for systems: the number of object pairs each was trained on."""
     rows = LearnedComparison.objects.filter(system=OuterRef("pk")).order_by()
     counted = rows.values("system").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)
@@ -426,7 +426,7 @@ def count_learned_pairs() -> Coalesce:
 
 
 def find_violations() -> Iterator[str]:
-    """An answer's scenario is a copy for searching; both say the same."""
+    """Yield every answer whose scenario or study differs from its condition's."""
     unlike = Answer.objects.exclude(
         condition__scenario=F("scenario"), condition__study=F("study")
     ).order_by("pk")

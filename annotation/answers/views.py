@@ -53,7 +53,7 @@ SIDE_BY_SIDE = 12
 
 @study_page(*EXPERTS)
 def question(request: StudyRequest, study: Study, question_id: uuid.UUID) -> HttpResponse:
-    """Show the answers of all systems to one question beside the arguments they cite."""
+    """Show the answers of all systems to one question, beside the arguments they cite."""
     row = get_object_or_404(
         study.questions.select_related("comparison", "study"), public_id=question_id
     )
@@ -102,7 +102,7 @@ def _filtered(
 
 @study_page(*RESEARCHERS)
 def question_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Ask a question about a comparison."""
+    """Create a question on a comparison."""
     form = QuestionForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
@@ -119,7 +119,7 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def questions_missing(request: StudyRequest, study: Study) -> HttpResponse:
-    """Ask a plain question about every comparison without one."""
+    """Create a plain question for every comparison without one."""
     number = add_missing_questions(study=study, actor=request.user)
     text = ngettext("%d question was added.", "%d questions were added.", number)
     messages.success(request, text % number)
@@ -141,7 +141,7 @@ SHOWN = 200
 
 @study_page(*RESEARCHERS)
 def systems(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the systems with their numbers of answers by condition."""
+    """List the systems with their number of answers by condition."""
     rows, counts = list(systems_with_counts(study)), counts_by_condition(study)
     conditions = list(used_conditions(study))
     for row in rows:
@@ -157,7 +157,7 @@ def systems(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
-    """Correct the name and the kind of a system."""
+    """Change the name and kind of a system."""
     row: System = get_object_or_404(study.systems.select_related("study"), public_id=system_id)
     form = SystemForm(request.POST or None, initial={"name": row.name, "kind": row.kind})
     if request.method == "POST" and form.is_valid():
@@ -183,7 +183,7 @@ def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpRes
 @study_page(*RESEARCHERS)
 @require_POST
 def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
-    """Take a file of pairs that the system's model was trained on."""
+    """Import a file of pairs that the system's model was trained on."""
     row: System = get_object_or_404(study.systems.select_related("study"), public_id=system_id)
     file = request.FILES.get("pairs")
     try:

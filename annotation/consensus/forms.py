@@ -1,4 +1,4 @@
-"""Forms of adjudication and final labels."""
+"""Forms for adjudication and final labels."""
 
 import uuid
 from datetime import datetime
@@ -15,7 +15,7 @@ MAX_COMMENT = 1_000
 
 
 class AdjudicationForm(forms.Form):
-    """An expert's word on one argument."""
+    """Form for an expert's decision on one argument."""
 
     argument = forms.UUIDField(widget=forms.HiddenInput)
     label = forms.TypedChoiceField(label=_("Label"), coerce=int)
@@ -33,19 +33,19 @@ class AdjudicationForm(forms.Form):
         offer(self, label=[(value, value) for value in campaign.guideline.values])
 
     def clean_known(self) -> datetime | EllipsisType | None:
-        """When the decision was made that the page showed; Ellipsis from a form without it."""
+        """Return the time of the displayed decision; Ellipsis if the form has no such field."""
         return self.cleaned_data["known"] if "known" in self.data else ...
 
 
 class MoveForm(forms.Form):
-    """A skip, or an undo of the decision that was made at the time ``known``."""
+    """Form for a skip, or for an undo of the decision made at the time ``known``."""
 
     move = forms.ChoiceField(choices=[("skip", "skip"), ("undo", "undo")])
     known = forms.DateTimeField(required=False)
 
 
 class ConsensusForm(forms.ModelForm):
-    """How votes become a label, and whose labels overrule them."""
+    """Form for how votes become a label, and whose labels overrule them."""
 
     class Meta:
         model = Campaign
@@ -68,7 +68,7 @@ class ConsensusForm(forms.ModelForm):
 
 
 class AdoptForm(forms.Form):
-    """Whose labels of another campaign become decisions here."""
+    """Form for adopting labels of another campaign as decisions."""
 
     source = forms.ChoiceField(label=_("Labels from"))
     only_tied = forms.BooleanField(
@@ -91,7 +91,7 @@ class AdoptForm(forms.Form):
 
 
 def _sources(campaign: Campaign) -> list[tuple[uuid.UUID, str, Rater]]:
-    """Other campaigns of the study with each expert, model or release that labelled in them."""
+    """Return other campaigns of study with each expert, model or release that labelled them."""
     labels = Assignment.objects.filter(
         campaign__study=campaign.study_id, state=Assignment.State.ANSWERED
     )

@@ -1,4 +1,4 @@
-"""One final label for each unit: adjudicated, adopted, an expert override, or from the votes.
+"""One final label per unit: adjudicated, adopted, from an expert override, or from votes.
 
 A unit is an argument. A release may ask the same sentence under several item ids, so the votes
 of all items of a unit are pooled; the more votes a unit has, the longer its pattern.
@@ -36,7 +36,7 @@ def final_labels(
     compared: Sequence[Method] = (),
     units: Sequence[Hashable] | None = None,
 ) -> pd.DataFrame:
-    """Decide the label of every unit and say where it comes from.
+    """Decide the label of every unit and its provenance.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def final_labels(
 
 
 def label_votes(votes: pd.DataFrame, method: Method) -> pd.Series:
-    """The label of each unit by one method, an Int64 series indexed by unit.
+    """Return the label of each unit by one method, as an Int64 series indexed by unit.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def label_votes(votes: pd.DataFrame, method: Method) -> pd.Series:
 
 
 def describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
-    """Majority label and shape of the votes of each unit.
+    """Return the majority label and the distribution measures of each unit's votes.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def majority_of_others(votes: pd.DataFrame) -> pd.Series:
-    """What the other raters of each vote's unit say: their most frequent value.
+    """Return the most frequent value among the other raters of each vote's unit.
 
     Comparing a rater with a majority that contains the rater's own vote flatters them: with
     three votes and four labels, pure noise would already agree in more than half of the cases.
@@ -180,12 +180,12 @@ def _count(
     column: np.ndarray[tuple[int], np.dtype[np.int64]],
     width: int,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """How often each (row, column) occurs, shape (rows, width)."""
+    """Count each (row, column) pair; shape (rows, width)."""
     return np.bincount(row * width + column, minlength=(row.max() + 1) * width).reshape(-1, width)
 
 
 def _pool(votes: pd.DataFrame) -> Ratings:
-    """Votes as ratings of units; built directly because a rater may meet a unit twice."""
+    """Return votes as ratings of units; built directly because a rater may meet a unit twice."""
     unit, units = votes["unit"].factorize()
     rater, raters = votes["rater"].factorize()
     return Ratings(
@@ -204,7 +204,7 @@ def _units(units: Sequence[Hashable] | None, *tables: pd.DataFrame) -> pd.Index:
 
 
 def _adopted(labels: pd.DataFrame | None, tied: pd.Series) -> pd.Series:
-    """One label of each adoption for a unit, then the most frequent of them."""
+    """Return the most frequent adopted label of each unit; each adoption counts once."""
     if labels is None:
         return label_votes(pd.DataFrame(), "majority")
     used = labels[~labels["only_tied"].astype(bool) | labels["unit"].isin(tied.index[tied == 1])]
@@ -222,7 +222,7 @@ def _most_frequent(labels: pd.DataFrame) -> pd.Series:
 
 
 def _decide(table: pd.DataFrame, from_votes: str) -> None:
-    """Fill in label and provenance by precedence, and what no vote means."""
+    """Fill in label and provenance by precedence, and defaults for units without votes."""
     named = ("adjudicated_label", "adopted_label", "expert_label", from_votes)
     sources = [table[name] for name in named]
     label = sources[0]

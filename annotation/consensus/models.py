@@ -1,4 +1,4 @@
-"""What became of the votes: expert decisions, final labels, numbered snapshots."""
+"""Results of voting: expert decisions, adoptions and final labels."""
 
 import uuid
 
@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Adjudication(models.Model):
-    """An expert's word on one argument of a campaign; superseded rows stay."""
+    """An expert's decision on one argument of a campaign; superseded rows are kept."""
 
     class Source(models.TextChoices):
-        """Where the decision came from."""
+        """Origin of a decision."""
 
         QUEUE = "queue", _("Adjudication queue")
         ADOPTED = "adopted", _("Adopted from another round")
@@ -49,7 +49,7 @@ class Adjudication(models.Model):
 
 
 class Adoption(models.Model):
-    """Labels of one rater in another campaign that stand as decisions here; withdrawn rows stay.
+    """One rater's labels in another campaign, used as decisions here; withdrawn rows are kept.
 
     A rule, not a copy: which sentences it decides follows from the labels and ties there are
     when the final labels are computed, so neither order nor repetition can matter.
@@ -81,14 +81,14 @@ class Adoption(models.Model):
 
 
 class FinalLabel(models.Model):
-    """The label of one argument in one campaign, with where it came from.
+    """The label of one argument in one campaign, with its provenance.
 
     Derived: recomputing rewrites these rows from votes, expert campaigns, adoptions
     and adjudications, none of which it touches.
     """
 
     class Provenance(models.TextChoices):
-        """Precedence, strongest first."""
+        """Provenance of a final label, in order of precedence, strongest first."""
 
         ADJUDICATED = "adjudicated", _("Adjudicated")
         ADOPTED = "adopted", _("Adopted")
@@ -128,7 +128,7 @@ class FinalLabel(models.Model):
 
 
 class PreferredLabels(models.Model):
-    """Whose final labels a study uses wherever it needs one label for a sentence.
+    """The campaign whose final labels a study uses wherever it needs one label per sentence.
 
     A study without a row uses, of each sentence, the label of the newest campaign that has one.
     """

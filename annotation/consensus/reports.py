@@ -1,4 +1,4 @@
-"""The table of votes, as all statistics read it, and the distribution of labels."""
+"""The table of votes used by all statistics, and the distribution of labels."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
 
 
 def machine_table(campaign: Campaign) -> pd.DataFrame:
-    """The same columns as `vote_table`, for what `machine_labels` holds."""
+    """Return the `machine_labels` of a campaign with the same columns as `vote_table`."""
     return _table(machine_labels(campaign))
 
 
@@ -89,23 +89,23 @@ def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
 
 
 def counted_votes(campaign: Campaign) -> QuerySet[Assignment]:
-    """The votes that count in every figure and final label: those of people and of a release."""
+    """Return the votes that count in every figure and final label: by people and from releases."""
     return _counted(_answered(campaign=campaign))
 
 
 def counted_rows(votes: pd.DataFrame, *, with_retired: bool = False) -> pd.DataFrame:
-    """The counted ones of a `vote_table` that holds others; those on retired controls if asked."""
+    """Return the counted rows of a `vote_table`, optionally with votes on retired controls."""
     is_outside = votes["excluded"] | votes["is_extra"]
     return votes[~is_outside if with_retired else ~is_outside & ~votes["is_retired"]]
 
 
 def machine_labels(campaign: Campaign) -> QuerySet[Assignment]:
-    """Labels of models and classifiers that came in a file; they compete for no place."""
+    """Return imported labels of models and classifiers; they take no rater's slot."""
     return _standing(_answered(campaign=campaign, rater__kind__in=MACHINES))
 
 
 def override_table(campaign: Campaign) -> pd.DataFrame:
-    """Counted labels of the campaigns that overrule this one: columns unit, rater, value.
+    """Return the counted labels of overruling campaigns: columns unit, rater, value.
 
     Only arguments of this campaign and no machine's labels; one row is one label.
     """
@@ -117,7 +117,7 @@ def override_table(campaign: Campaign) -> pd.DataFrame:
 
 
 def expert_table(campaign: Campaign) -> pd.DataFrame:
-    """What experts of the study said about the control items: columns unit, rater, value.
+    """Return the study experts' labels of the control items: columns unit, rater, value.
 
     Their counted labels in any campaign, this one included.
     """
@@ -133,7 +133,7 @@ def expert_table(campaign: Campaign) -> pd.DataFrame:
 
 
 def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
-    """Decisions in force, all or those that ``where`` leaves: columns unit, rater, value."""
+    """Return current decisions, filtered by ``where``: columns unit, rater, value."""
     rows = (
         Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True, **where)
         .order_by("pk")
@@ -143,7 +143,7 @@ def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
 
 
 def adoption_table(campaign: Campaign) -> pd.DataFrame:
-    """Counted labels that adoptions in force take over: columns unit, rater, value, only_tied.
+    """Return the counted labels of current adoptions: columns unit, rater, value, only_tied.
 
     ``rater`` is the key of the adoption: a rater may be adopted from several campaigns.
     Only arguments of this campaign; one row is one label.
@@ -158,14 +158,14 @@ def adoption_table(campaign: Campaign) -> pd.DataFrame:
 
 
 def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, Any]]:
-    """Argument of this campaign and label, for each label of a rater, or machine, elsewhere."""
+    """Return (argument, label) for each label of rater elsewhere on this campaign's arguments."""
     labels = _standing(_answered(campaign=source, rater=rater)).filter(is_extra=False)
     mine = labels.filter(item__argument__in=campaign.items.values("argument"))
     return list(mine.order_by("pk").values_list("item__argument_id", "label"))
 
 
 def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
-    """Arguments with the label that two people or more gave them and nobody another one.
+    """Return (argument, label) where at least two people gave this label and nobody another.
 
     Only labels by guidelines with these values; so many arguments that control items can be drawn.
     """
@@ -184,7 +184,7 @@ def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
 
 
 def _answered(**where: object) -> QuerySet[Assignment]:
-    """Answered assignments, each with when its rater was excluded from its campaign."""
+    """Return answered assignments, each with the time its rater was excluded from the campaign."""
     place = FilteredRelation("rater__places", condition=Q(rater__places__round=F("campaign")))
     return Assignment.objects.filter(state=Assignment.State.ANSWERED, **where).annotate(
         place=place, excluded_at=F("place__excluded_at")
@@ -211,7 +211,7 @@ def _frame(rows: Iterable[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
 
 
 def label_source(study: Study) -> Campaign | None:
-    """The campaign whose final labels the study uses; None for each argument's newest."""
+    """Return the campaign whose final labels the study uses; None for each argument's newest."""
     chosen = PreferredLabels.objects.filter(study=study).select_related("campaign").first()
     return chosen.campaign if chosen else None
 
@@ -239,7 +239,7 @@ FINAL_PATHS = (
 
 
 def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Conclusion | None:
-    """How many arguments have each final label; those without one are counted under None."""
+    """State the number of arguments per final label; those without one are counted under None."""
     labels = {label: n for label, n in counts.items() if label is not None}
     total, left = sum(labels.values()), counts.get(None, 0)
     if not total:
@@ -257,7 +257,7 @@ def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Co
 
 
 def by_label(counts: Mapping[int, int], guideline: Guideline) -> str:
-    """How many have each label, the highest first: 4 “Both, with a reason” (3), 2 … (1)."""
+    """Return the count per label as text, highest first: 4 “Both, with a reason” (3), 2 … (1)."""
     names = guideline.level_names
     parts = [
         f"{counts[label]:,} “{names[label]}” ({label})"

@@ -45,7 +45,7 @@ PACED, LONGEST_PAUSE = 50, 300
 
 @study_page(*EXPERTS)
 def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Show the next disputed sentence, and take a label, a skip or an undo.
+    """Show the next disputed sentence, and accept a label, a skip or an undo.
 
     ?unit= reopens a decision.
     """
@@ -66,7 +66,7 @@ def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
 def _decide(
     request: StudyRequest, study: Study, campaign: Campaign, form: AdjudicationForm
 ) -> HttpResponse:
-    """Store the decision, or show it beside the one that came in between."""
+    """Store the decision, or show it beside a decision made in the meantime."""
     cleaned_data = form.cleaned_data
     argument = get_object_or_404(_arguments(campaign), public_id=cleaned_data.pop("argument"))
     rater = rater_for(membership=request.membership)
@@ -99,7 +99,7 @@ def _decide(
 
 
 def _move(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
-    """Put a sentence last until the person signs out, or take their last decision back."""
+    """Move a sentence to the end until the person signs out, or undo their last decision."""
     form, address = MoveForm(request.POST), _queue(request, study, campaign)
     argument = _wanted(request, campaign)
     if form.is_valid() and form.cleaned_data["move"] == "undo":
@@ -121,7 +121,7 @@ def _move(request: StudyRequest, study: Study, campaign: Campaign) -> HttpRespon
 
 
 def _taken_back(undone: Adjudication) -> str:
-    """What was taken back, and whether the decision before it counts again."""
+    """Say which decision was undone, and whether the one before it counts again."""
     # The one in force comes first.
     before = _decisions_about(undone.campaign, undone.rater, undone.argument)[0]
     if before.superseded_at is not None:
@@ -131,7 +131,7 @@ def _taken_back(undone: Adjudication) -> str:
 
 
 def _adjudication_page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
-    """Everything on the page: an allow-list without votes, labels or names of others."""
+    """Return the page context: an allow-list without votes, labels or names of others."""
     rater = Rater.objects.filter(study=study, user=request.user).first()
     undecided_only = request.GET.get("scope") != "mine"
     argument = _wanted(request, campaign)
@@ -188,7 +188,7 @@ def _arguments(campaign: Campaign) -> QuerySet[Argument]:
 
 
 def _wanted(request: StudyRequest, campaign: Campaign) -> Argument | None:
-    """The sentence named in the address or, after a form with errors, in the form."""
+    """Return the sentence named in the address or, after a form with errors, in the form."""
     unit = request.POST.get("argument") or request.GET.get("unit")
     if not unit:
         return None
@@ -205,13 +205,13 @@ def _segments(argument: Argument | None) -> list[Any]:
 def _decisions_about(
     campaign: Campaign, rater: Rater | None, argument: Argument
 ) -> list[Adjudication]:
-    """The person's last decisions about one sentence; the one in force, if any, comes first."""
+    """Return the person's latest decisions on one sentence, the current one first."""
     rows = Adjudication.objects.filter(campaign=campaign, rater=rater, argument=argument)
     return list(rows.order_by(F("superseded_at").desc(nulls_first=True), "-pk")[:10])
 
 
 def _pace(times: list[datetime]) -> float | None:
-    """Seconds from one of the last decisions to the next, without pauses."""
+    """Return the seconds between consecutive decisions, without pauses."""
     gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
     return pace([gap for gap in gaps if gap <= LONGEST_PAUSE])
 
@@ -244,7 +244,7 @@ FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
 
 @study_page(*RESEARCHERS)
 def final_labels(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List every argument with its final label and where it comes from."""
+    """List every argument with its final label and provenance."""
     return _labels_page(request, study, _labelled_campaign(study, campaign_id))
 
 
@@ -273,7 +273,7 @@ def final_labels_settings(
 def final_labels_adopt(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
-    """Show what taking another campaign's labels as decisions would change; then do it."""
+    """Preview the adoption of another campaign's labels as decisions; then adopt them."""
     campaign = _labelled_campaign(study, campaign_id)
     form = AdoptForm(request.POST, campaign=campaign)
     if not form.is_valid():
@@ -298,7 +298,7 @@ def final_labels_adopt(
 def final_labels_withdraw(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, adoption_id: uuid.UUID
 ) -> HttpResponse:
-    """Take an adoption back."""
+    """Withdraw an adoption."""
     campaign = _labelled_campaign(study, campaign_id)
     row = get_object_or_404(campaign.adoptions.all(), public_id=adoption_id)
     if actions.withdraw_adoption(adoption=row, actor=request.user):
@@ -311,7 +311,7 @@ def final_labels_withdraw(
 def final_labels_recompute(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
-    """Recompute in the background."""
+    """Recompute the final labels in the background."""
     campaign = _labelled_campaign(study, campaign_id)
     consensus.request_final_labels(campaign=campaign, actor=request.user)
     return redirect("final_labels", study.public_id, campaign.public_id)
@@ -366,7 +366,7 @@ def _labelled_campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
 
 
 def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]:
-    """Rows left by the filters; values that do not exist filter nothing."""
+    """Return the rows that match the filters; unknown values are ignored."""
     rows = campaign.final_labels.select_related("argument__comparison").order_by("pk")
     if request.GET.get("provenance") in FinalLabel.Provenance.values:
         rows = rows.filter(provenance=request.GET["provenance"])
@@ -378,7 +378,7 @@ def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]
 
 
 def _summary(campaign: Campaign) -> dict[str, Any]:
-    """Arguments by provenance and by label, and whether votes came or went since."""
+    """Count arguments by provenance and by label, and say whether the votes changed since."""
     # Which label the tie rule takes is a choice of ours: how many it decided is said.
     by_rule = Q(is_tied=True, provenance=FinalLabel.Provenance.VOTES)
     is_majority = campaign.aggregator == Campaign.Aggregator.MAJORITY

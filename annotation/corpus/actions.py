@@ -1,4 +1,4 @@
-"""Sentence vectors kept in the database, so that no text is read twice by the same model."""
+"""Sentence vectors stored in the database, so that a model embeds each text only once."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,7 +18,7 @@ Read = Callable[[list[int]], Vectors]
 
 
 class StoredVectors:
-    """An embedder that remembers what it read.
+    """An embedder that stores its vectors.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class StoredVectors:
         self.name = embedder.name
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """As `SentenceEmbedder.encode`."""
+        """Return the same vectors as `SentenceEmbedder.encode`."""
         keys = [sentence_key(text) for text in texts]
 
         def read(places: list[int]) -> Vectors:
@@ -45,7 +45,7 @@ class StoredVectors:
         spans: Sequence[Sequence[Spans]],
         progress: Progress | None = None,
     ) -> Vectors:
-        """As `SentenceEmbedder.encode_spans`."""
+        """Return the same vectors as `SentenceEmbedder.encode_spans`."""
         keys = [vector_key("spans", text, parts) for text, parts in zip(texts, spans, strict=True)]
 
         def read(places: list[int]) -> Vectors:
@@ -56,7 +56,7 @@ class StoredVectors:
         return self._all(keys, read, progress)
 
     def _all(self, keys: list[str], read: Read, progress: Progress | None) -> Vectors:
-        """Vectors in the order of the keys; ``progress`` after every few hundred."""
+        """Return vectors in the order of the keys; calls ``progress`` every few hundred."""
         if not keys:
             return read([])
         parts = []

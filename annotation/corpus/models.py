@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 def text_key(text: str) -> str:
-    """SHA-256 of a text exactly as given: white space and case count."""
+    """Return the SHA-256 of a text exactly as given; white space and case matter."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Comparison(models.Model):
-    """Two objects in the order given; case counts, so Adidas/Nike is not adidas/nike."""
+    """Two objects in the given order, case-sensitive: Adidas/Nike differs from adidas/nike."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="comparisons")
@@ -35,7 +35,7 @@ class Comparison(models.Model):
 
 
 class Argument(models.Model):
-    """One sentence retrieved for a comparison; identity is (object 1, object 2, sentence)."""
+    """One sentence retrieved for a comparison, identified by (object 1, object 2, sentence)."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="arguments")
@@ -58,13 +58,13 @@ class Argument(models.Model):
         return self.text[:80]
 
     def save(self, *args, **kwargs) -> None:
-        """Keep the key in step with the text (bulk creation sets it itself)."""
+        """Save with the key matching the text (bulk creation sets the key itself)."""
         self.text_sha256 = text_key(self.text)
         super().save(*args, **kwargs)
 
     @property
     def is_blank(self) -> bool:
-        """Released data holds tasks without a sentence; they are kept and flagged."""
+        """Whether the sentence is blank; released data contain such tasks, which are flagged."""
         return not self.text.strip()
 
 
@@ -100,7 +100,7 @@ class Question(models.Model):
 
 
 class ArgumentList(models.Model):
-    """Arguments under the numbers by which answers cite them."""
+    """Arguments with the numbers by which answers cite them."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     question = models.ForeignKey(
@@ -119,7 +119,7 @@ class ArgumentList(models.Model):
 
 
 class ListedArgument(models.Model):
-    """One numbered place of a list; the same sentence may stand under several numbers."""
+    """One numbered entry of a list; a sentence may occur under several numbers."""
 
     argument_list = models.ForeignKey(
         ArgumentList, models.CASCADE, related_name="entries", db_index=False
@@ -140,7 +140,7 @@ class ListedArgument(models.Model):
 
 
 class TextEmbedding(models.Model):
-    """The vector of one text by one sentence-embedding model, kept so that it is made once."""
+    """The stored vector of one text by one sentence-embedding model."""
 
     sha256 = models.CharField(max_length=64)
     model = models.CharField(max_length=120)

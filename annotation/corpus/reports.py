@@ -1,4 +1,4 @@
-"""Sentence vectors that a worker kept, read without loading any model."""
+"""Sentence vectors stored by a worker, read without loading any model."""
 
 import hashlib
 import json
@@ -18,17 +18,17 @@ Vector = NDArray[np.float32]
 
 
 def vector_key(*parts: Any) -> str:
-    """Under which hash the vector of something is kept."""
+    """Return the hash under which the vector of these parts is stored."""
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
 def sentence_key(text: str) -> str:
-    """Under which hash the vector of a whole text is kept."""
+    """Return the hash under which the vector of a whole text is stored."""
     return vector_key("sentence", text)
 
 
 def kept_sentences(texts: Iterable[str], model: str) -> dict[str, Vector]:
-    """Text → its vector of length 1, for those that the model has read before."""
+    """Map texts to vectors of length 1, for texts that the model has already embedded."""
     keys = {sentence_key(text): text for text in texts}
     wanted = list(keys)
     sentences: dict[str, Vector] = {}

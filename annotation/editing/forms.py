@@ -1,4 +1,4 @@
-"""Forms of editing rounds and of the editing desk."""
+"""Forms for editing rounds and the editing desk."""
 
 from typing import Any
 
@@ -32,17 +32,17 @@ MOST_ANSWERS = 500
 
 
 class ExpertsField(forms.ModelMultipleChoiceField):
-    """People by name, chosen with boxes."""
+    """Checkboxes for people, by name."""
 
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, user: User) -> str:
-        """The name as researchers know it."""
+        """Return the name that researchers know."""
         return str(user)
 
 
 class EditingRoundForm(RoundPlanForm):
-    """Everything that a draft round decides."""
+    """Form for all settings of a draft round."""
 
     kind = EDITING
     planned = staticmethod(plan_round)
@@ -124,14 +124,14 @@ class EditingRoundForm(RoundPlanForm):
         offer(self, system=self.study.systems.all(), condition=one_condition(self.study))
 
     def clean(self) -> dict[str, Any]:
-        """Ask for at least one answer."""
+        """Require at least one answer."""
         data = super().clean() or {}
         if data.get("calibration") == 0 and data.get("individual") == 0:
             self.add_error("individual", _("The round needs at least one answer."))
         return data
 
     def plan(self) -> EditingPlan:
-        """The cleaned fields as the action takes them."""
+        """Return the cleaned fields as a plan."""
         data = self.cleaned_data
         return EditingPlan(
             name=data.get("name", ""),
@@ -144,7 +144,7 @@ class EditingRoundForm(RoundPlanForm):
         )
 
     def measure(self) -> Extent:
-        """What is asked for; nothing where fewer answers match."""
+        """Return the size of the planned round; empty if too few answers match."""
         plan = self.plan()
         people = len(plan.experts)
         items = plan.calibration + people * plan.individual
@@ -159,18 +159,18 @@ class EditingRoundForm(RoundPlanForm):
 
 
 class VerbatimField(forms.CharField):
-    """A text exactly as written, with the line ends that the desk uses."""
+    """A text field that keeps the text exactly as written, with the desk's line ends."""
 
     def __init__(self, **kwargs) -> None:
         super().__init__(strip=False, max_length=LONGEST_TEXT, **kwargs)
 
     def clean(self, value: Any) -> Any:
-        """A form without script sends other line ends."""
+        """Normalise line ends, which a form without script sends differently."""
         return plain_lines(super().clean(value))
 
 
 class EditForm(SaveForm):
-    """A desk as a page sends it, with or without script the same fields."""
+    """Form of a desk; with or without script, a page sends the same fields."""
 
     longest = LONGEST_TEXT
 
@@ -178,11 +178,11 @@ class EditForm(SaveForm):
     comment = forms.CharField(max_length=LONGEST_COMMENT, required=False)
 
     def fields_of(self, data: QueryDict) -> QueryDict:
-        """The text is the answer's, not the form's."""
+        """Return the form's fields with the answer's text."""
         return data
 
     def read(self, data: QueryDict, sheet: EditingSheet) -> EditContent:
-        """The text with the line ends that the desk uses; an empty one is a text."""
+        """Return the text with the line ends that the desk uses; an empty text is valid."""
         if "text" not in data:
             self.wrong["text"] = str(_("The text is missing."))
         chosen = data.getlist("reasons")
@@ -194,14 +194,14 @@ class EditForm(SaveForm):
 
 
 class SettleForm(forms.Form):
-    """Which text goes on after a conflict."""
+    """Form for the text to continue with after a conflict."""
 
     choice = forms.ChoiceField(choices=ConflictChoice)
     base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
     text = VerbatimField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """A merged text is one that was written."""
+        """Require a text for a merge."""
         data = super().clean() or {}
         is_merged = data.get("choice") == ConflictChoice.MERGED
         if is_merged and not data.get("text", "").strip():
@@ -210,7 +210,7 @@ class SettleForm(forms.Form):
 
 
 class CommentForm(forms.Form):
-    """A word in the discussion of a calibration answer."""
+    """Form for a comment on a calibration answer."""
 
     text = forms.CharField(
         label=_("Your comment"),

@@ -1,4 +1,4 @@
-"""Split answers among experts, and align the lines of two versions of a text."""
+"""Splitting answers among experts, and aligning the lines of two versions of a text."""
 
 import random
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 
 class TooFewAnswers(ValueError):
-    """The sets need more answers than there are."""
+    """The sets need more answers than available."""
 
     def __init__(self, needed: int, available: int) -> None:
         super().__init__(f"the sets need {needed} answers and {available} were found")
@@ -24,7 +24,7 @@ class TooFewAnswers(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EditAssignment:
-    """Who edits what.
+    """Assignment of answers to experts.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class EditAssignment:
     individual: tuple[tuple[int, ...], ...]
 
     def desk(self, expert: int, seed: int) -> list[int]:
-        """One expert's answers in the order of the desk: calibration first, both parts shuffled.
+        """Return one expert's answers in desk order: calibration first, both parts shuffled.
 
         The order differs between experts, so that tiredness does not fall on
         the same answers.
@@ -110,7 +110,7 @@ def split_answers(
 def _spread(
     answers: Iterable[tuple[int, Hashable]], source: random.Random
 ) -> list[tuple[int, Hashable]]:
-    """Pairs in a random order in which no question comes twice before each came once."""
+    """Return the pairs in random order, every question once before any question repeats."""
     by_question: dict[Hashable, list[int]] = defaultdict(list)
     # Sorted, because a database returns rows in any order.
     for answer, question in sorted(answers, key=lambda pair: pair[0]):
@@ -129,14 +129,14 @@ def _spread(
 
 
 class _Hand:
-    """What one set holds while it is dealt."""
+    """Contents of one set while answers are distributed."""
 
     def __init__(self, questions: set[Hashable] | None = None) -> None:
         self.answers: list[int] = []
         self.questions = questions or set()
 
     def take_from(self, waiting: list[tuple[int, Hashable]]) -> None:
-        """Take the first answer to a question that is new here, else the first one."""
+        """Take the first answer to a new question, or else the first answer."""
         places = range(len(waiting))
         place = next((n for n in places if waiting[n][1] not in self.questions), 0)
         answer, question = waiting.pop(place)
@@ -189,7 +189,7 @@ def align_lines(before: str, after: str) -> list[Pair]:
 
 
 def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
-    """The lines of one changed block: between two successors, removed lines before added ones."""
+    """Yield the lines of a changed block, removed lines before added ones between successors."""
     i = j = 0
     for partner_old, partner_new in [*_successors(old, new), (len(old), len(new))]:
         yield from ((line, None) for line in old[i:partner_old])
@@ -200,7 +200,7 @@ def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
 
 
 def _successors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of lines taken for one another: in order on both sides, as alike in sum as can be."""
+    """Return places of matching lines, in order on both sides, with maximal total similarity."""
     if not old or not new or len(old) * len(new) > MOST_PAIRS:
         return []
     alike = _likeness(old, new)
@@ -224,7 +224,7 @@ def _successors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _likeness(old: Sequence[str], new: Sequence[str]) -> list[list[float]]:
-    """Share of common words (Dice's coefficient over words with repeats); 0 below the least."""
+    """Return the share of common words (Dice's coefficient with repeats); 0 below the minimum."""
     left = [Counter(line.casefold().split()) for line in old]
     right = [Counter(line.casefold().split()) for line in new]
     return [[_dice(a, b) for b in right] for a in left]

@@ -1,4 +1,4 @@
-"""Experts turn machine answers into gold ones: rounds, desks, drafts and revisions."""
+"""Editing of machine answers by experts: rounds, desks, drafts and revisions."""
 
 import uuid
 
@@ -13,7 +13,7 @@ from ..answers.models import Answer
 
 
 class EditingRound(Round):
-    """Answers given to experts: some to everybody for calibration, the others to one each.
+    """Answers assigned to experts: some to everybody for calibration, each other to one expert.
 
     Once it is closed, experts see each other's versions.
     """
@@ -42,19 +42,19 @@ class EditingItem(Item):
 
 
 class EditingSlot(Slot):
-    """One of the sheets an answer asks for: as many as experts have it on their desks."""
+    """One of an answer's sheets; an answer has one sheet per expert who edits it."""
 
     round = models.ForeignKey(EditingRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(EditingItem, models.CASCADE, related_name="slots", db_index=False)
 
 
 class EditingSheet(Sheet):
-    """One answer on one expert's desk; drawn with the round, worked on once that is open."""
+    """One answer on one expert's desk; drawn with the round, edited once the round is open."""
 
     kind_name = "edit"
 
     class Progress(models.TextChoices):
-        """A change after submitting makes a sheet one to do again."""
+        """Progress of a sheet; a change after submitting makes it open again."""
 
         OPEN = "open", _("To do")
         SUBMITTED = "submitted", _("Submitted")
@@ -88,32 +88,32 @@ class EditingSheet(Sheet):
 
     @property
     def machine_text(self) -> str:
-        """The answer as it was handed out, with the line ends that browsers use."""
+        """Machine answer as assigned, with the line ends that browsers use."""
         return plain_lines(self.answer.text)
 
     @property
     def text(self) -> str:
-        """What stands on the desk now."""
+        """Current text on the desk."""
         if self.draft is not None:
             return self.draft["text"]
         return self.submitted_text if self.submitted_at else self.machine_text
 
     @property
     def is_to_do(self) -> bool:
-        """Whether it waits for its expert: a change after submitting makes it wait again."""
+        """Whether the sheet awaits its expert, also after a change to a submitted text."""
         return self.state == Sheet.State.OPEN or self.draft is not None
 
     @property
     def progress(self) -> str:
-        """How far its expert is."""
+        """Progress of the expert on this sheet."""
         return self.Progress.OPEN if self.is_to_do else self.Progress.SUBMITTED
 
 
 class Revision(SheetEvent):
-    """A submitted version of an answer; never changed. Its text stands in ``content``."""
+    """A submitted version of an answer; never changed. Its text is in ``content``."""
 
     class Reason(models.TextChoices):
-        """What the changes of a revision were for."""
+        """Reasons for the changes of a revision."""
 
         CITATION = "citation", _("Citation corrected")
         UNFAITHFUL = "unfaithful", _("Unsupported claim removed or corrected")
@@ -145,7 +145,7 @@ class Revision(SheetEvent):
 
     @property
     def text(self) -> str:
-        """What was submitted."""
+        """Submitted text."""
         return self.content["text"]
 
     @property
@@ -155,18 +155,18 @@ class Revision(SheetEvent):
 
     @property
     def comment(self) -> str:
-        """The reasons in words."""
+        """Reasons in the expert's own words."""
         return self.content["comment"]
 
 
 class KeptText(KeptDraft):
-    """A text that came for a draft which another page had changed since; waits for a choice."""
+    """A text sent for a draft that another page had already changed; awaits a choice."""
 
     sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="kept")
 
 
 class EarlierDraft(models.Model):
-    """A draft before another text took its place, or a text that was not chosen; to go back to."""
+    """An earlier draft, or a text that was not chosen, to return to."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="earlier_drafts")
@@ -180,7 +180,7 @@ class EarlierDraft(models.Model):
 
 
 class RoundComment(models.Model):
-    """A word in the discussion of one calibration answer of a round."""
+    """A comment in the discussion of one calibration answer of a round."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     editing_round = models.ForeignKey(
@@ -197,5 +197,5 @@ class RoundComment(models.Model):
 
 
 def plain_lines(text: str) -> str:
-    """Line ends as a text field of a browser has them."""
+    """Return the text with line ends as in a browser's text field."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,4 +1,4 @@
-"""Export files of a campaign, always from one snapshot."""
+"""Creation of a campaign's export files, always from one snapshot."""
 
 import secrets
 from collections.abc import Collection
@@ -21,7 +21,7 @@ from cqa_site.runs.jobs import JobContext, JobRefused
 
 
 class ExportNotPossible(Exception):
-    """The snapshot cannot give what was asked for; the message says why."""
+    """The snapshot does not support the requested export; the message says why."""
 
 
 class CampaignExports(ExportKind):
@@ -31,7 +31,7 @@ class CampaignExports(ExportKind):
     Model = ExportFile
 
     def source(self, work: JobContext, files: Collection[ExportFile]) -> ExportSource:
-        """The snapshot as stored; a live one is first brought up to date."""
+        """Return the stored snapshot; a live one is updated first."""
         snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
         snapshot = snapshots.get(pk=work.payload["snapshot"])
         if not snapshot.is_frozen:
@@ -46,11 +46,11 @@ class CampaignExports(ExportKind):
         return ExportSource(snapshot, secrets.token_bytes(32), work.payload["with_comments"])
 
     def table(self, file: ExportFile, source: ExportSource) -> FileTable:
-        """Its rows as a stream."""
+        """Return the rows of a file as a stream."""
         return TABLES[file.content](source)
 
     def about(self, source: ExportSource) -> dict[str, Any]:
-        """Round and snapshot, and what was done to raters and times."""
+        """Describe the round and snapshot, and the treatment of raters and times."""
         snapshot, campaign = source.snapshot, source.snapshot.campaign
         return {
             "label_round": {"id": str(campaign.public_id), "name": campaign.name},
@@ -81,7 +81,7 @@ def request_exports(
     options: ExportOptions,
     actor: User,
 ) -> list[ExportFile]:
-    """Ask for a set of files; without a snapshot, of the newest, brought up to date.
+    """Request a set of files; without a snapshot, from the newest one after an update.
 
     Raises ExportNotPossible.
     """
@@ -104,7 +104,7 @@ def request_exports(
 
 @transaction.atomic
 def current_snapshot(*, campaign: Campaign) -> Snapshot:
-    """The newest snapshot unless it is frozen and outdated; then an empty one."""
+    """Return the newest snapshot, or a new empty one if it is frozen and outdated."""
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     newest = campaign.snapshots.defer("rows", "figures").first()
     if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
@@ -113,7 +113,7 @@ def current_snapshot(*, campaign: Campaign) -> Snapshot:
 
 
 def check_labels(campaign: Campaign, snapshot: Snapshot, contents: list[str]) -> None:
-    """Final labels are kept as they are now, so an older snapshot cannot give its own."""
+    """Raise ExportNotPossible for final labels of an older snapshot; only current ones exist."""
     if ExportFile.Content.FINAL_LABELS not in contents or not snapshot.is_frozen:
         return
     if marker(campaign) != snapshot.marker:

@@ -1,4 +1,4 @@
-"""The form of an export."""
+"""Forms for exports."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -10,16 +10,16 @@ from cqa_site.web.pages import offer
 
 
 class SnapshotField(forms.ModelChoiceField):
-    """Snapshots with what tells them apart."""
+    """Choice of snapshots, with the details that distinguish them."""
 
     def label_from_instance(self, snapshot) -> str:
-        """Number, date of the freeze and note."""
+        """Return the snapshot's number, date of freezing and note."""
         frozen = snapshot.frozen_at.strftime("%Y-%m-%d") if snapshot.frozen_at else ""
         return " · ".join(part for part in (f"#{snapshot.number}", frozen, snapshot.note) if part)
 
 
 class ExportForm(forms.Form):
-    """Which files to make from which snapshot."""
+    """Form for the files to export and their snapshot."""
 
     snapshot = SnapshotField(
         label=_("Snapshot"),
@@ -64,12 +64,12 @@ class ExportForm(forms.Form):
 
     @property
     def options(self) -> ExportOptions:
-        """What was ticked beside content and format."""
+        """Options selected besides content and format."""
         return ExportOptions(self.cleaned_data["with_comments"], self.cleaned_data["is_raw"])
 
 
 class AnswersFileForm(forms.Form):
-    """What is in a file, and in which format."""
+    """Form for the content and format of a file."""
 
     content = forms.ChoiceField(label=_("Content"), choices=CONTENTS)
     format = forms.ChoiceField(label=_("Format"), choices=FORMATS)

@@ -1,4 +1,4 @@
-"""Files that go out of a campaign."""
+"""Export files of a campaign."""
 
 from django.db import models
 from django.utils.text import slugify
@@ -11,7 +11,7 @@ class ExportFile(files.ExportFile):
     """A file made in the background from one snapshot."""
 
     class Content(models.TextChoices):
-        """What is in it."""
+        """Content of an export file."""
 
         VOTES = "votes", _("Votes")
         FINAL_LABELS = "final_labels", _("Final labels")

@@ -31,7 +31,7 @@ PER_PAGE = 25
 
 @study_page(*RESEARCHERS, in_archive=True)
 def exports(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List the files made so far, and take the wish for new ones."""
+    """List the existing files, and accept requests for new ones."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     form = ExportForm(request.POST or None, campaign=campaign, initial=_asked_for(request))
     if request.method == "POST" and form.is_valid():
@@ -44,7 +44,7 @@ def exports(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 def export_list(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Only the list, for the page that waits."""
+    """Return only the list, for a page that waits for a file."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     return render(request, "annotation/exports/_list.html", _listed(request, study, campaign))
 
@@ -53,7 +53,7 @@ def export_list(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
 def export_download(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
-    """The finished file."""
+    """Send the finished file."""
     return sent_file(_finished(study, campaign_id, export_id))
 
 
@@ -61,12 +61,12 @@ def export_download(
 def export_manifest(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
-    """What is in the finished file."""
+    """Send the manifest of the finished file."""
     return sent_manifest(_finished(study, campaign_id, export_id))
 
 
 def _asked_for(request: StudyRequest) -> dict[str, str]:
-    """The snapshot another page sent along in its link."""
+    """Return the snapshot preselected in the link from another page."""
     return {"snapshot": request.GET.get("snapshot", "")}
 
 
@@ -138,7 +138,7 @@ export_urls = [
 @study_page(*RESEARCHERS, in_archive=True)
 @require_POST
 def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResponse:
-    """One table, made anew."""
+    """Send one table, created on request."""
     form = AnswersFileForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Choose the content and format of the file."))

@@ -1,4 +1,4 @@
-"""Forms about faithfulness: which embeddings, and which answers a coherence run judges."""
+"""Forms for faithfulness: choice of embeddings, and answers for a coherence run."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ MOST_TOKENS = 200
 
 
 class FiguresForm(forms.Form):
-    """With which sentence embeddings the figures are made."""
+    """Form for the sentence embeddings of the figures."""
 
     embedding = forms.ChoiceField(
         label=lazy("Sentence embeddings"),
@@ -38,7 +38,7 @@ class FiguresForm(forms.Form):
 
 
 class CoherenceForm(RunPlanForm):
-    """Which citations a run judges, by whom and how."""
+    """Form for a coherence run: citations, judge and settings."""
 
     kind = KIND
     prompt_kinds = (KIND,)
@@ -74,7 +74,7 @@ class CoherenceForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run is about, as its spec keeps it."""
+        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         return target_of(
             systems=(system.public_id for system in data["systems"]),

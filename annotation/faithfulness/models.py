@@ -1,4 +1,4 @@
-"""How closely answers keep to their arguments: kept figures and verdicts of judges."""
+"""Faithfulness of answers to their arguments: stored figures and verdicts of judges."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from cqa_site.judging.embedding import PACKAGED_MODEL
 
 
 class FaithfulnessSettings(models.Model):
-    """What a study's faithfulness figures are made with; a study without a row has the default."""
+    """Settings of a study's faithfulness figures; a study without a row has the default."""
 
     study = models.OneToOneField("people.Study", models.CASCADE, related_name="faithfulness")
     # The sentence-embedding model by name; empty makes no similarity.
@@ -16,13 +16,13 @@ class FaithfulnessSettings(models.Model):
 
 
 class FaithfulnessFigures(models.Model):
-    """Figures of one text, kept until the text, its arguments, their labels or the recipe change.
+    """Figures of one text, valid until the text, its arguments, labels or the recipe change.
 
     The text is an answer as a system wrote it, or an expert's revision of it.
     """
 
     class Mode(models.TextChoices):
-        """Which recipe."""
+        """Recipe of the figures."""
 
         PAPER = "paper", _("As in the paper")
         SOUND = "sound", _("Sound")
@@ -69,7 +69,7 @@ class FaithfulnessFigures(models.Model):
 
 
 class EditedText(models.Model):
-    """A text that people made from a machine answer, beside that answer.
+    """A text that people made from a machine answer, with that answer.
 
     Of an expert's task the newest revision; of an imported gold text the machine answer to the
     same question from which it is the fewest words away.
@@ -105,7 +105,7 @@ class EditedText(models.Model):
 
 
 class CoherenceVerdict(models.Model):
-    """A judge's word on one citation: does the citing segment follow from the argument?
+    """A judge's verdict on one citation: whether the citing segment follows from the argument.
 
     The text is the answer itself, or a revision of it.
     """

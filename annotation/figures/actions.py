@@ -1,4 +1,4 @@
-"""The figures of a campaign: asked for, computed in the background, kept as a snapshot."""
+"""Figures of a campaign: requested, computed in the background, stored as a snapshot."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -86,7 +86,7 @@ CAMPAIGNS = CampaignResults()
 
 
 def _is_later(estimate: dict[str, Any]) -> bool:
-    """Whether a statistic came with version 3."""
+    """Whether the statistic was added in version 3."""
     return str(estimate["statistic"]).startswith("Gwet")
 
 
@@ -98,7 +98,7 @@ def _figures(votes: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:
-    """Ask for new figures in the background; one job per campaign is active at a time."""
+    """Request new figures in the background; one job per campaign is active at a time."""
     return enqueue(
         study=campaign.study,
         kind=JOB,
@@ -109,7 +109,7 @@ def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:
 
 
 def latest_job(campaign: Campaign) -> Job | None:
-    """The newest job that computes, or computed, this campaign's figures."""
+    """Return the newest job for this campaign's figures, active or ended."""
     jobs = Job.objects.filter(study_id=campaign.study_id, key=f"{JOB}:{campaign.public_id}")
     return jobs.order_by("-created_at", "-pk").first()
 

@@ -54,7 +54,7 @@ UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time"
 
 @dataclass(frozen=True)
 class DashboardState:
-    """What a dashboard shows now: the newest snapshot, and whether newer figures come."""
+    """State of a dashboard: the newest snapshot, and whether newer figures are on the way."""
 
     snapshot: Snapshot | None
     job: Job | None
@@ -63,14 +63,14 @@ class DashboardState:
 
     @property
     def version(self) -> str:
-        """Changes whenever the fragment would look different."""
+        """Name that changes with the look of the fragment."""
         digest = version_of(self.snapshot) if self.snapshot else "none"
         frozen = "-frozen" if self.snapshot and self.snapshot.is_frozen else ""
         return f"{digest}{frozen}-{'stale' if self.is_stale else 'fresh'}{self.is_failed or ''}"
 
     @property
     def is_failed(self) -> bool:
-        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        """Whether computing the figures failed, for the reason in ``job.error``."""
         return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
 
 
@@ -84,7 +84,7 @@ def figures(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Return the dashboard's content if it differs from what the page has seen."""
+    """Return the dashboard's content if it differs from the page's current version."""
     campaign = _campaign(study, campaign_id)
     state = _current(campaign, request)
     seen = request.GET.get("seen", "")
@@ -101,7 +101,7 @@ def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID
 def snapshot_or_404(
     study: Study, campaign_id: uuid.UUID, number: int, *, with_votes: bool = False
 ) -> Snapshot:
-    """One snapshot of the study that has figures; without its votes unless asked for."""
+    """Return a snapshot of the study that has figures; votes are loaded only on request."""
     snapshots = Snapshot.objects.select_related("campaign__guideline", "frozen_by")
     if not with_votes:
         snapshots = snapshots.defer("rows")
@@ -115,12 +115,12 @@ def snapshot_or_404(
 
 
 def version_of(snapshot: Snapshot) -> str:
-    """Short name of exactly these figures."""
+    """Return a short name that identifies these figures."""
     return snapshot.recipe["figures_sha256"][:12]
 
 
 def cards(study: Study, snapshot: Snapshot, figures: RoundFigures) -> list[Figure]:
-    """Every figure of a snapshot in the order of the page."""
+    """Return every figure of a snapshot in the order of the page."""
     place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
     files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
     units = reverse("units", args=place)
@@ -142,7 +142,7 @@ def cards(study: Study, snapshot: Snapshot, figures: RoundFigures) -> list[Figur
 
 
 def figure_context(study: Study, snapshot: Snapshot) -> dict:
-    """What the figures' templates need, beside the page's own context."""
+    """Return the additional template context of the figures."""
     figures = from_json(RoundFigures, snapshot.figures)
     hardest = [row.item for row in figures.hardest]
     arguments = snapshot.campaign.items.filter(external_id__in=hardest)
@@ -165,7 +165,7 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
 
 
 def _current(campaign: Campaign, request: StudyRequest) -> DashboardState:
-    """The newest snapshot; asks for a new one when votes moved on and the last had its rest."""
+    """Return the newest snapshot; requests a new one after votes changed and the waiting time."""
     snapshot = campaign.snapshots.defer("rows").first()
     if snapshot is not None:
         snapshot.campaign = campaign
@@ -222,7 +222,7 @@ def snapshot_figure(
     figure: str,
     format: str,
 ) -> HttpResponse:
-    """Send one figure's table or chart."""
+    """Send the table or chart of one figure."""
     snapshot = snapshot_or_404(study, campaign_id, number)
     figures = from_json(RoundFigures, snapshot.figures)
     return figure_file(request, cards(study, snapshot, figures), figure, format)
@@ -319,7 +319,7 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
 def snapshot(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
-    """One snapshot under its permanent address."""
+    """Show one snapshot at its permanent address."""
     context = figure_context(study, snapshot_or_404(study, campaign_id, number))
     return render(request, "annotation/figures/snapshot.html", context)
 

@@ -1,4 +1,4 @@
-"""Forms of a run in which a model writes answers, and of a launch of several."""
+"""Forms for a run in which a model writes answers, and for a launch of several runs."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -43,7 +43,7 @@ BY_FAVOUR = [
 
 
 class GenerationForm(RunPlanForm):
-    """Which questions are answered, under which scenario, from which arguments, by what."""
+    """Form for a run's questions, scenario, arguments and model."""
 
     kind = KIND
     prompt_kinds = tuple(SCENARIOS)
@@ -139,7 +139,7 @@ class GenerationForm(RunPlanForm):
         offer(self, comparisons=comparisons)
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Validate combinations of fields."""
         data = super().clean()
         if data.get("questions") == "comparisons" and not data.get("comparisons"):
             self.complain("comparisons", _("Choose at least one comparison."))
@@ -147,11 +147,11 @@ class GenerationForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Which questions, and which arguments where the scenario shows any."""
+        """Selected questions, and arguments if the scenario shows any."""
         return self.target_for(self.cleaned_data["prompt"], self.cleaned_data)
 
     def target_for(self, prompt: PromptVersion, probe: Mapping[str, Any]) -> dict[str, Any]:
-        """The target under a prompt with these filters and this wording."""
+        """Return the target under a prompt with these filters and this wording."""
         data = {**self.cleaned_data, **probe}
         chosen = data["comparisons"] if data["questions"] == "comparisons" else ()
         filters = {name: data[name] for name in ("relevance", "favoured", "most_arguments")}
@@ -178,7 +178,7 @@ WORDINGS: dict[str, dict[str, bool]] = {
 
 
 class MatrixForm(GenerationForm):
-    """As the form of one run, with several choices where a condition or a system differs."""
+    """Form for several runs, with multiple choices wherever a condition or system can differ."""
 
     uses_aspect = uses_wording = None
 
@@ -239,7 +239,7 @@ class MatrixForm(GenerationForm):
             prompt.help_text += " " + _("The study has no arguments for its questions yet.")
 
     def clean(self) -> dict[str, Any]:
-        """Several combinations, and no more than anybody can look at."""
+        """Validate the combinations and limit their number."""
         data = super().clean()
         if not self.errors and self._count(data) > MOST_RUNS:
             text = _("These are %(found)d combinations; one launch can have at most %(most)d.")
@@ -259,7 +259,7 @@ class MatrixForm(GenerationForm):
 
     @property
     def matrix(self) -> Matrix:
-        """The runs that the choices make; combinations that say the same are one."""
+        """Runs selected by the choices; equivalent combinations are merged."""
         plans = []
         for endpoint, prompt, relevance, favoured, wording in product(
             *self._axes(self.cleaned_data)

@@ -1,4 +1,4 @@
-"""Which of its two objects a sentence favours, where its wording leaves no doubt."""
+"""The object that a sentence favours, if its wording leaves no doubt."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ OBJECTS = (FIRST, SECOND)
 
 
 def favoured_object(text: str, object1: str, object2: str) -> int | None:
-    """Which object a sentence favours.
+    """Return the object that a sentence favours, or None in doubt.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def favoured_object(text: str, object1: str, object2: str) -> int | None:
 
 
 def _tokens(text: str, object1: str, object2: str) -> list[str]:
-    """Lower-case words and marks; an object is one token."""
+    """Return lower-case words and marks; an object is one token."""
     tokens: list[str] = []
     for part in split_sentence(text, object1, object2):
         if part.mark is not None:
@@ -148,7 +148,7 @@ def _tokens(text: str, object1: str, object2: str) -> list[str]:
 
 
 def _claims(tokens: Sequence[str]) -> Iterator[int | None]:
-    """What each claim favours; None for one that is negated, which spoils the sentence."""
+    """Yield the favoured object per claim; None for a negated claim, which voids the sentence."""
     for place, word in enumerate(tokens):
         if word in ("than", "to") or _is_misspelt_than(tokens, place):
             yield from _by_degree(tokens, place)
@@ -161,12 +161,12 @@ def _claims(tokens: Sequence[str]) -> Iterator[int | None]:
 
 
 def _is_misspelt_than(tokens: Sequence[str], place: int) -> bool:
-    """Whether "then" stands right behind a comparing word, where it can only mean "than"."""
+    """Whether "then" directly after a comparative can only mean "than"."""
     return tokens[place] == "then" and tokens[place - 1] in GAIN | LOSS
 
 
 def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
-    """``X is faster than Y``, ``X is superior to Y``."""
+    """Yield favoured objects for ``X is faster than Y``, ``X is superior to Y``."""
     comparing_word = _comparing_word(tokens, than)
     if comparing_word is None:
         return
@@ -182,7 +182,7 @@ def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
 
 
 def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
-    """Where the comparing word before "than" begins, and 1, −1, or 0 if it may be either."""
+    """Return the start of the comparative before "than", and 1, −1, or 0 if it may be either."""
     if tokens[than - 1] in ("rather", "other"):
         return None
     for place in range(than - 1, max(-1, than - 2 - REACH), -1):
@@ -202,7 +202,7 @@ def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
 
 
 def _value(words: Sequence[str]) -> int:
-    """1 if an adjective, alone or after one adverb, is good to have, −1 if bad, else 0."""
+    """Return 1 if an adjective, alone or after one adverb, is positive, −1 if negative, else 0."""
     for word in words:
         if word in GOOD or word in BAD:
             return 1 if word in GOOD else -1
@@ -210,7 +210,7 @@ def _value(words: Sequence[str]) -> int:
 
 
 def _object_after(tokens: Sequence[str], place: int) -> str | None:
-    """The first object at most `REACH` words on in the same clause."""
+    """Return the first object in the same clause, at most `REACH` words on."""
     for word in tokens[place + 1 : place + 2 + REACH]:
         if word in OBJECTS:
             return word
@@ -220,12 +220,12 @@ def _object_after(tokens: Sequence[str], place: int) -> str | None:
 
 
 def _object_between(tokens: Sequence[str], start: int, end: int) -> str | None:
-    """The object after the comparing word: "works better with X than with Y"."""
+    """Return the object after the comparative: "works better with X than with Y"."""
     return next((word for word in tokens[start + 1 : end] if word in OBJECTS), None)
 
 
 def _subject_before(tokens: Sequence[str], place: int) -> str | None:
-    """The nearest object before a word in its clause, unless it is a mere circumstance.
+    """Return the nearest preceding object of the clause, unless it is only a circumstance.
 
     A comma ends the clause, but for one right before the word: "X is quick, much faster".
     """
@@ -243,7 +243,7 @@ def _subject_before(tokens: Sequence[str], place: int) -> str | None:
 
 
 def _by_choice(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
-    """``prefer X to Y``."""
+    """Yield favoured objects for ``prefer X to Y``."""
     chosen = _object_after(tokens, verb)
     if chosen is None:
         return
@@ -259,7 +259,7 @@ def _by_choice(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
 
 
 def _by_contest(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
-    """``X beats Y``, ``X is beaten by Y``."""
+    """Yield favoured objects for ``X beats Y``, ``X is beaten by Y``."""
     is_passive = tokens[verb + 1 : verb + 2] == ["by"] and tokens[verb] in BEATEN
     if not is_passive and tokens[verb] not in WIN:
         return
@@ -273,7 +273,7 @@ def _by_contest(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
 
 
 def _by_likeness(tokens: Sequence[str], place: int) -> Iterator[int | None]:
-    """``X is not as good as Y``; without "not" it favours neither."""
+    """Yield the favoured object of ``X is not as good as Y``; neither without "not"."""
     ends = [at for at in range(place + 2, min(len(tokens), place + 4)) if tokens[at] == "as"]
     if not ends or not _is_negated(tokens, place):
         return
@@ -284,7 +284,7 @@ def _by_likeness(tokens: Sequence[str], place: int) -> Iterator[int | None]:
 
 
 def _is_negated(tokens: Sequence[str], place: int) -> bool:
-    """Whether a negation stands before, in the same clause."""
+    """Whether a negation precedes in the same clause."""
     for at in range(place - 1, -1, -1):
         if tokens[at] in STOPS:
             return False

@@ -1,4 +1,4 @@
-"""Runs in which a language model writes answers, one by one or several at once."""
+"""Runs in which a language model writes answers, alone or as a launch."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class GenerationLaunch(models.Model):
-    """Runs over the same questions that were started together: one for each combination."""
+    """Runs over the same questions that were started together, one per combination."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(
@@ -38,7 +38,7 @@ class GenerationLaunch(models.Model):
 
 
 class GenerationRun(models.Model):
-    """As which system a run's answers count, and what its choice of arguments left out."""
+    """The system to which a run's answers belong, and the arguments that its filters left out."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="generation")
     system = models.ForeignKey("annotation.System", models.PROTECT, related_name="generation_runs")

@@ -43,7 +43,7 @@ LEFT_OUT: dict[str, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerChoice:
-    """One answer with its length in words and the object that it chooses (`CHOICES`)."""
+    """One answer with its length in words and its chosen object (`CHOICES`)."""
 
     answer: Answer
     words: int
@@ -52,7 +52,7 @@ class AnswerChoice:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Lengths and choices of a run's answers; `read` of `answers` were looked at."""
+    """Lengths and choices of a run's answers, computed from the first `read` of `answers`."""
 
     answers: int
     read: int
@@ -64,7 +64,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPair:
-    """What two runs answered to one question."""
+    """Answers of two runs to one question."""
 
     question: Question
     first: list[AnswerChoice]
@@ -74,7 +74,7 @@ class AnswerPair:
 
 @dataclass(frozen=True, slots=True)
 class AnswersComparison:
-    """Two runs over their common questions.
+    """Comparison of two runs over their common questions.
 
     `decided` are questions for which most answers of either run choose an object; for `changed`
     of them it is not the same object.
@@ -88,13 +88,13 @@ class AnswersComparison:
 
 
 def read_answers(run: Run) -> list[AnswerChoice]:
-    """The first answers of a run, by question and choice, each with what it says."""
+    """Return the first answers of a run, by question and choice, with length and chosen object."""
     answers = run.answers.select_related("question__comparison").order_by("question", "choice")
     return [say(answer) for answer in answers[:MOST_READ]]
 
 
 def say(answer: Answer) -> AnswerChoice:
-    """Length and choice of an answer; its question's comparison has to be there."""
+    """Return length and choice of an answer; its question's comparison must be loaded."""
     pair = answer.question.comparison
     match = find_choice(answer.text, pair.object1, pair.object2)
     if match is None:
@@ -105,7 +105,7 @@ def say(answer: Answer) -> AnswerChoice:
 
 
 def spread_of(run: Run, choices: Sequence[AnswerChoice]) -> Spread:
-    """Lengths and choices; ``choices`` is what `read_answers` returned."""
+    """Return lengths and choices; ``choices`` is the result of `read_answers`."""
     words = [choice.words for choice in choices]
     counted = Counter(choice.choice for choice in choices)
     return Spread(
@@ -119,7 +119,7 @@ def spread_of(run: Run, choices: Sequence[AnswerChoice]) -> Spread:
 
 
 def compare_answers(first: Run, second: Run) -> AnswersComparison:
-    """Two runs of one study, question by question."""
+    """Compare two runs of one study, question by question."""
     choices = [read_answers(run) for run in (first, second)]
     by_question = [_by_question(run_choices) for run_choices in choices]
     pairs = [
@@ -151,7 +151,7 @@ def _pair(first: list[AnswerChoice], second: list[AnswerChoice]) -> AnswerPair:
 
 
 def _chosen(choices: Sequence[AnswerChoice]) -> str | None:
-    """The object that more than half of the answers choose."""
+    """Return the object that more than half of the answers choose."""
     choice, count = Counter(answer.choice for answer in choices).most_common(1)[0]
     return choice if choice in (FIRST, SECOND) and count > len(choices) / 2 else None
 

@@ -83,7 +83,7 @@ FACE = RunListPages(
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose which questions are answered from what; start it."""
+    """Choose questions, conditions and systems, and start the run."""
     form = MatrixForm(
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
     )
@@ -99,7 +99,7 @@ def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
+    """Return the fragment with the estimated cost of the run in the form."""
     form = MatrixForm(request.POST, study=study, actor=request.user)
     context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
     return render(request, "annotation/generation/_estimate.html", context)
@@ -107,7 +107,7 @@ def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
-    """Two runs side by side: lengths, and which object their answers choose."""
+    """Show two runs side by side: lengths, and the objects that their answers choose."""
     runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
     first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
     picks = [("a", first), ("b", second)]
@@ -121,13 +121,13 @@ def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def runs_of(study: Study):
-    """The runs of a study that write answers, newest first."""
+    """Return the study's runs that write answers, newest first."""
     rows = study.runs.filter(kind=KIND).select_related("prompt", *FACE.related)
     return rows.order_by("-number")
 
 
 def look(study: Study, form: MatrixForm) -> dict[str, Any]:
-    """What all runs would take together, and what their choices of arguments leave out."""
+    """Return the total cost estimate of all runs, and what their argument filters leave out."""
     matrix = form.matrix
     estimate = estimate_matrix(study, matrix)
     context = {
@@ -166,12 +166,12 @@ def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpR
 
 
 def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
-    """What was left out, reason by reason."""
+    """Return the numbers left out, by reason in words."""
     return [(str(LEFT_OUT[name]), count) for name, count in left_out.items()]
 
 
 def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
-    """Title and both runs' values, row by row."""
+    """Return title and both runs' values, row by row."""
     pair = (compared.first, compared.second)
     base, other = pair
     rows: list[tuple[str, Any, Any]] = [
@@ -188,7 +188,7 @@ def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
 
 
 def _initial(request: StudyRequest, study: Study) -> dict[str, Any]:
-    """A link from a comparison or question begins with it."""
+    """Return initial values from the link of a comparison or question."""
     try:
         wanted = uuid.UUID(request.GET.get("comparison", ""))
     except ValueError:
@@ -226,7 +226,7 @@ def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID)
 def generation_launch_progress(
     request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment that is asked for again while something runs."""
+    """Return the fragment that the page polls during a run."""
     context = _context(study, _launch(study, launch_id))
     return render(request, "annotation/generation/_launch.html", context)
 
@@ -236,7 +236,7 @@ def generation_launch_progress(
 def generation_launch_move(
     request: StudyRequest, study: Study, launch_id: uuid.UUID, move: str
 ) -> HttpResponse:
-    """Go on with, pause, resume or cancel all runs that can be."""
+    """Start, pause, resume or cancel all eligible runs."""
     launch = _launch(study, launch_id)
     done, refused = steer(launch=launch, actor=request.user, move=move)
     text = ngettext("Done for %d run.", "Done for %d runs.", done) % done
@@ -251,7 +251,7 @@ def generation_launch_move(
 def generation_launch_cap(
     request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
-    """Change what all runs may spend together."""
+    """Change the spending limit of all runs together."""
     launch = _launch(study, launch_id)
     form = CapForm(request.POST)
     if form.is_valid():
@@ -315,7 +315,7 @@ OTHERS = 20
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it may do, what it was asked, what it wrote."""
+    """Show one run: state, available actions, settings and answers."""
     answers = run.answers.select_related("question__comparison").order_by(
         "question__comparison", "question", "choice"
     )
@@ -341,7 +341,7 @@ def generation_figures(request: StudyRequest, study: Study, run_id: uuid.UUID) -
 
 
 def _comparisons(study: Study, run: Run) -> list[Comparison]:
-    """Those a run was limited to; none if it was not."""
+    """Return the comparisons that a run was limited to; empty without a limit."""
     wanted = run.spec["target"]["comparisons"]
     return list(study.comparisons.filter(public_id__in=wanted)) if wanted else []
 

@@ -1,4 +1,4 @@
-"""The formats of this paper: votes, final labels, answers and questions, and any table."""
+"""Import formats: votes, final labels, answers and questions, and any table."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,24 +50,24 @@ WHO_WROTE = _("Who wrote the answers")
 
 @dataclass(frozen=True)
 class StudyFormat(Format):
-    """A format whose entries are those of this paper, perhaps with labels."""
+    """A format for entries of this study, optionally with labels."""
 
     reconciliation: type[Reconciliation] = StudyReconciliation
     next_step: Text = TO_LABEL
     home: tuple[str, Text] | None = ARGUMENTS_PAGE
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
-        """The campaign that its labels went to."""
+        """Return the campaign that the file's labels went to."""
         return {"label_round": file.round and file.round.public_id}
 
     def applied(self, outcome: ImportOutcome, actor: User | None) -> None:
-        """Labels of the campaigns are computed."""
+        """Compute the final labels of the imported campaigns."""
         campaigns = Campaign.objects.select_related("study").in_bulk(outcome.rounds)
         for campaign in campaigns.values():
             request_everywhere(campaign=campaign, actor=actor)
 
     def follow(self, file: ImportFile) -> Text:
-        """Labels are in campaigns of their own."""
+        """Return a note on the campaigns that hold the labels."""
         number = file.counts.get("label_rounds", {}).get("new", 0)
         if number > 1:
             return gettext("Its labels are in %s rounds; this is the first.") % number
@@ -78,7 +78,7 @@ class StudyFormat(Format):
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[PageLink]:
-        """The campaign first; arguments that nobody labelled yet lead to a round."""
+        """Return links, the campaign first; for unlabelled arguments, a link to create a round."""
         campaign = getattr(file, "round", None)
         if campaign is None and self.home == ARGUMENTS_PAGE:
             address = reverse("campaign_new", args=[study.public_id])
@@ -94,7 +94,7 @@ class StudyFormat(Format):
 
 @dataclass(frozen=True)
 class AnswersFormat(StudyFormat):
-    """A format with answers, all of one system; ``origin`` says whose, from name and options."""
+    """A format for one system's answers; ``origin`` derives the system from name and options."""
 
     origin: Callable[[str, Mapping[str, Any]], SystemOrigin] = origin_of
     is_many: bool = True
@@ -104,7 +104,7 @@ class AnswersFormat(StudyFormat):
     home: tuple[str, Text] | None = ANSWERS_PAGE
 
     def follow(self, file: ImportFile) -> Text:
-        """Where no other system has answered, nothing stands beside these answers yet."""
+        """Return a note if no other system has answers to compare with."""
         systems = file.study.answers.order_by().values("system").distinct()
         if len(systems[:2]) > 1:
             return super().follow(file)
@@ -114,24 +114,24 @@ class AnswersFormat(StudyFormat):
         )
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
-        """Who wrote its answers, under which prompt."""
+        """Return the system that wrote the answers, and the scenario."""
         origin = self.origin(file.name, file.options)
         return {"system": origin.system, "scenario": origin.scenario}
 
 
 class TableFormat(StudyFormat):
-    """Columns are guessed from the headers."""
+    """A table format; columns are guessed from the headers."""
 
     def guess(
         self, file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """The mapping, and whether it is an export of ours."""
+        """Return the mapping, and whether the file is Counterpoint's own export."""
         has_rater = bool(options.get("rater"))
         mapping = guess_mapping(preview.columns, preview.rows, has_rater=has_rater)
         return guessed(file, preview, mapping, is_own=is_own_export(preview.columns))
 
     def is_clear(self, file: ImportFile) -> bool:
-        """Both objects and the sentence were found, and whose labels there are.
+        """Whether both objects, the sentence and the rater of any labels were found.
 
         Labels that only the values show, or of nobody, are a person's to say.
         """
@@ -146,7 +146,7 @@ class TableFormat(StudyFormat):
 
 
 def register_study_imports() -> None:
-    """Make formats, what they count and what they may be told known to the platform."""
+    """Register formats, their counts and their options with the platform."""
     register_counted(
         ObjectCount("comparisons", _("Comparisons"), is_shared=True),
         ObjectCount("arguments", _("Arguments"), NEW_ARGUMENTS, _("New arguments")),

@@ -1,4 +1,4 @@
-"""The form and the question that match table columns to fields."""
+"""Form and question that match table columns to fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,7 +46,7 @@ DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIE
 
 
 class MappingForm(ColumnsForm):
-    """One choice of column per field; label and rater together make the rows votes."""
+    """One column choice per field; if label and rater are chosen, the rows are votes."""
 
     beside = ("label_round", "rater", "rater_kind")
     label_columns = forms.MultipleChoiceField(
@@ -75,18 +75,18 @@ class MappingForm(ColumnsForm):
         self.initial.setdefault("label_columns", list(wide.values()))
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The columns of single raters stand below the column of labels."""
+        """Return the groups, with single raters' columns below the label column."""
         arguments, (title, votes), *rest = super().groups()
         return [arguments, (title, [*votes, self["label_columns"]]), *rest]
 
     def more_columns(self) -> dict[str, str]:
-        """A field for each column that holds one rater's labels."""
+        """Return a field for each column that holds one rater's labels."""
         return {
             f"{LABELS_OF}{column}": column for column in self.cleaned_data.get("label_columns", ())
         }
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
-        """Arguments, votes, details."""
+        """Return the groups of fields: arguments, votes, details."""
         return (
             (_("Arguments"), ARGUMENT_FIELDS),
             (_("Labels (both label and rater, or neither)"), VOTE_FIELDS),
@@ -94,7 +94,7 @@ class MappingForm(ColumnsForm):
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """In the words of the reader that will use them."""
+        """Return the problems of a mapping, in the words of the reader that uses it."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_mapping(self.columns, mapping, has_rater=has_rater)
 
@@ -103,10 +103,10 @@ class MappingForm(ColumnsForm):
 
 
 class TableImportForm(ImportColumnsForm):
-    """Arguments, and votes on them where label and rater are chosen."""
+    """Question on the columns of arguments, and of votes if label and rater are chosen."""
 
     def note(self) -> Any:
-        """That nothing is left to choose, or that labels need a rater."""
+        """Return a note that everything is set, or that labels need a rater."""
         columns, rows = self.preview.columns, self.preview.rows
         if is_own_export(columns):
             return _(
@@ -123,5 +123,5 @@ class TableImportForm(ImportColumnsForm):
         return text % labels[0]
 
     def form(self, data: Any) -> MappingForm:
-        """One choice of column per field."""
+        """Return the form with one column choice per field."""
         return MappingForm(data, **self.about_columns, initial=self.initial())

@@ -1,4 +1,4 @@
-"""Small invented files of every format of this paper, and how each format is recognised."""
+"""Small invented sample files of every format, and the recognition of each format."""
 
 import io
 
@@ -117,7 +117,7 @@ SAMPLES = {
 
 
 def fits_toloka(look: Look) -> str:
-    """Columns of a pool's export."""
+    """Recognise the columns of a Toloka pool's export."""
     has_output = any(name.startswith("OUTPUT:") for name in look.columns)
     if not has_output or not look.has("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"):
         return ""
@@ -125,14 +125,14 @@ def fits_toloka(look: Look) -> str:
 
 
 def fits_experts(look: Look) -> str:
-    """A workbook whose first sheet has the columns of the experts."""
+    """Recognise a workbook whose first sheet has the experts' columns."""
     if look.kind != "xlsx" or not look.bare >= {"comparison", "arguments", "relevance"}:
         return ""
     return _("its first sheet has the columns comparison, arguments and relevance")
 
 
 def fits_final_labels(look: Look) -> str:
-    """Comparisons with labelled arguments."""
+    """Recognise comparisons with labelled arguments."""
     arguments = look.first.get("arguments")
     if not look.has("obj1", "obj2") or not isinstance(arguments, list):
         return ""
@@ -142,21 +142,21 @@ def fits_final_labels(look: Look) -> str:
 
 
 def fits_silver(look: Look) -> str:
-    """Comparisons with numbered arguments and answers."""
+    """Recognise comparisons with numbered arguments and answers."""
     if not look.has("object1", "object2", "arguments", "gpt_answers"):
         return ""
     return _("each record has numbered arguments and gpt_answers")
 
 
 def fits_gold(look: Look) -> str:
-    """Comparisons with a list of texts."""
+    """Recognise comparisons with a list of texts."""
     if not look.has("object1", "object2") or not isinstance(look.first.get("comparison"), list):
         return ""
     return _("each record has a list of texts under comparison")
 
 
 def fits_answers(look: Look) -> str:
-    """One answer a record, not judged."""
+    """Recognise one unscored answer per record."""
     is_text = isinstance(look.first.get("comparison"), str)
     if look.kind != "json" or not is_text or not look.has("object1", "object2"):
         return ""
@@ -166,7 +166,7 @@ def fits_answers(look: Look) -> str:
 
 
 def fits_questions(look: Look) -> str:
-    """Two objects a row, and nothing that only arguments or answers have."""
+    """Recognise two objects per row without columns specific to arguments or answers."""
     columns = question_columns(look.columns)
     if not {"object1", "object2"} <= set(columns) or look.bare & {"text", "comparison", "label"}:
         return ""
@@ -179,7 +179,7 @@ def fits_questions(look: Look) -> str:
 
 
 def fits_table(look: Look) -> str:
-    """Two objects and a sentence a row."""
+    """Recognise two objects and a sentence per row."""
     if is_own_export(look.columns):
         return _("its columns are those of a votes export of this site")
     mapping = guess_mapping(look.columns, look.rows)

@@ -1,4 +1,4 @@
-"""Many questions at once, from a file or pasted, through the usual import."""
+"""Import of many questions, from a file or pasted text."""
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -17,7 +17,7 @@ from cqa_site.web.limits import TooLarge, is_too_large
 @csrf_exempt  # checked in _question_list, once the size is known: reading the token reads the body
 @study_page(*RESEARCHERS)
 def question_list(request: StudyRequest, study: Study) -> HttpResponse:
-    """Take a list of questions in, from a file or pasted."""
+    """Import a list of questions, from a file or pasted text."""
     if request.method == "POST" and is_too_large(request):
         return too_large_page(request, study)
     return _question_list(request, study)

@@ -20,7 +20,7 @@ TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
 
 
 class RunForm(RunPlanForm):
-    """Everything a person chooses for a judge run over one campaign."""
+    """Form for a judge run over one campaign."""
 
     kind = KIND
     prompt_kinds = (SINGLE, BATCH)
@@ -51,7 +51,7 @@ class RunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A limit that would do for a whole batch, if the chosen one is tight; else None."""
+        """Sufficient token limit for a whole batch if the chosen one is tight; else None."""
         data = self.cleaned_data
         if data["prompt"].kind != BATCH or not data["max_tokens"]:
             return None
@@ -60,7 +60,7 @@ class RunForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Which sentences of the campaign, on its scale."""
+        """Selected sentences of the campaign, and its scale."""
         data = self.cleaned_data
         return target_of(
             self.campaign,
@@ -74,7 +74,7 @@ class RunForm(RunPlanForm):
 
 
 class TrainingForm(forms.Form):
-    """The campaign itself, or another one of its study with the same label scale."""
+    """Form for the source of labels: the campaign, or another with the same scale."""
 
     source = forms.ModelChoiceField(
         label=_("Final labels from"),
@@ -98,5 +98,5 @@ class TrainingForm(forms.Form):
         vars(self.fields["source"]).update(empty_label=_("this round"))
 
     def clean_source(self) -> Campaign:
-        """Nothing chosen means the campaign itself."""
+        """Return the selected campaign, by default the campaign itself."""
         return self.cleaned_data["source"] or self.campaign

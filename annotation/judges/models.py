@@ -1,4 +1,4 @@
-"""Labels by machines: language models through runs, and classifiers trained here.
+"""Labels by machines: language models in runs, and classifiers trained here.
 
 They stay apart from people's votes: a machine's label is never counted as a vote, and
 nothing of it reaches an annotator.
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class RelevanceRun(models.Model):
-    """Which campaign a run judges, and as which rater it counts in statistics."""
+    """The campaign that a run judges, and its rater in statistics."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="relevance")
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judge_runs")
@@ -27,7 +27,7 @@ class TrainedJudge(models.Model):
     """One version of a classifier trained on a campaign's final labels, or of its cold start."""
 
     class Kind(models.TextChoices):
-        """What it works from."""
+        """Training data of a version."""
 
         TRAINED = "trained", _("Trained on final labels")
         COLD = "cold", _("The guideline alone, before labels")
@@ -62,7 +62,7 @@ class TrainedJudge(models.Model):
 
 
 class JudgeLabel(models.Model):
-    """One machine's word on one argument: a label, or the reason why there is none."""
+    """One machine's label of one argument, or the reason that there is no label."""
 
     campaign = models.ForeignKey(
         "annotation.Campaign", models.CASCADE, related_name="judge_labels", db_index=False

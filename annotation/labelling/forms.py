@@ -1,4 +1,4 @@
-"""Forms of campaigns, guidelines and labels."""
+"""Forms for campaigns, guidelines and labels."""
 
 import math
 from dataclasses import fields as dataclass_fields
@@ -41,21 +41,21 @@ WHICH = [
 
 
 def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]]:
-    """Arguments with labels on which people of the study agreed, by the scale of the guideline."""
+    """Return arguments with labels on which people agreed, by the guideline's scale."""
     if guideline is None or LABELS.agreed is None:
         return []
     return LABELS.agreed(study, guideline.values)
 
 
 def proposed_controls(arguments: int, known: int) -> dict[str, int]:
-    """One control item for each usual block as far as known labels reach; without any, none."""
+    """Return one control item per block of default size, limited to known labels; else none."""
     block = CampaignForm.base_fields["block_size"].initial
     controls = min(known, math.ceil(arguments / block))
     return {"known": controls, "controls_per_block": 1 if controls else 0}
 
 
 class CampaignForm(RoundPlanForm):
-    """Everything a draft campaign decides, apart from its items."""
+    """Form for a draft campaign, apart from its items."""
 
     kind = LABELS
     advanced = (
@@ -180,24 +180,24 @@ class CampaignForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """The newest guideline; no control items, as none are marked yet."""
+        """Return the defaults: newest guideline, no control items, as none are marked yet."""
         newest = study.guidelines.first()
         return {"guideline": newest and newest.public_id, "controls_per_block": 0}
 
     def clean(self) -> dict[str, Any]:
-        """Keep room for ordinary items."""
+        """Reserve room for ordinary items in each block."""
         data = super().clean() or {}
         if data.get("controls_per_block", 0) >= data.get("block_size", 2):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
         return data
 
     def plan(self) -> LabelPlan:
-        """The cleaned fields as the action takes them."""
+        """Return the cleaned fields as a plan."""
         data = {"name": "", **self.cleaned_data}
         return LabelPlan(**{field.name: data[field.name] for field in dataclass_fields(LabelPlan)})
 
     def measure(self) -> Extent:
-        """Ordinary items for so many people each, and the control items that these meet."""
+        """Return the size: ordinary items with their votes, and the control items they bring."""
         plan = self.plan()
         ordinary, controls = self.items()
         blocks = math.ceil(ordinary / max(1, plan.block_size - plan.controls_per_block))
@@ -211,14 +211,14 @@ class CampaignForm(RoundPlanForm):
         )
 
     def items(self) -> tuple[int, int]:
-        """Ordinary items and control items of the draft."""
+        """Return the numbers of ordinary and control items of the draft."""
         items = Item.objects.filter(campaign=self.round)
         controls = items.filter(control_label__isnull=False).count()
         return items.count() - controls, controls
 
 
 class NewCampaignForm(CampaignForm):
-    """A campaign with the items it begins with; a program and a draft name them one by one."""
+    """Form for a campaign with its initial items; API requests and drafts list them one by one."""
 
     groups: ClassVar[Groups] = (
         (lazy("Arguments to label"), (("which", "sample"), ("known",))),
@@ -247,11 +247,11 @@ class NewCampaignForm(CampaignForm):
 
     @cached_property
     def agreed(self) -> list[tuple[int, int]]:
-        """Arguments whose label is known because people agreed."""
+        """Arguments with a known label, because people agreed."""
         return agreed_on(self.study, self.cleaned_data.get("guideline"))
 
     def clean(self) -> dict[str, Any]:
-        """No more control items than there are agreed labels."""
+        """Allow at most as many control items as agreed labels."""
         data = super().clean()
         if data.get("known", 0) > len(self.agreed):
             sentence = _(
@@ -261,7 +261,7 @@ class NewCampaignForm(CampaignForm):
         return data
 
     def planned(self, **about: Any) -> Campaign:
-        """Make the campaign with its items."""
+        """Create the campaign with its items."""
         data = self.cleaned_data
         known = self.agreed if data["known"] else ()
         take = Take(data["which"], data["sample"], known, data["known"])
@@ -269,11 +269,11 @@ class NewCampaignForm(CampaignForm):
 
     @property
     def picks_later(self) -> bool:
-        """Whether somebody picks the arguments by hand."""
+        """Whether the arguments are selected by hand later."""
         return bool(self.cleaned_data["which"] == LATER)
 
     def items(self) -> tuple[int, int]:
-        """Ordinary items and control items as they would be taken."""
+        """Return the numbers of ordinary and control items to draw."""
         controls, sample = self.cleaned_data["known"], self.cleaned_data["sample"]
         arguments = arguments_of(self.study, self.cleaned_data["which"])
         # Those drawn as control items are not taken a second time.
@@ -283,7 +283,7 @@ class NewCampaignForm(CampaignForm):
 
 
 class PickForm(forms.Form):
-    """Which arguments of the study become items."""
+    """Form for the arguments that become items."""
 
     comparisons = forms.ModelMultipleChoiceField(
         label=lazy("Comparisons"),
@@ -310,7 +310,7 @@ class PickForm(forms.Form):
 
 
 class ControlForm(forms.Form):
-    """The known label of one item, or none."""
+    """Form for the known label of one item, or none."""
 
     label = forms.TypedChoiceField(
         label=lazy("Known label"), required=False, coerce=int, empty_value=None
@@ -322,7 +322,7 @@ class ControlForm(forms.Form):
 
 
 class GuidelineForm(forms.ModelForm):
-    """Text and label scale; saving always makes a new version."""
+    """Form for text and label scale; saving always creates a new version."""
 
     class Meta:
         model = Guideline
@@ -364,7 +364,7 @@ class GuidelineForm(forms.ModelForm):
 
 
 class AnswerForm(forms.Form):
-    """One answer: a label, or a reason to skip; with or without script the same fields."""
+    """One answer: a label, or a reason to skip; scripts and plain forms send the same fields."""
 
     item = forms.UUIDField()
     client_key = forms.CharField(max_length=64)
@@ -378,7 +378,7 @@ class AnswerForm(forms.Form):
     known = forms.CharField(max_length=64, required=False)
 
     def answer(self) -> SubmittedLabel:
-        """The cleaned fields as the action takes them."""
+        """Return the cleaned fields as an answer."""
         data = self.cleaned_data
         return SubmittedLabel(
             client_key=data["client_key"],

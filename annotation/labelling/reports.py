@@ -1,4 +1,4 @@
-"""What the votes show of items, and invariants of labelling; each finding is one sentence."""
+"""Findings from votes on items, and invariants of labelling; each finding is one sentence."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ LEAST_SKIPS = 2
 
 
 def skipped_by_all(campaign: Campaign) -> QuerySet[Item]:
-    """Items still asked about that two people or more skipped and nobody labelled."""
+    """Return active items that at least two people skipped and nobody labelled."""
     rows = Assignment.objects.filter(campaign=campaign).order_by()
     skips = rows.filter(state=Assignment.State.SKIPPED).values("item")
     often = skips.annotate(number=Count("pk")).filter(number__gte=LEAST_SKIPS).values("item")
@@ -20,7 +20,7 @@ def skipped_by_all(campaign: Campaign) -> QuerySet[Item]:
 
 
 def label_violations() -> Iterator[str]:
-    """Yield every broken invariant of labelling, which the engine of rounds asks for."""
+    """Yield every broken invariant of labelling, as required by the engine of rounds."""
     yield from _slots_without_their_answer()
     yield from _answers_without_their_slot()
     yield from _items_over_their_votes()

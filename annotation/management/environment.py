@@ -1,4 +1,4 @@
-"""What a command works in: a study, or a database for one computation."""
+"""Environment of a command: a study, or a database for one computation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -20,7 +20,7 @@ from cqa_site.people.models import Study, User
 
 
 def add_study_arguments(parser: CommandParser) -> None:
-    """Which study, whether to make it, and who gets into it."""
+    """Add arguments for the study, its creation and its member."""
     parser.add_argument("--study", required=True, help="name or id of the study")
     parser.add_argument("--create-study", action="store_true", help="create it if it is missing")
     parser.add_argument(
@@ -34,7 +34,7 @@ def add_study_arguments(parser: CommandParser) -> None:
 
 @contextmanager
 def opened_study(command: BaseCommand, options: dict[str, Any]) -> Iterator[Study]:
-    """As `study_of`; a new study goes again when the command fails or only looks."""
+    """Yield the study as `study_of`; a new one is removed on failure or in a dry run."""
     is_new = find_study(options["study"]) is None
     with transaction.atomic() if is_new else nullcontext():
         study, message = _found_or_made(options)
@@ -46,7 +46,7 @@ def opened_study(command: BaseCommand, options: dict[str, Any]) -> Iterator[Stud
 
 
 def study_of(command: BaseCommand, options: dict[str, Any]) -> Study:
-    """The study of that id or name; made by that name if asked, with a member."""
+    """Return the study with that id or name; created on request, with a member."""
     study, message = _found_or_made(options)
     if message:
         command.stdout.write(message)
@@ -54,7 +54,7 @@ def study_of(command: BaseCommand, options: dict[str, Any]) -> Study:
 
 
 def _found_or_made(options: dict[str, Any]) -> tuple[Study, str]:
-    """The study, and what to say about who got into it."""
+    """Return the study, and a message about who was added to it."""
     study = find_study(options["study"])
     member = _person(options["member"]) if options.get("member") else None
     if study is None and not options.get("create_study"):
@@ -74,7 +74,7 @@ def _found_or_made(options: dict[str, Any]) -> tuple[Study, str]:
 
 
 def find_study(wanted: str) -> Study | None:
-    """The one study of that id or name."""
+    """Return the only study with that id or name, or None."""
     try:
         studies = list(Study.objects.filter(public_id=UUID(wanted)))
     except ValueError:
@@ -121,7 +121,7 @@ DEFAULT = "default"
 
 @contextmanager
 def throwaway_database() -> Iterator[None]:
-    """Put an empty, migrated SQLite database in memory in place of the configured one.
+    """Replace the configured database by an empty, migrated SQLite database in memory.
 
     Only this thread sees it. The configured database is neither read nor
     written, and background work runs in place instead of ringing a worker.

@@ -45,19 +45,19 @@ from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_judge, 
 
 
 def relevance(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Every figure of the released votes, labels and answers."""
+    """Compute every figure of the released votes, labels and answers."""
     choices = Choices(options["min_accuracy"], dict(options["control_label"]))
     figures = _computed(lambda: reproduce_relevance(data, choices))
     return Reproduction(figures, layouts(), is_imported=True)
 
 
 def judge(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """A judge trained on the released labels, on pairs held back."""
+    """Train a judge on the released labels and evaluate it on held-out pairs."""
     return Reproduction(_computed(lambda: reproduce_judge(data, say)), is_imported=True)
 
 
 def _computed(compute: Callable[[], list[PaperFigure]]) -> tuple[PaperFigure, ...]:
-    """Compute in a database that exists only for this; the configured one is not touched."""
+    """Compute in a temporary database; the configured one is not touched."""
     try:
         with throwaway_database():
             return tuple(compute())
@@ -74,7 +74,7 @@ RECIPE = "sound recipe: statements and citations as a reader sees them, citation
 
 
 def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproduction:
-    """Votes of the newest campaign that people voted in, and every group of answers."""
+    """Compute figures for the newest campaign with votes by people, and every group of answers."""
     study = find_study(name)
     if study is None:
         raise CommandError(f"There is no study “{name}”.")
@@ -104,7 +104,7 @@ def _voted(study: Study) -> Campaign | None:
 
 
 def _answers(study: Study) -> dict[str, dict[Key, ReproducedValue]]:
-    """Row of table 3 → place of each of its figures → by the paper's recipe, and by ours."""
+    """Map row of table 3 → place of each figure → value by the paper's recipe and by ours."""
     run = judge_runs(study).first()
     paper, sound = (compute_groups(study, mode, run) for mode in (PAPER, SOUND))
     ours = {_name(group): group for group in sound}

@@ -43,7 +43,7 @@ OTHER_SCORES = "the released answers and labels give the other value; the reason
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A figure: the key of its value, where it stands, and what is printed."""
+    """A published figure: key of its value, place, and printed text."""
 
     key: str
     table: str
@@ -195,12 +195,12 @@ def table_3() -> TableLayout:
 
 
 def answers_place(row: str, column: str) -> Key:
-    """Where a figure of table 3 stands."""
+    """Return the place of a figure in table 3."""
     return TABLE_3, f"{row}, {COLUMNS[column]}"
 
 
 def answers_layout(rows: Mapping[str, Sequence[Key]]) -> TableLayout:
-    """Table 3 with these rows, each with a place for every column."""
+    """Return the layout of table 3 with these rows, and a place for every column."""
     return TableLayout(
         name="relevance-3",
         caption="Faithfulness of edited (gold) and machine-written (silver) answers to their "
@@ -215,7 +215,7 @@ def answers_layout(rows: Mapping[str, Sequence[Key]]) -> TableLayout:
 
 
 def votes_layout(caption: str) -> TableLayout:
-    """The crowd's figures that the paper gives in its text, one a line."""
+    """Return a layout of the crowd's figures given in the paper's text, one per line."""
     return _listed("relevance-votes", caption, (VOTES, CROWD, CONTROLS, KEPT, LABELS))
 
 
@@ -231,7 +231,7 @@ def _listed(name: str, caption: str, tables: tuple[str, ...]) -> TableLayout:
 
 
 def layouts() -> tuple[TableLayout, ...]:
-    """The paper's table, and its figures outside tables."""
+    """Return the layouts of the paper's table, and of its figures outside tables."""
     return (
         votes_layout("The crowd's votes and their results."),
         _listed("relevance-raters", "Experts and GPT-4.", (EXPERTS, MODEL)),
@@ -245,7 +245,7 @@ def compare_values(
     *,
     recipes: Mapping[str, str] | None = None,
 ) -> list[PaperFigure]:
-    """Printed, released and own values of every figure; ``recipes``: what ours change, by key."""
+    """Compare printed, released and own values; ``recipes`` maps keys to changes in ours."""
     changes = recipes or {}
     values = {
         figure.place: ReproducedValue(
@@ -259,7 +259,7 @@ def compare_values(
 
 
 def measured(value: Any) -> MeasuredFigure | None:
-    """One number or several as a figure holds them; nothing for none."""
+    """Wrap one or several numbers as a figure; None without a value."""
     if value in (None, ()):
         return None
     return MeasuredFigure(value if isinstance(value, tuple) else (value,))
@@ -286,7 +286,7 @@ VOTE_ROWS = {
 
 @dataclass(frozen=True)
 class Sources:
-    """The imported campaigns: the crowd's, the experts' batches and controls, the released."""
+    """Imported campaigns: the crowd's, the experts' batches and controls, the released labels."""
 
     crowd: Campaign
     batches: tuple[Campaign, ...]
@@ -295,7 +295,7 @@ class Sources:
 
 
 def crowd_rows(campaign: Campaign) -> pd.DataFrame:
-    """Every assignment of a campaign, answered or not, as `methods.relevance_paper` takes it."""
+    """Return all assignments of a campaign, answered or not, for `methods.relevance_paper`."""
     assignments = campaign.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
     rows = pd.DataFrame(assignments, columns=list(VOTE_ROWS))
     rows["pair"] = list(zip(rows.pop("object1"), rows.pop("object2"), strict=True))
@@ -308,12 +308,12 @@ def crowd_rows(campaign: Campaign) -> pd.DataFrame:
 
 
 def crowd_values(crowd: Campaign, min_accuracy: float) -> Values:
-    """Sizes, agreement, control accuracy and majority labels of the crowd's votes."""
+    """Return sizes, agreement, control accuracy and majority labels of the crowd's votes."""
     return paper.crowd_values(crowd_rows(crowd), min_accuracy)
 
 
 def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
-    """How many majority and final labels equal a released label."""
+    """Count the majority and final labels that equal a released label."""
     rater = Rater.objects.get(study=sources.released.study_id, kind=Rater.Kind.REFERENCE)
     released = labels_of_rater(sources.released, rater).copies
     rows = FinalLabel.objects.filter(campaign=sources.crowd, argument__in=released)
@@ -326,20 +326,20 @@ def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
 
 
 def expert_values(controls: Campaign, batches: Iterable[Campaign]) -> Values:
-    """Agreement of the experts on their control sheet and where their batches overlap."""
+    """Return the experts' agreement on their control sheet and where their batches overlap."""
     together = pd.concat([vote_table(campaign) for campaign in batches])
     return paper.expert_values(vote_table(controls), together)
 
 
 def model_values(released: Campaign) -> Values:
-    """Agreement of the model's labels with the released ones."""
+    """Return the agreement of the model's labels with the released ones."""
     names = {Rater.Kind.MODEL: "model", Rater.Kind.REFERENCE: "final"}
     labels = pd.concat([vote_table(released), machine_table(released)])
     return paper.model_values(labels.assign(rater=labels["rater_kind"].map(names)))
 
 
 def relabel_controls(crowd: Campaign, labels: dict[str, int]) -> list[str]:
-    """Give control items of the crowd another known label; returns the ids that are none."""
+    """Change known labels of the crowd's control items; return ids that are not control items."""
     missing = []
     for task, label in labels.items():
         controls = Item.objects.filter(campaign=crowd, external_id=task)
@@ -352,7 +352,7 @@ def relabel_controls(crowd: Campaign, labels: dict[str, int]) -> list[str]:
 
 
 def cited_answers(study: Study, kind: str) -> list[CitingAnswer]:
-    """Every answer by a kind of system; one without a list has no arguments."""
+    """Return every answer by a kind of system; one without a list has no arguments."""
     answers = Answer.objects.filter(study=study, system__kind=kind)
     answers = answers.select_related("question__comparison")
     lists = {answer.argument_list_id for answer in answers if answer.argument_list_id}

@@ -1,4 +1,4 @@
-"""Reproduce the relevance paper, and train a judge, from the released files."""
+"""Reproduction of the relevance paper, and training of a judge, from the released files."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,23 +65,23 @@ CAMPAIGNS = {"toloka": "Crowd", "expert_workbook": "Experts", "final_labels": "R
 
 
 class DataMissing(Exception):
-    """A released file is not where it was looked for."""
+    """A released file is missing from its expected place."""
 
 
 class NoSuchControl(Exception):
-    """A relabelled item is no control item of the crowd."""
+    """A relabelled item is not a control item of the crowd."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the person wants done differently from the paper."""
+    """User's deviations from the paper's settings."""
 
     min_accuracy: float = 0.5
     control_labels: dict[str, int] = field(default_factory=dict)
 
 
 def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
-    """Compute every figure twice: straight from the files, and from what their import stored.
+    """Compute every figure twice: directly from the files, and from their import.
 
     Uses the current database, which should be a throw-away one.
     """
@@ -103,7 +103,7 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
 
 
 def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict[str, Any]:
-    """The same figures without importer and database, for control labels as released."""
+    """Compute the figures without importer and database, with control labels as released."""
     votes, experts, final, *silver, edited = (path for _kind, path in files)
     gold, machine = read_answers(edited, silver, final)
     return release_values(votes, experts, final, min_accuracy=choices.min_accuracy) | (
@@ -112,7 +112,7 @@ def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict
 
 
 def _embedder() -> Embed | None:
-    """Sentence vectors by the packaged model, each text once; None without its packages."""
+    """Return the packaged model's embedder, caching each text; None without its packages."""
     if not embeddings_available():
         return None
     embedder = SentenceEmbedder()
@@ -127,7 +127,7 @@ def _embedder() -> Embed | None:
 
 
 def find_files(data: Path) -> Files:
-    """The released files below a folder, or in its subfolder ``relevance``."""
+    """Find the released files in a folder or its subfolder ``relevance``."""
     folder = data / "relevance" if (data / "relevance").is_dir() else data
     files: Files = [
         (kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES
@@ -139,7 +139,7 @@ def find_files(data: Path) -> Files:
 
 
 def import_all(study: Study, files: Files) -> list[ImportOutcome]:
-    """Import every file as its page or command would."""
+    """Import every file like its page or command would."""
     return [
         import_path(
             study=study,
@@ -158,7 +158,7 @@ def _paths(files: Files, wanted: str) -> list[Path]:
 
 
 def study_values(study: Study, choices: Choices) -> dict[str, Any]:
-    """Every figure of the imported campaigns; settles the crowd's final labels on the way."""
+    """Compute every figure of the imported campaigns; settles the crowd's final labels."""
     sources = _sources(study)
     missing = relabel_controls(sources.crowd, choices.control_labels)
     if missing:
@@ -183,7 +183,7 @@ def _sources(study: Study) -> Sources:
 
 
 def _settled_values(sources: Sources) -> dict[str, Any]:
-    """Final labels with the experts over the majority, then with ties as released."""
+    """Compare final labels with experts over the majority, then with ties as released."""
     crowd = sources.crowd
     crowd.overridden_by.set(sources.batches[:OVERRIDING])
     recompute_final_labels(crowd)
@@ -220,7 +220,7 @@ TRAINED = "judge trained here, out of fold"
 
 
 def reproduce_judge(data: Path, say: Say) -> list[PaperFigure]:
-    """Compute every figure in the current database, which should be a throw-away one.
+    """Compute every figure in the current database, which should be a temporary one.
 
     Raises DataMissing, ImportRefused, and JobRefused where nothing can be trained.
     """

@@ -1,4 +1,4 @@
-"""Exclude and reinstate raters, one or many, and change control items."""
+"""Exclusion and reinstatement of raters, one or many, and changes of control items."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -22,11 +22,11 @@ from cqa_site.rounds.queue import place_for
 
 
 class ControlNotValid(Exception):
-    """The item is no control item, or the label is not on the scale."""
+    """The item is not a control item, or the label is not on the scale."""
 
 
 def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
-    """Apply the campaign's rule to one rater, say after each block they finish.
+    """Apply the campaign's rule to one rater, for example after each completed block.
 
     Acts only while the answers show an accuracy below the mark, however often
     the rule has looked; takes an automatic step back once they no longer do,
@@ -39,7 +39,7 @@ def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
 
 @transaction.atomic
 def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
-    """Leave the rater's labels out of every figure; without an actor it is the rule's decision.
+    """Exclude the rater's labels from every figure; without an actor, by the campaign's rule.
 
     In a round that still runs, others get the rater's places: the labels stay
     as extras, items merely reserved go back.
@@ -50,7 +50,7 @@ def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User 
 
 @transaction.atomic
 def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
-    """Count the rater's labels again and serve them items; also ends a pause.
+    """Count the rater's labels again and resume serving items; this also ends a pause.
 
     Labels whose place nobody took in the meantime hold one again, the others
     stay extras.
@@ -64,7 +64,7 @@ def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: Use
 def decide_one(
     *, campaign: Campaign, rater: Rater, decision: str, reason: str, actor: User | None
 ) -> Place | None:
-    """Decide about one rater; the caller has the labels recomputed unless it is None.
+    """Decide about one rater; unless it returns None, the caller must recompute the labels.
 
     Imported raters may not have a place yet.
     """
@@ -79,7 +79,7 @@ def decide_one(
 def replace_control_label(
     *, campaign: Campaign, item: Item, label: int | None, reason: str, actor: User
 ) -> None:
-    """Give a control item another known label, or retire it with None; then apply the rule anew.
+    """Change a control item's known label, or retire it with None; then reapply the rule.
 
     The label it came with stays in ``imported_control_label``. A retired
     control is served no more and its answers count nowhere; giving it a label
@@ -151,7 +151,7 @@ def _describe(record: ControlRecord) -> str:
 def exclude_below(
     *, campaign: Campaign, below: float, rule: str, reason: str, actor: User
 ) -> Exclusion | None:
-    """Exclude whoever counts and is below; None, and nothing is kept, where that is nobody.
+    """Exclude all counted raters below a threshold; return None, storing nothing, if none is.
 
     ``below`` is a share of right answers on control items, 0 to 1; who has exactly this share
     stays. ``rule`` is one of `Exclusion.Rule`: the share itself, or its interval's upper bound.
@@ -175,7 +175,7 @@ def exclude_below(
 
 @transaction.atomic
 def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
-    """Let in again whom it excluded, but nobody who was decided about since; None if undone."""
+    """Reinstate excluded raters, except any decided on since; return None if already undone."""
     rows = Exclusion.objects.filter(pk=exclusion.pk, undone_at__isnull=True)
     if not rows.update(undone_at=timezone.now()):
         return None

@@ -1,4 +1,4 @@
-"""Forms of the quality pages: decisions with their reasons."""
+"""Forms for the quality pages: decisions with their reasons."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +8,7 @@ from cqa_site.web.pages import offer
 
 
 class ReasonForm(forms.Form):
-    """Why a rater is excluded or reinstated; goes into the log."""
+    """Form for the reason to exclude or reinstate a rater; it is logged."""
 
     reason = forms.CharField(
         label=_("Reason"),
@@ -19,14 +19,14 @@ class ReasonForm(forms.Form):
 
 
 class BelowForm(forms.Form):
-    """Below which control accuracy everybody is left out, and what that is measured by."""
+    """Form for the control accuracy below which raters are excluded, and its measure."""
 
     below = forms.FloatField(label=_("Control accuracy below"), min_value=0, max_value=1)
     rule = forms.ChoiceField(label=_("Rule"), choices=Exclusion.Rule.choices)
 
 
 class ControlChangeForm(ReasonForm):
-    """Another known label for a control item, or none: the item is retired."""
+    """Form for a control item's new known label; no label retires the item."""
 
     RETIRE = "retire"
     label = forms.ChoiceField(label=_("Known label"), widget=forms.RadioSelect)
@@ -39,7 +39,7 @@ class ControlChangeForm(ReasonForm):
 
     @property
     def new_label(self) -> int | None:
-        """The label chosen; None to retire."""
+        """Chosen label; None to retire the item."""
         chosen = self.cleaned_data["label"]
         return None if chosen == self.RETIRE else int(chosen)
 

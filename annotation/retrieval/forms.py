@@ -1,4 +1,4 @@
-"""Forms of corpora, of the CAM service, and of searches for arguments."""
+"""Forms for corpora, the CAM service, and searches for arguments."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ LONGEST_ASPECT = 100
 
 
 class CorpusForm(forms.Form):
-    """A file of sentences and what to call it."""
+    """Form for a file of sentences and its name."""
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
     file = forms.FileField(label=lazy("File"), max_length=255)
@@ -37,13 +37,13 @@ class CorpusForm(forms.Form):
         self.fields["file"].widget.attrs["accept"] = ".txt,.csv,.tsv,.jsonl,.ndjson,.json,.xlsx"
 
     def refuse_size(self) -> None:
-        """Say that the file is too large."""
+        """Report that the file is too large."""
         limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.add_error("file", _("The limit is %s. Split this file.") % limit)
 
 
 class CorpusColumnsForm(forms.Form):
-    """Which column of a table is the sentence, and which its address."""
+    """Form for the sentence and address columns of a table."""
 
     text = forms.ChoiceField(label=lazy("Sentence"))
     url = forms.ChoiceField(label=lazy("Source address"), required=False)
@@ -61,7 +61,7 @@ class CorpusColumnsForm(forms.Form):
             del self.fields["text"], self.fields["url"]
 
     def clean(self) -> dict:
-        """One column cannot be both."""
+        """Require different columns for sentence and address."""
         data = super().clean() or {}
         if data.get("text") and data.get("text") == data.get("url"):
             self.add_error("url", _("The sentence itself is in this column."))
@@ -69,7 +69,7 @@ class CorpusColumnsForm(forms.Form):
 
 
 class ServiceForm(forms.Form):
-    """Where the study's CAM service is."""
+    """Form for the address of the study's CAM service."""
 
     address = forms.CharField(
         label=lazy("Address"),
@@ -87,7 +87,7 @@ class ServiceForm(forms.Form):
         ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 
     def clean_address(self) -> str:
-        """An address that requests can be sent to, with known placeholders in its path only."""
+        """Require a valid address for requests, with known placeholders in its path only."""
         address = self.cleaned_data["address"].strip()
         if not address:
             return ""
@@ -108,14 +108,14 @@ class ServiceForm(forms.Form):
 
 
 class ComparisonForm(forms.ModelForm):
-    """Two objects to find arguments for; whether the study has them already is no fault."""
+    """Form for two objects to find arguments for; they may already exist in the study."""
 
     class Meta:
         model = Comparison
         fields = ["object1", "object2"]
 
     def clean(self) -> dict:
-        """Two different objects, without white space around them."""
+        """Require two different objects, stripped of white space."""
         data = super().clean() or {}
         if data.get("object1") and data.get("object1") == data.get("object2"):
             self.add_error("object2", _("Enter two different objects."))
@@ -123,7 +123,7 @@ class ComparisonForm(forms.ModelForm):
 
 
 class SearchForm(forms.Form):
-    """What to look for in the corpora of a study."""
+    """Form for a search in the corpora of a study."""
 
     corpus = forms.ModelChoiceField(
         label=lazy("Corpus"),
@@ -152,18 +152,18 @@ class SearchForm(forms.Form):
         self.fields["most"].widget.attrs["placeholder"] = "50"
 
     def clean_aspect(self) -> str:
-        """An aspect has a word, if it is there at all."""
+        """Require a word in the aspect, if given."""
         aspect = self.cleaned_data["aspect"]
         if aspect and not words_of(aspect):
             raise ValidationError(_("Enter at least one letter or digit."))
         return aspect
 
     def clean_most(self) -> int:
-        """Fifty, unless something else is asked for."""
+        """Return the requested number, by default fifty."""
         return self.cleaned_data["most"] or 50
 
     def clean(self) -> dict:
-        """Make the query; names without letters cannot be looked for."""
+        """Build the query; names without letters or digits cannot be searched for."""
         data = super().clean() or {}
         if self.errors:
             return data
@@ -179,13 +179,13 @@ class SearchForm(forms.Form):
         return data
 
     def corpora(self) -> list[Corpus]:
-        """The chosen corpus, or all that are ready."""
+        """Return the chosen corpus, or all ready ones."""
         chosen = self.cleaned_data["corpus"]
         return [chosen] if chosen else list(ready_corpora(self.study))
 
 
 class CamForm(forms.Form):
-    """What to ask a CAM service about a comparison."""
+    """Form for a request to a CAM service about a comparison."""
 
     aspects = forms.CharField(
         label=lazy("Aspects"),
@@ -204,7 +204,7 @@ class CamForm(forms.Form):
     )
 
     def clean_aspects(self) -> list[str]:
-        """The aspects one by one, each once."""
+        """Return the distinct aspects."""
         parts = (" ".join(part.split()) for part in self.cleaned_data["aspects"].split(","))
         aspects = list(dict.fromkeys(part for part in parts if part))
         if len(aspects) > MOST_ASPECTS or any(len(part) > LONGEST_ASPECT for part in aspects):
@@ -216,5 +216,5 @@ class CamForm(forms.Form):
 
 
 def ready_corpora(study: Study):
-    """The corpora that can be searched."""
+    """Return the searchable corpora."""
     return study.corpora.filter(state=Corpus.State.READY, deleted_at__isnull=True)

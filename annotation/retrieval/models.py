@@ -1,4 +1,4 @@
-"""Where arguments come from: corpora of sentences, a CAM service, and what was taken over."""
+"""Sources of arguments: corpora, a CAM service, and the origin of each argument."""
 
 import uuid
 
@@ -12,7 +12,7 @@ class Corpus(models.Model):
     """Sentences of one uploaded file: uploaded → checked (dry run) → ready, or refused."""
 
     class State(models.TextChoices):
-        """Where the file stands; only a ready corpus is searched."""
+        """State of the file; only a ready corpus is searched."""
 
         CHECKING = "checking", _("Checking")
         CHECKED = "checked", _("Checked")
@@ -61,7 +61,7 @@ class Corpus(models.Model):
 
 
 class CorpusSentence(models.Model):
-    """One sentence, never changed; the search index follows by itself (migration 0005)."""
+    """One sentence, never changed; the search index updates itself (migration 0005)."""
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, related_name="sentences", db_index=False)
     text = models.TextField()
@@ -77,14 +77,14 @@ class CorpusSentence(models.Model):
 
 
 class CamService(models.Model):
-    """The CAM service a study asks."""
+    """A study's CAM service."""
 
     study = models.OneToOneField("people.Study", models.CASCADE, related_name="cam_service")
     address = models.CharField(_("address"), max_length=500)
 
 
 class CamRequest(models.Model):
-    """One request to a CAM service, and the sentences it brought, for choosing among them."""
+    """One request to a CAM service, and the returned sentences to choose from."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="cam_requests")
@@ -109,15 +109,15 @@ class CamRequest(models.Model):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an answer may still come."""
+        """Whether the reply is pending."""
         return self.found is None and bool(self.job and self.job.is_active)
 
 
 class ArgumentOrigin(models.Model):
-    """How an argument came into the study when it was found by a search."""
+    """Origin of an argument found by a search."""
 
     class Kind(models.TextChoices):
-        """What was searched."""
+        """Searched source."""
 
         CORPUS = "corpus", _("Corpus")
         CAM = "cam", _("CAM service")

@@ -1,4 +1,4 @@
-"""Pages of corpora and the CAM service, and of finding arguments by either."""
+"""Pages of corpora and the CAM service, and of finding arguments with either."""
 
 import re
 import uuid
@@ -42,7 +42,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def corpora(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the corpora beside the upload form and the address of the CAM service."""
+    """List the corpora, with the upload form and the address of the CAM service."""
     return _list_page(request, study)
 
 
@@ -50,7 +50,7 @@ def corpora(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def corpus_upload(request: StudyRequest, study: Study) -> HttpResponse:
-    """Take a file of sentences in, unless its size alone refuses it."""
+    """Upload a file of sentences, unless it is too large."""
     if is_too_large(request):
         return _too_large(request, study, CorpusForm({}))
     return _upload(request, study)
@@ -101,13 +101,13 @@ def _list_page(
 
 
 def corpora_of(study: Study) -> QuerySet[Corpus]:
-    """The corpora of a study that nobody deleted."""
+    """Return the study's corpora that are not deleted."""
     return study.corpora.filter(deleted_at__isnull=True)
 
 
 @study_page(*RESEARCHERS)
 def corpus(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
-    """Show what a look at the file found, or the loaded corpus."""
+    """Show the results of the file's check, or the loaded corpus."""
     return _corpus_page(request, study, _found(study, corpus_id))
 
 
@@ -135,7 +135,7 @@ def _corpus_page(
 
 
 def _counts(counts: dict) -> list[tuple[str, int]]:
-    """What a look at the file counted; kinds it has none of are left out."""
+    """Return the counts of the file's check, without zeros."""
     names = {
         "rows": _("Rows"),
         "sentences": _("Different sentences"),
@@ -151,7 +151,7 @@ def _counts(counts: dict) -> list[tuple[str, int]]:
 @study_page(*RESEARCHERS)
 @require_POST
 def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
-    """Look at the file again, with the columns that are chosen."""
+    """Check the file again, with the chosen columns."""
     row = _found(study, corpus_id)
     form = CorpusColumnsForm(request.POST, columns=row.found.get("columns", []))
     if not form.is_valid():
@@ -178,7 +178,7 @@ def corpus_load(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> Ht
 @study_page(*RESEARCHERS)
 @require_POST
 def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
-    """Delete a corpus; arguments that were taken from it stay."""
+    """Delete a corpus; arguments taken from it are kept."""
     row = _found(study, corpus_id)
     try:
         actions.request_deletion(corpus=row, actor=request.user)
@@ -192,7 +192,7 @@ def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def cam_service(request: StudyRequest, study: Study) -> HttpResponse:
-    """Keep the address of the study's CAM service."""
+    """Store the address of the study's CAM service."""
     form = ServiceForm(request.POST)
     if not form.is_valid():
         return _list_page(request, study, 422, service_form=form)
@@ -242,7 +242,7 @@ def find_start(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _count_arguments(rows: Iterable[Comparison]) -> None:
-    """Give each comparison of the page ``found``, in one query for all."""
+    """Set ``found`` of each comparison on the page, in one query."""
     counted = Argument.objects.filter(comparison__in=rows).order_by().values("comparison")
     counts = dict(counted.annotate(n=Count("pk")).values_list("comparison", "n"))
     for row in rows:
@@ -286,7 +286,7 @@ def comparison_or_404(study: Study, comparison_id: uuid.UUID) -> Comparison:
 @study_page(*RESEARCHERS)
 @require_POST
 def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
-    """Make arguments of the chosen sentences."""
+    """Make arguments from the chosen sentences."""
     comparison = comparison_or_404(study, comparison_id)
     keys = [key for key in chosen(request) if KEY.fullmatch(key)]
     arguments = retrieval_actions.take_corpus_sentences(
@@ -300,7 +300,7 @@ def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> 
 
 
 def chosen(request: StudyRequest) -> list[str]:
-    """What the ticked boxes stand for, or every sentence shown."""
+    """Return the values of the ticked boxes, or of every sentence shown."""
     return request.POST.getlist("all" if "everything" in request.POST else "chosen")[:MOST_HITS]
 
 
@@ -330,7 +330,7 @@ MOST_REQUESTS = 20
 
 @study_page(*RESEARCHERS)
 def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
-    """Ask the CAM service, and list what it was asked before."""
+    """Send a request to the CAM service, and list earlier requests."""
     comparison = comparison_or_404(study, comparison_id)
     form = CamForm(request.POST or None, initial={"aspects": request.GET.get("aspect", "")})
     if request.method == "POST" and form.is_valid():
@@ -358,7 +358,7 @@ def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> H
 def cam_request(
     request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
-    """Show what the CAM service answered, or how far it is."""
+    """Show the reply of the CAM service, or the progress of the request."""
     query = _request(study, comparison_id, request_id)
     sentences = query.found or []
     known = retrieval_actions.known_keys(
@@ -394,7 +394,7 @@ def _request(study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID) -> C
 def cam_take(
     request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
-    """Make arguments of the chosen sentences of an answer."""
+    """Make arguments from the chosen sentences of a reply."""
     query = _request(study, comparison_id, request_id)
     places = [int(place) for place in chosen(request) if re.fullmatch("[0-9]{1,4}", place)]
     arguments = retrieval_actions.take_cam_sentences(

@@ -23,7 +23,7 @@ NEWEST = 6
 
 
 def relevance_steps(study: Study) -> list[StudyStep]:
-    """Arguments, a round, people, labels, figures."""
+    """Return the steps: arguments, a round, people, labels, figures."""
     rounds = list(rounds_of(LABELS, study)[:NEWEST])
     voted = next((campaign for campaign in rounds if campaign.votes), None)
     opened = next(
@@ -74,7 +74,7 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
 
 
 def _annotators_step(study: Study, about: Any) -> StudyStep:
-    """Done only when as many people can label as each argument of the round asks for."""
+    """Return the annotators' step; done if there are as many as votes per argument."""
     members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
     wanted = about.votes_per_item if about.is_live else 1
     sentence = ngettext("%(count)s person can label", "%(count)s people can label", members)
@@ -101,7 +101,7 @@ def _annotators_step(study: Study, about: Any) -> StudyStep:
 
 
 def _members(study: Study) -> int:
-    """People with an account who can label; whoever came by a crowd link has one round alone."""
+    """Count account holders who can label; participants from crowd links have only one round."""
     people = study.memberships.filter(role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True)
     return people.filter(user__participant__isnull=True).count()
 
@@ -134,7 +134,7 @@ def _labels(study: Study, opened: Any | None) -> StudyStep:
 
 
 def _has_all(round_: Any) -> bool:
-    """Whether every label is in that was asked for."""
+    """Whether all requested labels are complete."""
     return round_.done >= round_.wanted if round_.is_live else round_.votes > 0
 
 
@@ -157,7 +157,7 @@ def _figures(study: Study, voted: Any | None) -> StudyStep:
 
 
 def _later(study: Study, title: str, text: str) -> StudyStep:
-    """A step that begins with a round."""
+    """Return a step that requires a round."""
     return step(
         study,
         title=title,
@@ -186,7 +186,7 @@ PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 
 def judge_steps(study: Study) -> list[StudyStep]:
-    """Labels of people, a model, a run, the comparison."""
+    """Return the steps: labels of people, a model, a run, the comparison."""
     from cqa_site.stats.alternative_annotator import ADVISED_HUMANS
 
     by_people = Assignment.objects.filter(

@@ -1,4 +1,4 @@
-"""Answers as people read them: headings, lists and citations; whatever else they hold is text."""
+"""Answers as headings, lists and citations; all other content is shown as text."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -21,7 +21,7 @@ register = template.Library()
 
 @register.simple_tag
 def answer_text(answer: Sequence[Piece] | str, list_place: int | None = None) -> SafeString:
-    """Show an answer whose text content stays, letter for letter, what is stored.
+    """Render an answer; its text content equals the stored text, letter for letter.
 
     ``list_place`` is the number on the page of the list of arguments that citations lead to.
     """

@@ -1,4 +1,4 @@
-"""Saying whose labels a page uses."""
+"""Template tag that names the labels a page uses."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.inclusion_tag("annotation/labelling/_label_source.html", takes_context=True)
 def labels_used(context: dict[str, Any]) -> dict[str, Any]:
-    """Name the campaign whose final labels the page shows, and lead to where one chooses."""
+    """Name the campaign whose final labels the page shows, and link to the choice."""
     study, request = context["study"], context.get("request")
     membership = getattr(request, "membership", None)
     # Whoever tries a work page sees it as those do who may not choose.

@@ -1,1 +1,1 @@
-"""Key point analysis of comments: what people say, how many, who, and when."""
+"""Key point analysis of comments: main points, their frequency, authors and dates."""

@@ -1,4 +1,4 @@
-"""Forms of key point analysis: what is analysed, what a page is narrowed to, and edits."""
+"""Forms of key point analysis: new analysis, filters, and edits."""
 
 import json
 from typing import Any
@@ -35,15 +35,15 @@ NOWHERE = "none"
 
 
 class CellField(forms.ModelChoiceField):
-    """A topic with its dataset."""
+    """Choice of a topic, labelled with its dataset."""
 
     def label_from_instance(self, obj: Any) -> str:
-        """Dataset and cell; a stance only where there is one."""
+        """Return dataset and cell; the stance only if there is one."""
         return f"{obj.dataset.name}: {obj if obj.stance else obj.topic}"
 
 
 class AnalysisForm(forms.Form):
-    """What is analysed, and by which scorers; empty ones are what is usual for the comments."""
+    """Topic and scorers of a new analysis; empty scorers use the default for the comments."""
 
     advanced = ("match_scorer", "quality_scorer", "setting")
 
@@ -87,14 +87,14 @@ class AnalysisForm(forms.Form):
 
 
 def _newest(cells: QuerySet[Cell]) -> Cell | None:
-    """The first topic of the newest dataset, of comments where there are any."""
+    """Return the first topic of the newest dataset; datasets with comments come first."""
     has_comments = Exists(Comment.objects.filter(cell=OuterRef("pk")))
     rows = cells.alias(has_comments=has_comments)
     return rows.order_by("-has_comments", "-dataset__created_at", "position").first()
 
 
 class NarrowForm(forms.Form):
-    """Which statements and comments a page shows and counts."""
+    """Filters for the statements and comments that a page shows and counts."""
 
     q = forms.CharField(label=_("Statement contains"), required=False, max_length=LONGEST_SEARCH)
     group = forms.ChoiceField(label=_("Comments of"), required=False)
@@ -119,7 +119,7 @@ class NarrowForm(forms.Form):
             del self.fields["first"], self.fields["last"]
 
     def narrowing(self) -> StatementSearch:
-        """What was asked for; nothing where a value is no choice."""
+        """Return the requested filters; none if any value is invalid."""
         if not self.is_valid():
             return StatementSearch()
         data = self.cleaned_data
@@ -135,7 +135,7 @@ class NarrowForm(forms.Form):
 
 
 class PointsForm(forms.Form):
-    """An edit of some key points: merge, hide, show, take, decline, or one more by hand."""
+    """An edit of several key points: merge, hide, show, accept or decline, or add one by hand."""
 
     verb = forms.ChoiceField(choices=[(action, action) for action in (MERGE, ADD, *STATE_VERBS)])
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
@@ -158,7 +158,7 @@ class PointForm(forms.Form):
 
 
 class PointWritingForm(RunPlanForm):
-    """Which language model writes the key points of an analysis, with which prompt."""
+    """Language model and prompt that write the key points of an analysis."""
 
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
@@ -200,7 +200,7 @@ class PointWritingForm(RunPlanForm):
             self.fields["analysis"].initial = analysis.pk
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Check fields that depend on each other."""
         data = super().clean()
         if data.get("replicates") != 1:
             self.complain("replicates", gettext("Only one reply per request is possible."))
@@ -208,7 +208,7 @@ class PointWritingForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run writes for, as its spec keeps it."""
+        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         return target_of(
             data["analysis"], words=data["words"], most_statements=data["most_statements"]

@@ -1,4 +1,4 @@
-"""Key points of comments as people work on them: found by a machine, then edited by hand."""
+"""Key points of comments: found by a machine, then edited by hand."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from ..scorers.models import Scorer
 
 
 class Analysis(models.Model):
-    """What the comments on one topic say: key points, and the statements behind each.
+    """Key points of the comments on one topic, and the statements behind each.
 
     ``options`` are what somebody asked for (``setting``: one of `choice`'s, instead of the one
     that the rule takes). ``choice`` says which setting was taken and why: ``{"setting": name,
@@ -22,7 +22,7 @@ class Analysis(models.Model):
     """
 
     class State(models.TextChoices):
-        """waiting → running → done; cancelled and failed end it."""
+        """waiting → running → done; also ends as cancelled or failed."""
 
         WAITING = "waiting", _("Waiting")
         RUNNING = "running", _("Running")
@@ -73,12 +73,12 @@ class Analysis(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Whether it still waits or works."""
+        """Whether the analysis is waiting or running."""
         return self.state in self.ACTIVE
 
 
 class FoundPoint(models.Model):
-    """One key point of an analysis; ``statements`` and ``comments`` are counts of what is behind.
+    """One key point of an analysis; ``statements`` and ``comments`` are counts behind it.
 
     ``written`` is the text it was found with, whatever it is called today. ``writer`` is the run
     whose language model wrote the text of today; None where it is a statement, or a person's.
@@ -86,14 +86,14 @@ class FoundPoint(models.Model):
     """
 
     class Origin(models.TextChoices):
-        """Where it is from."""
+        """Source of a key point."""
 
         FOUND = "found", _("Found")
         PROPOSED = "proposed", _("Found in later comments")
         PERSON = "person", _("Written by hand")
 
     class State(models.TextChoices):
-        """Proposed ones wait for somebody to take or decline them."""
+        """State of a key point; proposed ones wait to be accepted or declined."""
 
         SHOWN = "shown", _("Shown")
         PROPOSED = "proposed", _("Proposed")
@@ -130,7 +130,7 @@ class FoundPoint(models.Model):
 
 
 class Placement(models.Model):
-    """Where a statement belongs in an analysis; without a point it fits none."""
+    """Key point of a statement in an analysis; None if the statement fits none."""
 
     analysis = models.ForeignKey(
         Analysis, models.CASCADE, related_name="placements", db_index=False
@@ -159,7 +159,7 @@ class Placement(models.Model):
 
 
 class WrittenPoint(models.Model):
-    """What a language model wrote for a key point in one request, and what became of it.
+    """Text that a language model wrote for a key point in one request, and its verdict.
 
     ``attempt`` counts requests about the same key point in a run, from 1. A text that is refused
     is nearer to the statements of another key point; ``nearest`` is what that one said, and both
@@ -167,7 +167,7 @@ class WrittenPoint(models.Model):
     """
 
     class Verdict(models.TextChoices):
-        """What became of the text."""
+        """Result of checking the text."""
 
         UNCHECKED = "unchecked", _("Not checked yet")
         TAKEN = "taken", _("Written")
@@ -200,7 +200,7 @@ class WrittenPoint(models.Model):
 
 
 class PointChange(models.Model):
-    """One edit by hand: who did what, and what was there before, so that it can be undone.
+    """One manual edit: user, action, and the previous values, for undo.
 
     ``before`` and ``after`` hold what changed, by primary key: ``{"points": {point: {field:
     value}}, "placed": [[point, is_by_hand, [argument, …]], …]}``. ``number`` counts the statements
@@ -208,7 +208,7 @@ class PointChange(models.Model):
     """
 
     class Verb(models.TextChoices):
-        """What was done."""
+        """Kind of edit."""
 
         RENAMED = "renamed", _("Renamed")
         MERGED = "merged", _("Merged")

@@ -58,7 +58,7 @@ EMPTY = "0"
 
 
 class CountForm(SaveForm):
-    """Reads marks, typed counts and the comment.
+    """Form for marks, typed counts and the comment.
 
     A typed count that is none is kept in the content as a text and said in ``unready``: so it can
     be stored as a draft all the same, but not be submitted.
@@ -72,7 +72,7 @@ class CountForm(SaveForm):
     longest = LONGEST_FORM
 
     def read(self, data: QueryDict, sheet: CountSheet) -> CountContent:
-        """Marks that do not fit are refused, each with its place."""
+        """Read the content; marks that do not fit are rejected with their position."""
         self.given, self.sheet = data, sheet
         self._texts: dict[str, str] = {}
         marks = self._marks()
@@ -133,7 +133,7 @@ class CountForm(SaveForm):
         return levels
 
     def _by(self, levels: dict[int, str]) -> dict[int, tuple[int, ...]]:
-        """Summaries that cover a reference; what is not covered is covered by none."""
+        """Return the summaries that cover each reference; none if a reference is not covered."""
         by = {}
         for place in range(self.sheet.references):
             texts = [text for text in self.given.getlist(f"by-{place}") if text.isdecimal()]
@@ -178,7 +178,7 @@ PER_CELL = [
 
 
 class CountingRoundForm(RoundPlanForm):
-    """Everything that a draft round decides."""
+    """All choices of a draft round."""
 
     kind = COUNTING
     planned = staticmethod(plan_round)
@@ -252,17 +252,17 @@ class CountingRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """The paper's questions."""
+        """Return the questions of the paper as defaults."""
         return {"instructions": GUIDE}
 
     def plan(self) -> CountingPlan:
-        """The cleaned fields as the action takes them."""
+        """Return the cleaned fields as a plan."""
         data = {"name": "", **self.cleaned_data}
         data["systems"] = tuple(data["systems"])
         return CountingPlan(**data)
 
     def measure(self) -> Extent:
-        """The sets that would be drawn, each for so many people."""
+        """Return the extent of the sets that would be drawn, with raters per set."""
         plan = self.plan()
         drawn, _found = drawn_sets(study=self.study, plan=plan, round_=self.round)
         return Extent(
@@ -281,7 +281,7 @@ MOST_TOKENS = 800
 
 
 class CountingRunForm(plan_PlanForm):
-    """Which sets are counted, by whom and how often."""
+    """Sets, judge and number of replies of a counting run."""
 
     kind = KIND
     prompt_kinds = (COVERAGE, UNIQUENESS)
@@ -337,7 +337,7 @@ class CountingRunForm(plan_PlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run is about, as its spec keeps it."""
+        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         return target_of(
             dataset=str(data["dataset"].public_id) if data["dataset"] else "",

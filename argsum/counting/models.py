@@ -11,7 +11,7 @@ from ..keypoints.models import SummarySet
 
 
 class CountingRound(Round):
-    """Summary sets given to people; each set to ``raters`` of them."""
+    """Summary sets given to people; each set goes to ``raters`` of them."""
 
     kind_name = "count"
 
@@ -36,7 +36,7 @@ class CountingItem(Item):
 
 
 class CountingSlot(Slot):
-    """One of the sheets that a set asks for."""
+    """One of the sheets requested for a set."""
 
     round = models.ForeignKey(CountingRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(CountingItem, models.CASCADE, related_name="slots", db_index=False)
@@ -126,6 +126,6 @@ class CountEvent(SheetEvent):
 
 
 class KeptCount(KeptDraft):
-    """A draft of a count sheet that met a newer one."""
+    """A draft of a count sheet that conflicted with a newer one."""
 
     sheet = models.ForeignKey(CountSheet, models.CASCADE, related_name="kept")

@@ -62,7 +62,7 @@ TYPES: dict[str, type] = {
 
 @dataclass(frozen=True)
 class CountSheetQuery:
-    """Which sheets are wanted; None means all."""
+    """Filters for sheets; None means all."""
 
     counting_round: uuid.UUID | None = None
     rater: uuid.UUID | None = None
@@ -71,12 +71,12 @@ class CountSheetQuery:
 
 
 def sheets_of_people(sheets: QuerySet[CountSheet]) -> QuerySet[CountSheet]:
-    """The counted ones among some sheets, blind repeats included."""
+    """Return the counted sheets of people, blind repeats included."""
     return sheets.filter(COUNTED, rater__kind__in=PEOPLE)
 
 
 def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
-    """Submitted and void sheets, in the order in which they were made."""
+    """Return submitted and void sheets in order of creation."""
     wanted = {
         "round__public_id": query.counting_round,
         "rater__public_id": query.rater,
@@ -89,12 +89,12 @@ def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
 
 
 def rater_name(rater: Rater) -> str:
-    """A person of the study under a pseudonym; an imported one as the file names them."""
+    """Return a rater's name: a pseudonym for a user, the file's name for an imported rater."""
     return rater.pseudonym if rater.user_id else str(rater)
 
 
 def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of `TYPES`; one query, and memory for some sheets only."""
+    """Yield cells in the order of `TYPES`; one query, with only some sheets in memory."""
     for sheet in sheets.iterator(FETCH):
         cell = sheet.summary_set.cell
         at = sheet.submitted_at
@@ -132,7 +132,7 @@ def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
 
 
 def sheet_or_404(study: Study, count_id: uuid.UUID) -> CountSheet:
-    """One submitted sheet of the study."""
+    """Return one submitted sheet of the study."""
     rows = study.count_sheets.filter(state__in=SHOWN).select_related(*RELATED)
     return get_object_or_404(rows, public_id=count_id)
 
@@ -148,7 +148,7 @@ class CountColumn:
 
 
 def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
-    """The sheet first, then the others of its set: what each marked, row by row."""
+    """Return the sheet and the others of its set: the marks of each, row by row."""
     others = (
         sheet.summary_set.count_sheets.filter(state__in=SHOWN)
         .exclude(pk=sheet.pk)
@@ -181,14 +181,14 @@ def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
 
 
 def _reference_mark(marks: Marks, place: int) -> tuple[str, str]:
-    """The level, and the numbers of the summaries that cover it."""
+    """Return the level, and the numbers of the summaries that cover the reference."""
     return marks.levels.get(place, ""), ", ".join(
         str(summary + 1) for summary in marks.by.get(place, ())
     )
 
 
 def _summary_mark(marks: Marks, place: int) -> tuple[str, bool]:
-    """The letter of the statement, "0" where it says nothing; whether it is partly repeated."""
+    """Return the statement's letter ("0" if it says nothing) and whether it is partly repeated."""
     if place in marks.empty:
         return "0", False
     names = letters(len(marks.groups))

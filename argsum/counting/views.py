@@ -48,7 +48,7 @@ from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
 
 @dataclass(frozen=True)
 class FormReference:
-    """One reference with what was marked for it; ``place`` counts from 0."""
+    """One reference with its marks; ``place`` counts from 0."""
 
     place: int
     text: str
@@ -57,13 +57,13 @@ class FormReference:
 
     @property
     def number(self) -> int:
-        """As people count."""
+        """Number, counted from 1."""
         return self.place + 1
 
 
 @dataclass(frozen=True)
 class FormSummary:
-    """One generated summary with its statement; ``letter`` is "0" where it says nothing."""
+    """One generated summary with its statement; ``letter`` is "0" if it says nothing."""
 
     place: int
     text: str
@@ -72,7 +72,7 @@ class FormSummary:
 
     @property
     def number(self) -> int:
-        """As people count."""
+        """Number, counted from 1."""
         return self.place + 1
 
 
@@ -87,7 +87,7 @@ class SetForm:
 
     @property
     def language(self) -> str:
-        """What most of the texts are written in, as they look; empty where they do not tell."""
+        """Detected language of most texts; empty if unclear."""
         texts = [reference.text for reference in self.references] + [
             summary.text for summary in self.summaries
         ]
@@ -95,7 +95,7 @@ class SetForm:
 
 
 def form_set(sheet: CountSheet, content: CountContent) -> SetForm:
-    """The set with what stands on the form: two queries, texts only."""
+    """Return the set with the form's content: two queries, texts only."""
     cell = sheet.summary_set.cell
     marks = marks_from_json(content.marks)
     chosen = _letters(marks, sheet.summaries)
@@ -118,7 +118,7 @@ def form_set(sheet: CountSheet, content: CountContent) -> SetForm:
 
 
 def levels() -> list[tuple[str, str, str]]:
-    """The three marks of a reference with their keys and words."""
+    """Return the three marks of a reference with their keys and labels."""
     return [
         (FULL, "1", _("covered")),
         (PART, "2", _("partly")),
@@ -127,13 +127,13 @@ def levels() -> list[tuple[str, str, str]]:
 
 
 def shown_counts(sheet: CountSheet, content: CountContent) -> dict[str, float | None]:
-    """The running counts; None where somebody is unsure."""
+    """Return the running counts; None for an unsure one."""
     counts = counts_of(content, references=sheet.references, summaries=sheet.summaries)
     return {"covered": counts.covered, "unique": counts.unique}
 
 
 def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
-    """A content in words, row by row."""
+    """Return a content in words, row by row."""
     marks = marks_from_json(content.marks)
     words = {value: word for value, _key, word in levels()}
     rows = {}
@@ -173,7 +173,7 @@ def _letters(marks: Marks, summaries: int) -> dict[int, str]:
 
 
 def _shown(sheet: CountSheet, content: CountContent) -> dict[str, Any]:
-    """What the form may know: texts, without system, setting, run and other people."""
+    """Return the form's context: texts, without system, setting, run and other people."""
     return {
         "shown": form_set(sheet, content),
         "content": content,
@@ -289,7 +289,7 @@ urlpatterns += round_urls(ROUND_PAGES, "key-points/rounds/", "counting_id")
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """How many sets there are, and requests about them."""
+    """Return the numbers of sets and of requests for them."""
     sets = requests // form.cleaned_data["replicates"]
     return RunScope([(lazy("Sets"), sets), (lazy("Requests (one per set and reply)"), requests)])
 
@@ -319,7 +319,7 @@ RUN_PAGES = RunPages(
 
 
 def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it was asked, what it counted."""
+    """Show one run: progress, requests and counts."""
     target = run.spec["target"]
     scores = run.metric_scores.select_related("summary_set__cell").order_by("summary_set__cell")
     rows = scores.defer(
@@ -353,7 +353,7 @@ def _reasons(run: Run) -> dict[str, int]:
 
 
 def _mean_score(run: Run) -> tuple[float | None, int]:
-    """Mean over sets with a score, and how many these are."""
+    """Return the mean over sets with a score, and the number of those sets."""
     values = [
         value
         for value in MetricScore.objects.filter(run=run).values_list("value", flat=True)
@@ -381,7 +381,7 @@ FORMATS = ("csv", "jsonl")
 @study_page(*RESEARCHERS)
 @require_safe
 def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
-    """List the sheets that were asked for, or give them as a file."""
+    """List the requested sheets, or send them as a file."""
     sheets = shown_sheets(study, _asked(request))
     format = request.GET.get("format", "")
     if format in FORMATS:
@@ -401,7 +401,7 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
 @study_page(*RESEARCHERS)
 @require_safe
 def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> HttpResponse:
-    """Show one sheet with what others marked on the same set."""
+    """Show one sheet with the marks of others on the same set."""
     sheet = sheet_or_404(study, count_id)
     context = {
         "study": study,
@@ -413,7 +413,7 @@ def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> Htt
 
 
 def _asked(request: StudyRequest) -> CountSheetQuery:
-    """Ids from the address; raises Http404 for what is none."""
+    """Read ids from the URL; raises Http404 for an invalid one."""
     parameters = {field: request.GET.get(name, "") for name, field in FILTERS.items()}
     try:
         return CountSheetQuery(

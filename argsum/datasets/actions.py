@@ -50,12 +50,12 @@ PIECE = 2_000
 
 
 def usual_steps(*, has_key_points: bool) -> tuple[str, ...]:
-    """The steps of the paper, without the one that needs reference key points where none are."""
+    """Return the steps of the paper; omits the key-point step if there are no references."""
     return PAPER_STEPS if has_key_points else (UNIQUE, ONE_SENTENCE)
 
 
 def stored_half(dataset: Dataset) -> Half | None:
-    """The half that its recipe draws, if it does."""
+    """Return the half that the recipe draws; None if it draws none."""
     half = dataset.recipe.get("half")
     return Half(half["part"], half["seed"]) if half else None
 
@@ -68,7 +68,7 @@ def prepare_dataset(
     again: Collection[int] | None = None,
     half: Half | None = None,
 ) -> None:
-    """Give every argument the first step it failed, and keep the counts per split.
+    """Store the first failed step of every argument, and the counts per split.
 
     ``repeats`` are arguments of each split that were read a second time, ``again`` primary keys of
     those with a match in one more row, ``half`` is what the step of that name draws; what is
@@ -106,7 +106,7 @@ class _Marked(NamedTuple):
 def _mark(
     dataset: Dataset, steps: tuple[str, ...], *, again: Collection[int], half: Half | None
 ) -> dict[str, Counter[str]]:
-    """Store why each argument is left out, where that changed; counts by split and reason."""
+    """Store changed reasons for exclusion; return counts by split and reason."""
     marked = _first_failed(dataset, steps, again)
     changed: dict[str, list[int]] = defaultdict(list)
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
@@ -140,7 +140,7 @@ def _first_failed(
 
 
 def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Marked]:
-    """With the reason of those that are kept and belong to the other half."""
+    """Yield arguments, marking included ones of the other half as excluded."""
     cells = {cell.pk: cell for cell in dataset.cells.all()}
     points: dict[int, list[str]] = defaultdict(list)
     matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset, is_match=True)
@@ -162,21 +162,21 @@ def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Ma
 
 
 class RecipeRefused(Exception):
-    """Such a dataset has no such step; the message says why."""
+    """The dataset has no such step; the message gives the reason."""
 
 
 class DatasetInUse(Exception):
-    """Something was computed or counted from it, so it stays as it is; the message says what."""
+    """The dataset is in use and cannot change; the message names the use."""
 
 
 def uses_of(dataset: Dataset) -> tuple[int, int, int]:
-    """Runs of systems over the dataset, and imported sets and analyses of its cells."""
+    """Count system runs over the dataset, and imported sets and analyses of its cells."""
     keys = [dataset.pk]
     return dataset.system_runs.count(), imported_sets(keys).count(), analyses(keys).count()
 
 
 def is_frozen(dataset: Dataset) -> bool:
-    """Whether its arguments, key points and recipe have to stay as they are."""
+    """Whether its arguments, key points and recipe can no longer change."""
     return any(uses_of(dataset))
 
 
@@ -184,7 +184,7 @@ def is_frozen(dataset: Dataset) -> bool:
 def change_recipe(
     *, dataset: Dataset, steps: Iterable[str], actor: User | None, half: Half | None = None
 ) -> Dataset:
-    """Preprocess again with other steps; ``half`` is what the step of that name draws.
+    """Preprocess again with other steps; ``half`` describes the step of that name.
 
     Raises DatasetInUse, RecipeRefused for what statements of comments do not have, and ValueError
     for an unknown step.
@@ -202,7 +202,7 @@ def change_recipe(
 
 @transaction.atomic
 def delete_dataset(*, dataset: Dataset, actor: User | None) -> None:
-    """Forget a dataset with its cells; raises DatasetInUse."""
+    """Delete a dataset with its cells; raises DatasetInUse."""
     held = _held(dataset)
     cells = held.cells.count()
     try:
@@ -213,7 +213,7 @@ def delete_dataset(*, dataset: Dataset, actor: User | None) -> None:
 
 
 def in_use(dataset: Dataset) -> str:
-    """Why a dataset stays as it is."""
+    """Return the reason why a dataset cannot change."""
     return (
         _("“%s” has system runs or imported summaries and can no longer be changed.")
         % dataset.name
@@ -228,7 +228,7 @@ def _require_of_statements(steps: Iterable[str], half: Half | None) -> None:
 
 
 def _held(dataset: Dataset) -> Dataset:
-    """The row, locked against a run that starts meanwhile; raises DatasetInUse."""
+    """Return the row, locked against runs that start meanwhile; raises DatasetInUse."""
     held = Dataset.objects.select_for_update().get(pk=dataset.pk)
     if is_frozen(held):
         raise DatasetInUse(in_use(held))
@@ -254,7 +254,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RawComment:
-    """A comment as a file brings it; see `Comment`."""
+    """A comment as read from a file; see `Comment`."""
 
     key: str
     text: str
@@ -266,7 +266,7 @@ class RawComment:
 
 @dataclass
 class StatementCounts:
-    """Different statements of some comments that were new or known, and the new texts."""
+    """Numbers of new and known distinct statements of some comments, and the new texts."""
 
     new: int = 0
     known: int = 0
@@ -275,7 +275,7 @@ class StatementCounts:
 
 @dataclass
 class CellBook:
-    """One cell while comments are added to it, with counts of what was added.
+    """Adds comments to one cell and counts the additions.
 
     A cell that is not saved is only looked at. ``fresh`` are hashes of statements that a dry run
     would have written.
@@ -291,7 +291,7 @@ class CellBook:
     _last: dict[type, int] = field(default_factory=dict)
 
     def stored(self, keys: Iterable[str]) -> dict[str, Comment]:
-        """Those of the comments that are here, by key."""
+        """Return the stored ones of the comments, by key."""
         if self.cell.pk is None:
             return {}
         comments = Comment.objects.filter(cell=self.cell, key__in=list(keys)).order_by()
@@ -308,7 +308,7 @@ class CellBook:
         return added
 
     def link(self, comment: Comment) -> None:
-        """Give a stored comment the statements of its text."""
+        """Link a stored comment to the statements of its text."""
         split = [statements(comment.text)]
         arguments, _added = self._arguments(split, write=True)
         _link([comment.pk], split, arguments)
@@ -318,7 +318,7 @@ class CellBook:
     def _arguments(
         self, split: Sequence[Sequence[str]], *, write: bool
     ) -> tuple[dict[str, int], StatementCounts]:
-        """Keys of the arguments that statements are, by text; new ones are written."""
+        """Return argument keys of statements by text; writes new arguments."""
         texts = {text: text_key(text) for statements in split for text in statements}
         known = self._known(texts.values())
         new = [text for text, key in texts.items() if key not in known]
@@ -375,7 +375,7 @@ class CellBook:
         _link([keys[comment.key] for comment in raw], split, arguments)
 
     def _numbers(self, model: type, count: int) -> range:
-        """The next positions of the cell's rows."""
+        """Return the next positions for rows of the cell."""
         if model not in self._last:
             rows = model.objects.filter(cell=self.cell)  # type: ignore[attr-defined]
             self._last[model] = rows.aggregate(last=Max("position"))["last"] or 0
@@ -399,7 +399,7 @@ def _link(
 
 
 def replace_comment(book: CellBook, stored: Comment, raw: RawComment) -> None:
-    """Give a comment another text, attributes and date; see `drop_unsaid` for what it said."""
+    """Replace a comment's text, attributes and date; see `drop_unsaid` for its old statements."""
     is_other_text = stored.text != raw.text
     stored.text, stored.attributes = raw.text, dict(raw.attributes)
     stored.written_on, stored.source = raw.written_on, raw.source
@@ -410,12 +410,12 @@ def replace_comment(book: CellBook, stored: Comment, raw: RawComment) -> None:
 
 
 def drop_unsaid(dataset: Dataset) -> None:
-    """Forget statements that no comment makes any more; only while nothing rests on them."""
+    """Delete statements without a comment; only while nothing depends on them."""
     CellArgument.objects.filter(cell__dataset=dataset, said_in__isnull=True).delete()
 
 
 def count_comments(dataset: Dataset, *, attributes: Iterable[str] = (), group: str = "") -> None:
-    """Keep how many comments and statements there are, and which further columns.
+    """Store the numbers of comments and statements, and the other columns.
 
     What is stored of comments and statements stays as it is.
     """

@@ -1,4 +1,4 @@
-"""Forms of datasets: the name at import, the steps of the recipe, and what of a cell to show."""
+"""Forms of datasets: name at import, recipe steps, and filters of a cell."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ from cqa_site.web.pages import offer
 
 
 class DatasetNameForm(forms.Form):
-    """Into which dataset a file goes."""
+    """Dataset that a file goes to."""
 
     dataset = forms.CharField(
         label=_("Dataset name"),
@@ -51,7 +51,7 @@ HALVES = [
 
 
 class HalfFields(forms.Form):
-    """Whether only half of the arguments takes part, and which."""
+    """Optional half of the arguments, and the seed that draws it."""
 
     half = forms.ChoiceField(
         label=_("Half"),
@@ -69,7 +69,7 @@ class HalfFields(forms.Form):
 
 
 class DatasetForm(DatasetNameForm, HalfFields):
-    """Into which dataset a file of arguments goes, and which of them take part."""
+    """Dataset that a file of arguments goes to, and the arguments to include."""
 
     field_order = ("dataset", "recipe", "half", "seed")
     recipe = forms.ChoiceField(
@@ -84,7 +84,7 @@ class DatasetForm(DatasetNameForm, HalfFields):
 
 
 class QualitiesForm(forms.Form):
-    """Which dataset gets the qualities of a file."""
+    """Dataset that receives the qualities of a file."""
 
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
@@ -101,12 +101,12 @@ class QualitiesForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
 
     def clean_dataset(self) -> str:
-        """A dataset is kept by its name."""
+        """Return the dataset's name, which the import stores."""
         return self.cleaned_data["dataset"].name
 
 
 class RecipeForm(HalfFields):
-    """Which steps of preprocessing apply; that arguments are unique always does."""
+    """Preprocessing steps to apply; uniqueness of arguments always applies."""
 
     steps = forms.MultipleChoiceField(
         label=_("Keep an argument if it"),
@@ -124,7 +124,7 @@ class RecipeForm(HalfFields):
     field_order = ("steps", "half", "seed")
 
     def chosen(self) -> tuple[list[str], Half | None]:
-        """The steps, and the half where one is drawn."""
+        """Return the steps, and the half if one is drawn."""
         part, seed = self.cleaned_data["half"], self.cleaned_data["seed"]
         steps = self.cleaned_data["steps"]
         return (
@@ -135,7 +135,7 @@ class RecipeForm(HalfFields):
 
 
 class StatementRecipeForm(forms.Form):
-    """The same of statements of comments, which the import has split already."""
+    """Preprocessing steps for statements of comments, which the import has already split."""
 
     steps = forms.MultipleChoiceField(
         label=_("Keep a statement if it"),
@@ -145,12 +145,12 @@ class StatementRecipeForm(forms.Form):
     )
 
     def chosen(self) -> tuple[list[str], None]:
-        """The steps; of statements no half is drawn."""
+        """Return the steps; statements have no half."""
         return self.cleaned_data["steps"], None
 
 
 class CommentFilterForm(forms.Form):
-    """Which comments of a cell to show."""
+    """Filter for the comments of a cell."""
 
     show = forms.ChoiceField(
         label=_("Comments"),
@@ -171,7 +171,7 @@ class CommentFilterForm(forms.Form):
 
 
 class CellFilterForm(forms.Form):
-    """Which arguments of a cell to show."""
+    """Filter for the arguments of a cell."""
 
     show = forms.ChoiceField(
         label=_("Arguments"),

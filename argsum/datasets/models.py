@@ -1,4 +1,4 @@
-"""Debate arguments on topics and stances, and the reference key points they are compared with."""
+"""Debate arguments on topics and stances, and their reference key points."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Dataset(models.Model):
-    """Arguments that were imported together; what runs read stays as it is afterwards.
+    """Arguments imported together; once a run has read them, they cannot change.
 
     ``recipe`` says which steps of preprocessing apply, and how many arguments were left after
     each, for every split: ``{"steps": [...], "counts": {split: {step: number}}}``; ``again`` are
@@ -37,17 +37,17 @@ class Dataset(models.Model):
 
 
 class Cell(models.Model):
-    """One topic and stance of a dataset: the unit that is summarized and evaluated."""
+    """One topic and stance of a dataset: the unit of summaries and evaluation."""
 
     class Stance(models.IntegerChoices):
-        """Towards the topic, as the files write it."""
+        """Stance towards the topic, as files write it."""
 
         OPPOSING = -1, _("Opposing")
         NONE = 0, _("No stance")
         SUPPORTING = 1, _("Supporting")
 
     class Split(models.TextChoices):
-        """What its arguments may be used for."""
+        """Split that limits the use of the arguments."""
 
         NONE = "", _("No split")
         TRAIN = "train", _("Train")
@@ -74,10 +74,10 @@ class Cell(models.Model):
 
 
 class CellArgument(models.Model):
-    """One debate argument; preprocessing leaves some out and says which step did."""
+    """One debate argument; ``left_out`` names the preprocessing step that excluded it."""
 
     class LeftOut(models.TextChoices):
-        """The first step of the recipe that the argument did not pass."""
+        """First step of the recipe that the argument failed."""
 
         NOTHING = "", _("Kept")
         NO_KEY_POINT = "no_key_point", _("Matches no key point")
@@ -133,7 +133,10 @@ class ReferenceKeyPoint(models.Model):
 
 
 class KeyPointMatch(models.Model):
-    """Whether an argument matches a reference key point; no row means undecided."""
+    """Label of an argument and a reference key point: match or no match.
+
+    No row means undecided.
+    """
 
     argument = models.ForeignKey(
         CellArgument, models.CASCADE, related_name="matches", db_index=False
@@ -148,7 +151,7 @@ class KeyPointMatch(models.Model):
 
 
 class Comment(models.Model):
-    """What somebody wrote, as it came; its sentences are the arguments that are summarized.
+    """A comment as written; its sentences are the arguments to summarize.
 
     ``key`` says which comment of a file it is, so that a file can come again: a hash of its id,
     or else of its text, its attributes and its number among equal ones. ``attributes`` are the
@@ -180,7 +183,7 @@ class Comment(models.Model):
 
 
 class CommentStatement(models.Model):
-    """One sentence of a comment; equal sentences of several comments are one argument."""
+    """One sentence of a comment; equal sentences of several comments share one argument."""
 
     comment = models.ForeignKey(Comment, models.CASCADE, related_name="statements", db_index=False)
     argument = models.ForeignKey(CellArgument, models.CASCADE, related_name="said_in")

@@ -59,7 +59,7 @@ FORMATS = ("csv", "raw.csv", "jsonl")
 @study_page(*RESEARCHERS)
 @require_safe
 def datasets(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the datasets with what is in them and which steps apply."""
+    """List the datasets with their contents and steps."""
     page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
     rows = dataset_rows(list(page))
     context = {
@@ -111,7 +111,7 @@ def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 @study_page(*RESEARCHERS)
 @require_POST
 def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
-    """Forget a dataset that nothing uses."""
+    """Delete an unused dataset."""
     dataset = _found(study, dataset_id)
     try:
         delete_dataset(dataset=dataset, actor=request.user)
@@ -125,7 +125,7 @@ def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 @study_page(*RESEARCHERS)
 @require_safe
 def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
-    """Arguments with their labels as a file, which can be imported again."""
+    """Send arguments with their labels as a file, which can be imported again."""
     dataset = _found(study, dataset_id)
     format = request.GET.get("format", "csv")
     if format not in FORMATS:
@@ -142,7 +142,7 @@ def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 def comments_export(
     request: StudyRequest, study: Study, dataset_id: uuid.UUID
 ) -> HttpResponseBase:
-    """Comments with their further columns and statements as a file."""
+    """Send comments with their other columns and statements as a file."""
     dataset = _found(study, dataset_id)
     format = request.GET.get("format", "csv")
     if format not in FORMATS or not is_of_comments(dataset):
@@ -157,7 +157,7 @@ def comments_export(
 @study_page(*RESEARCHERS)
 @require_safe
 def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
-    """Show one topic and stance: its key points, and its arguments kept or left out."""
+    """Show one topic and stance: its key points and its arguments, kept or left out."""
     row = get_object_or_404(
         Cell.objects.select_related("dataset").filter(dataset__study=study), public_id=cell_id
     )
@@ -214,7 +214,7 @@ urlpatterns = [
 @study_page(*RESEARCHERS)
 @require_safe
 def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
-    """List the comments of a cell, paged, by text and by what stood beside them."""
+    """List the comments of a cell by page, filtered by text and column."""
     cells = Cell.objects.select_related("dataset").filter(dataset__study=study)
     cell = get_object_or_404(cells, public_id=cell_id)
     form = CommentFilterForm(request.GET, attributes=attributes_of(cell.dataset))
@@ -251,7 +251,7 @@ LONGEST = 120
 
 @dataclass(frozen=True)
 class ChosenDataset:
-    """All datasets of a study, and the public id of the chosen one; empty for all of them.
+    """All datasets of a study, and the public id of the chosen one; empty means all.
 
     Systems with ``without`` in their names are left out; empty leaves out none. ``usual`` is
     what an address means that does not say.
@@ -264,7 +264,7 @@ class ChosenDataset:
 
     @property
     def query(self) -> str:
-        """As addresses carry it."""
+        """URL query of the choice."""
         parameters = {"dataset": self.chosen} if self.chosen else {}
         return urlencode(
             parameters | ({} if self.without == self.usual else {"without": self.without})
@@ -272,7 +272,7 @@ class ChosenDataset:
 
 
 def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> ChosenDataset:
-    """What an address asks for; an unknown dataset means all, no ``without`` the usual one."""
+    """Read the chosen dataset from the URL; unknown means all, no ``without`` the default."""
     datasets = list(study.argument_datasets.all())
     wanted = request.GET.get("dataset", "")
     known = wanted in {str(dataset.public_id) for dataset in datasets}
@@ -281,5 +281,5 @@ def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> Chose
 
 
 def state_of(*parts: object) -> str:
-    """A short hash of what is shown; browsers keep charts under it."""
+    """Return a short hash of the shown data; browsers cache charts by it."""
     return sha256(repr(parts).encode()).hexdigest()[:16]

@@ -70,7 +70,7 @@ KEY_POINT_SAMPLE = Sample(
 
 
 def fits_key_points(look: Look) -> str:
-    """Key points by topic, in a table without arguments of its own, or in one JSON object."""
+    """Return why the file fits: key points by topic, in a table or a JSON object; empty if not."""
     if {"reference", "argument", "keypointid", "label"} & look.bare:
         return ""
     if {"topic", "key_point"} <= columns_of(look.columns).keys():
@@ -81,7 +81,7 @@ def fits_key_points(look: Look) -> str:
 
 
 def fits_scores(look: Look) -> str:
-    """One JSON object of scores, clusterings, a model's counts or soft scores."""
+    """Return why the JSON fits: scores, clusterings, a model's counts, soft scores; else empty."""
     named = {"scores", *CLUSTERINGS}
     if "parameter_names" in look.keys and named & set(look.keys):
         return _("it holds parameter_names beside scores or clusterings")
@@ -94,32 +94,32 @@ def fits_scores(look: Look) -> str:
 
 
 class ScoresImportForm(ImportForm):
-    """Which dataset the scores are about, and what the system is called."""
+    """Questions about the scores' dataset and the system's name."""
 
     title = lazy("Stored scores")
     heading = lazy("Dataset")
 
     def missing(self) -> tuple[Any, Any] | None:
-        """That there is nothing yet that scores could be about."""
+        """Message if the study has no dataset for scores; None otherwise."""
         if self.study.argument_datasets.exists():
             return None
         return lazy("No datasets yet"), lazy("Import the arguments or people's counts first.")
 
     def form(self, data: Any) -> forms.Form:
-        """With what was said, or the file's name says."""
+        """Return the form, filled in from the options and the file name."""
         options = self.file.options
         initial = options | {"system": system_of(options, self.file.name)}
         return StoredScoresForm(data, study=self.study, initial=initial)
 
 
 class KeyPointsImportForm(ScoresImportForm):
-    """Which dataset the key points sum up, and what the file does not say."""
+    """Questions about the key points' dataset, and data missing from the file."""
 
     title = lazy("Key points of a system")
     heading = lazy("Dataset")
 
     def form(self, data: Any) -> forms.Form:
-        """With what was said, or the file's name says."""
+        """Return the form, filled in from the options and the file name."""
         options = self.file.options
         initial = options | {"system": system_of(options, self.file.name)}
         return SystemKeyPointsForm(data, study=self.study, initial=initial)
@@ -129,7 +129,7 @@ class KeyPointsImportForm(ScoresImportForm):
 
 
 def register_summary_score_imports() -> None:
-    """Make stored scores known to the platform."""
+    """Register stored scores with the imports."""
     register_counted(
         ObjectCount(BOOK, lazy("Metrics of sets")),
         ObjectCount(POINTS, lazy("Key points of systems")),

@@ -1,4 +1,4 @@
-"""What a file of stored scores asks: which dataset it is about, and what its system is called."""
+"""Forms for files of stored scores: dataset and system name."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from cqa_site.web.pages import offer
 
 
 class StoredScoresForm(forms.Form):
-    """Dataset and system."""
+    """Dataset and system of stored scores."""
 
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
@@ -46,12 +46,12 @@ class StoredScoresForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
 
     def clean_dataset(self) -> str:
-        """A dataset is kept by its name."""
+        """Return the dataset's name, which the import stores."""
         return self.cleaned_data["dataset"].name
 
 
 class SystemKeyPointsForm(forms.Form):
-    """Dataset and system, and whatever else the file may not say."""
+    """Dataset and system of key points, and data the file may lack."""
 
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
@@ -102,5 +102,5 @@ class SystemKeyPointsForm(forms.Form):
         self.fields["scorer"].choices = choices  # type: ignore[attr-defined]
 
     def clean_dataset(self) -> str:
-        """A dataset is kept by its name."""
+        """Return the dataset's name, which the import stores."""
         return self.cleaned_data["dataset"].name

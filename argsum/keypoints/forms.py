@@ -1,4 +1,4 @@
-"""The form of a run of a summarization system: what is run over what, with which grid."""
+"""The form of a summarization system run: cells, system, scorers and grid."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
 
 
 class SystemRunForm(forms.Form):
-    """Which system runs over which cells, with which scorers and settings."""
+    """System, cells, scorers and settings of a run."""
 
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Dataset"), queryset=None, empty_label=None
@@ -113,23 +113,23 @@ class SystemRunForm(forms.Form):
         self._plan: SystemPlan | None = None
 
     def grids(self) -> list[tuple[SummarizationSystem, list[forms.BoundField]]]:
-        """Every system with the fields of its grid."""
+        """Return every system with its grid fields."""
         return [
             (system, [self[field_of(system.name, parameter)] for parameter in system.parameters])
             for system in systems()
         ]
 
     def writers(self) -> list[str]:
-        """Names of the writers that were trained here."""
+        """Return the names of the writers trained here."""
         rows = self.study.scorers.filter(task=Scorer.Task.WRITE, state=Scorer.State.READY)
         return list(rows.values_list("name", flat=True))
 
     def faults(self) -> tuple[Fault, ...]:
-        """Systems of other packages that cannot be chosen."""
+        """Return systems of other packages that cannot be chosen."""
         return faults()
 
     def clean(self) -> dict[str, Any]:
-        """The plan as a whole."""
+        """Validate the plan as a whole."""
         data = super().clean() or {}
         system, variant = data.get("system"), data.get("variant")
         possible = system_named(system).variants if system else ()
@@ -148,7 +148,7 @@ class SystemRunForm(forms.Form):
 
     @property
     def plan(self) -> SystemPlan:
-        """What was chosen; only of a valid form."""
+        """Plan of a valid form; raises ValueError otherwise."""
         if self._plan is None:
             raise ValueError("The form is not valid.")
         return self._plan
@@ -188,7 +188,7 @@ class SystemRunForm(forms.Form):
 
 
 def field_of(system: str, parameter: Parameter) -> str:
-    """The name of a parameter's field; no name of a system holds the hyphen."""
+    """Return the name of a parameter's field; system names contain no hyphen."""
     return f"{system}-{parameter.name}"
 
 

@@ -1,4 +1,4 @@
-"""Runs of summarization systems, and the sets of key points that they or imported files bring."""
+"""Runs of summarization systems, and sets of key points from runs or imported files."""
 
 import uuid
 
@@ -14,10 +14,10 @@ from ..scorers.models import Scorer
 
 
 class SystemRun(models.Model):
-    """One system over the cells of a dataset, with every combination of a grid of parameters."""
+    """One system over the cells of a dataset, with all combinations of a parameter grid."""
 
     class Variant(models.TextChoices):
-        """Who writes, and what."""
+        """Writer of the key points: none, a language model, or a sequence-to-sequence model."""
 
         PLAIN = "plain", _("Without a language model")
         CANDIDATES = "candidates", _("Language model writes candidates")
@@ -27,7 +27,7 @@ class SystemRun(models.Model):
         SEQ2SEQ = "seq2seq", _("Sequence-to-sequence model")
 
     class State(models.TextChoices):
-        """waiting → running (→ writing) → done; cancelled and failed end it, resuming goes on."""
+        """waiting → running (→ writing) → done; cancelled and failed runs can be resumed."""
 
         WAITING = "waiting", _("Waiting")
         RUNNING = "running", _("Running")
@@ -83,17 +83,17 @@ class SystemRun(models.Model):
 
     @property
     def system_title(self) -> str:
-        """What its system is called; the bare name where it is not installed any more."""
+        """Title of the system; its plain name if it is no longer installed."""
         return title_of(self.system)
 
     @property
     def is_active(self) -> bool:
-        """Whether it still waits or works."""
+        """Whether the run is waiting or running."""
         return self.state in self.ACTIVE
 
 
 class SummarySet(models.Model):
-    """What one system with one setting made of one cell; also without a result, with the reason.
+    """Result of one system and setting for one cell; a missing result has a reason.
 
     ``arguments`` are the primary keys of the cell's arguments that took part, in order.
     ``clusters``, ``assigned`` and ``scores`` run parallel to them: the id of the cluster (-1 is
@@ -102,7 +102,7 @@ class SummarySet(models.Model):
     """
 
     class State(models.TextChoices):
-        """waiting → done; ``no_result`` is an outcome, not a fault."""
+        """waiting → done; ``no_result`` is a valid outcome, not an error."""
 
         WAITING = "waiting", _("Waiting")
         DONE = "done", _("Done")
@@ -186,7 +186,7 @@ class SystemSummary(models.Model):
 
 
 class WrittenPart(models.Model):
-    """What a language model wrote for a cell, for all clusters of a set, or for one of them."""
+    """Text that a language model wrote for a cell, for all clusters of a set, or for one."""
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="written_parts", db_index=False

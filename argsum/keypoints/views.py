@@ -95,7 +95,7 @@ def system_runs(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose what is run over what; start it."""
+    """Choose cells, system and settings of a run; start it."""
     chosen = {
         "dataset": study.argument_datasets.filter(
             public_id__in=[id_from(request.GET.get("dataset"))]
@@ -122,7 +122,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def system_run_estimate(request: StudyRequest, study: Study) -> HttpResponse:
-    """Return the fragment that says how much the run, as the form stands now, computes."""
+    """Return the fragment with the estimated size of the run in the form."""
     form = SystemRunForm(request.POST, study=study)
     context: dict[str, Any] = {"study": study, "form": form}
     if form.is_valid():
@@ -165,12 +165,12 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
 def system_run_figure(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """How its clusters change with the parameter that varies, as a picture or a table."""
+    """Send the clusters by the varying parameter, as a picture or a table."""
     return figure_file(request, _curves(_run_or_404(study, system_run_id)), figure, format)
 
 
 def _curves(run: SystemRun) -> list[Figure]:
-    """Clusters by the parameter that varies; nothing where none does."""
+    """Return the clusters by the varying parameter; empty if none varies."""
     name = varied(run)
     rows = curve_rows(run, cell_lines(run, list(cells_of(run.dataset, run.split)))) if name else []
     if not rows:
@@ -204,7 +204,7 @@ def _curves(run: SystemRun) -> list[Figure]:
 def system_run_state(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment with the progress; it polls only while something is computed."""
+    """Return the progress fragment; it polls only while a computation is running."""
     run = _run_or_404(study, system_run_id)
     context = _state(study, run)
     response = render(request, "argsum/keypoints/_system_run_state.html", context)
@@ -218,7 +218,7 @@ def system_run_state(
 def system_run_cancel(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Compute nothing more."""
+    """Cancel a run."""
     return _steer(request, study, system_run_id, cancel_system)
 
 
@@ -227,7 +227,7 @@ def system_run_cancel(
 def system_run_resume(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Go on with what is missing."""
+    """Resume a run."""
     return _steer(request, study, system_run_id, resume_system)
 
 
@@ -243,7 +243,7 @@ def _steer(
 
 
 def _curve_state(run: Any) -> str:
-    """Changes whenever a set is added; what a set holds does not."""
+    """Return a key that changes with every added set; the content of a set never changes."""
     return f"{run.pk}-{run.sets_done}-{run.sets_none}-{run.sets_waiting}"
 
 
@@ -253,7 +253,7 @@ def _run_or_404(study: Study, system_run_id: uuid.UUID) -> SystemRun:
 
 
 def _state(study: Study, run: Any) -> dict[str, Any]:
-    """What the progress of a run shows."""
+    """Return the context for the progress of a run."""
     at_work = is_at_work(run)
     cells = cells_of(run.dataset, run.split).count()
     stopped = run.state in (State.CANCELLED, State.FAILED)
@@ -276,7 +276,7 @@ def _state(study: Study, run: Any) -> dict[str, Any]:
 
 
 def _chosen(request: StudyRequest, lines: list) -> Any:
-    """The cell whose settings are shown."""
+    """Return the cell whose settings are shown."""
     wanted = request.GET.get("cell", "")
     matches = (line for line in lines if str(line.cell.public_id) == wanted)
     first = (line for line in lines if line.lines)
@@ -336,7 +336,7 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
 
 @study_page(*RESEARCHERS)
 def summary_set_arguments(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
-    """Show the arguments of one key point, or of none, page by page."""
+    """Show the arguments of one key point, or the unassigned ones, page by page."""
     summary_set, least = _set_or_404(study, set_id), _least(request)
     side = next(
         candidate
@@ -388,7 +388,7 @@ def summary_set_file(
 def summary_set_figure(
     request: StudyRequest, study: Study, set_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send how many arguments each key point has, as a table or a chart."""
+    """Send the number of arguments of each key point as a table or chart."""
     summary_set, least = _set_or_404(study, set_id), _least(request)
     return figure_file(
         request, _figures(summary_set, sides_of(summary_set, least), least), figure, format
@@ -396,7 +396,7 @@ def summary_set_figure(
 
 
 def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> list[Figure]:
-    """Key points by prevalence; nothing without any."""
+    """Return the figure of key points by prevalence; empty without key points."""
     if not any(side.points for side in sides):
         return []
     return [
@@ -418,7 +418,7 @@ def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> 
 
 
 def _shown_state(summary_set: SummarySet, least: float) -> str:
-    """Names what a chart shows, so that browsers may keep it."""
+    """Return a key for the content of a chart, so that browsers may cache it."""
     done = summary_set.done_at.timestamp() if summary_set.done_at else 0
     return f"{summary_set.pk}-{done:.0f}-{least:g}"
 
@@ -430,7 +430,7 @@ def _set_or_404(study: Study, set_id: uuid.UUID) -> SummarySet:
 
 
 def _least(request: StudyRequest) -> float:
-    """The least score that was chosen, 0–1; nothing chosen is 0."""
+    """Return the requested minimum score, 0–1; 0 if none is given."""
     try:
         least = float(request.GET.get("least") or 0)
     except ValueError:
@@ -441,7 +441,7 @@ def _least(request: StudyRequest) -> float:
 
 
 def _settings(summary_set: SummarySet) -> list[SummarySet]:
-    """The settings of this cell in the same run."""
+    """Return the settings of this cell in the same run."""
     if summary_set.system_run is None:
         return []
     rows = summary_set.system_run.sets.filter(
@@ -451,7 +451,7 @@ def _settings(summary_set: SummarySet) -> list[SummarySet]:
 
 
 def _topics(summary_set: SummarySet) -> list[SummarySet]:
-    """One set of the same run and setting for each topic of the dataset."""
+    """Return one set of the same run and setting for each topic of the dataset."""
     rows = SummarySet.objects.filter(
         study=summary_set.study_id,
         system_run=summary_set.system_run_id,

@@ -1,4 +1,4 @@
-"""The leaderboard of key points as a snapshot: asked for, computed in the background, kept."""
+"""The leaderboard of key points as a snapshot: request, background computation, storage."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -84,7 +84,7 @@ KEY_POINTS = KeyPointResults()
 
 
 def request_board(*, choice: BoardChoice, actor: User | None = None) -> Job:
-    """Ask for the figures of a choice in the background; they become those of its live snapshot.
+    """Queue the computation of a choice's figures, which go to its live snapshot.
 
     One job of a dataset's split is active at a time.
     """

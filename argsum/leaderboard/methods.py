@@ -1,4 +1,4 @@
-"""The leaderboard of systems, and paired differences between them by topic."""
+"""Leaderboard of systems, and paired differences between them by topic."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NO_TOPICS: Topics = MappingProxyType({})
 
 @dataclass(frozen=True)
 class SetFigures:
-    """One set with its figures; None where a figure is not known.
+    """Figures of one set; None if unknown.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class SetFigures:
 
 @dataclass(frozen=True)
 class Terms:
-    """How systems are compared: weight of coverage, selection, and least share clustered."""
+    """Terms of the comparison: weight of coverage, selection, and least share clustered."""
 
     weight: float = WEIGHT
     selection: Selection = "dev"
@@ -85,7 +85,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class SystemRow:
-    """One system.
+    """One row of the leaderboard.
 
     Attributes
     ----------
@@ -119,14 +119,14 @@ class SystemRow:
 
     @property
     def excluding(self) -> OverCells:
-        """The index without unclustered arguments, over the cells that have clusters."""
+        """Index without unclustered arguments, over the cells that have clusters."""
         clustered = [
             figures for figures in self.by_cell.values() if figures["including"] is not None
         ]
         return over_cells(figures["excluding"] for figures in clustered)
 
     def clustering_setting(self, cell: str, name: str) -> str:
-        """The setting that an index of a cell is from, where it is not that of the cell's row."""
+        """Return the setting of a cell's index if it differs from the row's; else empty."""
         own = self.clusterings.get(cell, {}).get(name)
         return own.setting if own and own.key != self.chosen[cell].key else ""
 
@@ -138,7 +138,7 @@ def board(
     terms: Terms,
     topics: Topics = NO_TOPICS,
 ) -> list[SystemRow]:
-    """All systems, best first; those with a value in fewer cells below those with more.
+    """Rank all systems, best first; those with fewer known cells come below.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def board(
 
 
 def figure(figures: SetFigures, name: str, terms: Terms) -> float | None:
-    """One figure of a set; None where it is not known, or its clustering leaves out too much."""
+    """Return one figure of a set; None if unknown, or if its clustering leaves out too much."""
     if name == "weighted":
         if figures.coverage is None or figures.redundancy is None:
             return None
@@ -178,7 +178,7 @@ Grid = dict[str, dict[str, SetFigures]]
 
 
 def _by_system(sets: Iterable[SetFigures]) -> dict[str, Grid]:
-    """System → setting → cell → set."""
+    """Group sets by system, setting and cell."""
     system: dict[str, Grid] = {}
     for figures in sets:
         system.setdefault(figures.system, {}).setdefault(figures.setting, {})[figures.cell] = (
@@ -215,7 +215,7 @@ def _row(
 
 
 def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None]:
-    """How the setting is found, by what, and which; None where every cell has its own."""
+    """Return selection, criterion and setting; setting is None if chosen per cell."""
     if len(grid) == 1:
         return "only", "", next(iter(grid))
     if terms.selection == "oracle" and (criterion := _criterion(grid, terms)):
@@ -233,7 +233,7 @@ def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None
 
 
 def _known(cells: Mapping[str, SetFigures]) -> tuple[int, ...]:
-    """In how many cells both scores are known, coverage alone, and clusters."""
+    """Count the cells with both scores, with coverage, and with clusters."""
     both = sum(
         cell.coverage is not None and cell.redundancy is not None for cell in cells.values()
     )
@@ -244,7 +244,7 @@ def _known(cells: Mapping[str, SetFigures]) -> tuple[int, ...]:
 
 
 def _criterion(grid: Grid, terms: Terms) -> str:
-    """The first of `CRITERIA` of which a value is known; empty without any."""
+    """Return the first of `CRITERIA` with a known value; empty if there is no such value."""
     sets = [cell for cells in grid.values() for cell in cells.values()]
     for name in CRITERIA:
         if any(figure(figures, name, terms) is not None for figures in sets):
@@ -253,7 +253,7 @@ def _criterion(grid: Grid, terms: Terms) -> str:
 
 
 def _best(grid: Grid, value: Callable[[SetFigures], float | None]) -> str | None:
-    """The setting with values in most cells, and of these the largest mean.
+    """Return the setting known in most cells, and among ties the one with the largest mean.
 
     None where values are known in fewer than half of the cells: one cell chooses nothing.
     """
@@ -271,7 +271,7 @@ def _oracle(
 ) -> tuple[
     dict[str, SetFigures], dict[str, dict[str, float | None]], dict[str, dict[str, SetFigures]]
 ]:
-    """The best set of every cell; each adjusted Rand index by itself, as the paper has it."""
+    """Return the best set of every cell, and of each adjusted Rand index, as in the paper."""
     chosen, by_cell, clusterings = {}, {}, {}
     for cell in cells:
         sets = [settings[cell] for settings in grid.values() if cell in settings]
@@ -290,7 +290,7 @@ def _oracle(
 
 
 def _largest(sets: Sequence[SetFigures], name: str, terms: Terms) -> SetFigures | None:
-    """The set with the largest figure; of equal ones the first."""
+    """Return the set with the largest figure; ties go to the first."""
     known = [figures for figures in sets if figure(figures, name, terms) is not None]
     return max(known, key=lambda figures: figure(figures, name, terms) or 0.0) if known else None
 
@@ -338,7 +338,7 @@ LOWER_IS_BETTER = ("redundancy",)
 
 
 class TopicDifference(NamedTuple):
-    """One system minus another, over the topics on which both have a value."""
+    """Difference of two systems over the topics on which both have a value."""
 
     first: str
     second: str
@@ -346,13 +346,13 @@ class TopicDifference(NamedTuple):
 
 
 def judged_figure(rows: Sequence[SystemRow]) -> str:
-    """The first of `JUDGED` that some system has; empty without any."""
+    """Return the first of `JUDGED` that any system has; empty if none."""
     known = {judged for row in rows for judged in JUDGED if row.figures[judged].value is not None}
     return next((name for name in JUDGED if name in known), "")
 
 
 def best_first(rows: Sequence[SystemRow], name: str) -> list[SystemRow]:
-    """Systems that have a figure, the best mean first."""
+    """Return systems that have a figure, best mean first."""
     sign = 1 if name in LOWER_IS_BETTER else -1
     known = [row for row in rows if row.figures[name].value is not None]
     return sorted(known, key=lambda row: sign * (row.figures[name].value or 0.0))
@@ -361,7 +361,7 @@ def best_first(rows: Sequence[SystemRow], name: str) -> list[SystemRow]:
 def topic_differences(
     rows: Sequence[SystemRow], name: str, topics: Topics = NO_TOPICS
 ) -> list[TopicDifference]:
-    """Compare every two systems by one figure, in the order of the rows; rule "difference".
+    """Compare all pairs of systems by one figure, in row order; rule "difference".
 
     t over topics, corrected for skewness (`mean_p`); a topic counts with the mean of its cells.
     """
@@ -374,13 +374,13 @@ def topic_differences(
 
 
 def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
-    """Systems that the first is not shown to be better than; if there are none, it leads."""
+    """Return systems that the first is not shown to beat; if empty, the first leads."""
     better = "below" if name in LOWER_IS_BETTER else "above"
     return [pair.second for pair in pairs[: len(rows) - 1] if pair.test.direction != better]
 
 
 def _apart(row: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
-    """Mean differences of the topics on which both have the figure, shape (n,)."""
+    """Return mean differences for topics on which both have the figure, shape (n,)."""
     by_topic: dict[str, list[float]] = {}
     for cell in row.by_cell.keys() & other.by_cell.keys():
         mine, theirs = row.by_cell[cell][name], other.by_cell[cell][name]

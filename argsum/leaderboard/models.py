@@ -1,4 +1,4 @@
-"""Numbered leaderboards and agreement of key points, with what they were computed from."""
+"""Numbered leaderboards and agreement of key points, with their input data."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from ..datasets.models import Cell, Dataset
 
 
 class KeyPointSnapshot(Snapshot):
-    """Systems on one split of a dataset and the people who judged them.
+    """Snapshot of the systems on one split of a dataset and their human judges.
 
     Numbers count within the study; argsum/leaderboard/reports/snapshot.py describes the rows.
     """

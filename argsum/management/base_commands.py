@@ -21,13 +21,13 @@ from cqa_site.people.models import Study
 
 
 class ArgumentImportCommand(ImportCommand):
-    """As `ImportCommand`, with the name of a dataset."""
+    """An `ImportCommand` with the name of a dataset."""
 
     asks: tuple[str, ...] = ("dataset",)
 
 
 class SeveralFilesCommand(ArgumentImportCommand):
-    """Takes more files at once; what ``of_one`` names can be said of one alone."""
+    """Accepts several files; the option in ``of_one`` requires a single file."""
 
     of_one = ""
     why_one = ""
@@ -38,7 +38,7 @@ class SeveralFilesCommand(ArgumentImportCommand):
         parser.add_argument("more", nargs="*", type=Path, help="other files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Each file by itself."""
+        """Import each file separately."""
         if options["more"] and options[self.of_one]:
             raise CommandError(f"{self.why_one}. Use --{self.of_one} with one file only.")
         for path in (options["file"], *options["more"]):
@@ -51,7 +51,7 @@ class SeveralFilesCommand(ArgumentImportCommand):
 
 
 class TrainCommand(BaseCommand):
-    """Trains in this process; an interrupted training goes on when the command is repeated."""
+    """Trains in this process; running the command again continues an interrupted training."""
 
     task = ""
     kind = ""
@@ -88,15 +88,15 @@ class TrainCommand(BaseCommand):
     def train(
         self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
     ) -> dict[str, Any]:
-        """Read the data and train; returns what the row keeps."""
+        """Read the data and train; return the fields to store."""
         raise NotImplementedError
 
     def settings(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Fields of a new row beside the usual ones."""
+        """Return additional fields of a new row."""
         return {}
 
     def say(self, done: int, total: int, note: str = "") -> None:
-        """One line for each step that says something."""
+        """Print one line per step."""
         self.stdout.write(f"{done} / {total} {note}")
 
     def _dataset(self, study: Study, name: str) -> Dataset:
@@ -106,7 +106,7 @@ class TrainCommand(BaseCommand):
         return dataset
 
     def _scorer(self, study: Study, dataset: Dataset | None, options: dict[str, Any]) -> Scorer:
-        """A new row, or the one whose training did not end."""
+        """Return a new row, or the one with an unfinished training."""
         fields = {
             "task": self.task,
             "kind": self.kind,

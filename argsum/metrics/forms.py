@@ -1,4 +1,4 @@
-"""The form that asks for metrics of summary sets."""
+"""The form to compute metrics of summary sets."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from cqa_site.web.pages import offer
 
 
 class MetricsForm(forms.Form):
-    """Which metrics, of which sets, with what."""
+    """Metrics, sets, and the scorers and models to use."""
 
     functions = forms.MultipleChoiceField(
         label=lazy("Metrics"),
@@ -66,7 +66,7 @@ class MetricsForm(forms.Form):
         offer(self, scorer=scorers)
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Check fields that depend on each other."""
         data = super().clean() or {}
         if not self.errors:
             try:
@@ -77,7 +77,7 @@ class MetricsForm(forms.Form):
 
     @property
     def plan(self) -> MetricPlan:
-        """What is computed."""
+        """Metrics to compute."""
         data = self.cleaned_data
         return MetricPlan(
             tuple(data["functions"]),
@@ -88,7 +88,7 @@ class MetricsForm(forms.Form):
 
     @property
     def choice(self) -> SetSelection:
-        """Of which sets."""
+        """Sets to compute them for."""
         data = self.cleaned_data
         dataset = str(data["dataset"].public_id) if data["dataset"] else ""
         return SetSelection(dataset, data["split"])

@@ -50,7 +50,7 @@ _PART_TITLES = {"precision": "soft precision", "recall": "soft recall", "f1": "s
 
 
 def soft_name(function: str, part: str) -> str:
-    """The name of one soft score.
+    """Return the name of one soft score.
 
     Raises
     ------
@@ -71,13 +71,13 @@ def soft_name(function: str, part: str) -> str:
 
 
 def split_name(metric: str) -> tuple[str, str]:
-    """Function and part; the part is empty where there is none."""
+    """Return function and part; the part may be empty."""
     function, _, part = metric.partition(":")
     return function, part
 
 
 def title_of(metric: str) -> str:
-    """A metric as tables name it.
+    """Return the title of a metric in tables.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def title_of(metric: str) -> str:
 
 
 def dimension_of(metric: str) -> Dimension:
-    """Which judgement of people a metric is compared with.
+    """Return the human judgement that a metric is compared with.
 
     Only counts of unique statements say anything about redundancy; whatever compares summaries
     with references is about coverage.
@@ -107,7 +107,7 @@ _KINDS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
 
 
 def rouge_matrix(function: str, references: Sequence[str], summaries: Sequence[str]) -> FloatArray:
-    """ROUGE F-measure of every reference with every summary, shape (references, summaries).
+    """Return ROUGE F-measures of all pairs, shape (references, summaries).
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _scorer(kind: str) -> Any:
 
 @cache
 def _stemmed() -> Any:
-    """A tokenizer that stems a text once, however many texts it is compared with."""
+    """Return a tokenizer that stems each text once, for any number of comparisons."""
     from rouge_score.tokenizers import DefaultTokenizer
 
     tokenizer = DefaultTokenizer(use_stemmer=True)
@@ -159,7 +159,7 @@ def _stemmed() -> Any:
 
 @dataclass(frozen=True)
 class SoftScores:
-    """Of one set of summaries, in the unit of the similarity.
+    """Soft scores of one set of summaries, in the unit of the similarity.
 
     `f1` is the harmonic mean; None where precision and recall have different signs.
     """
@@ -170,7 +170,7 @@ class SoftScores:
 
 
 def soft_scores(similarity: FloatArray) -> SoftScores:
-    """How well each summary is met by its best reference, and each reference by its best summary.
+    """Return how well each summary matches its best reference, and vice versa.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def soft_scores(similarity: FloatArray) -> SoftScores:
 
 
 def coverage_score(similarity: FloatArray, threshold: float) -> float:
-    """Share of references that some summary matches with a score above the threshold.
+    """Return the share of references that any summary matches with a score above the threshold.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ class Correlations:
 
 @dataclass(frozen=True)
 class RaterPair:
-    """Two raters and the n sets that both judged; None where Pearson is not defined."""
+    """Two raters and the n sets that both judged; value is None if Pearson is undefined."""
 
     first: str
     second: str
@@ -289,14 +289,14 @@ class RaterPair:
 
 @dataclass(frozen=True)
 class RaterPairs:
-    """All pairs; `mean` over those that have a value, None without any."""
+    """All pairs; `mean` covers those with a value, None if there are no values."""
 
     pairs: tuple[RaterPair, ...]
     mean: float | None
 
 
 def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correlations:
-    """Correlation over all sets, and its mean over cells.
+    """Return the correlation over all sets, and its mean over cells.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
 
 
 def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
-    """Pearson of every pair of raters over the sets that both judged.
+    """Return Pearson's r of every pair of raters over the sets that both judged.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
 
 
 def pearson(x: FloatArray, y: FloatArray) -> float | None:
-    """Pearson; None with fewer than `LEAST` values or where one side does not vary."""
+    """Return Pearson's r; None with fewer than `LEAST` values or if one side is constant."""
     if len(x) < LEAST or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
         return None
     left, right = x - x.mean(), y - y.mean()

@@ -9,7 +9,7 @@ from ..scorers.models import Scorer
 
 
 class MetricScore(models.Model):
-    """One metric of one set; without a value there is a reason.
+    """One metric of one set; a missing value has a reason.
 
     ``metric`` is a name of `argsum.metrics.methods`, such as ``rouge_1:recall``,
     ``coverage_score`` or ``llm_coverage``; ``setting`` tells apart what was computed with
@@ -48,7 +48,7 @@ class MetricScore(models.Model):
 
 
 class CountingRun(models.Model):
-    """Which sets a language model counts, and as which rater it stands beside people."""
+    """A counting run, and the rater that compares it with people."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="counting")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="counting_runs")
@@ -58,10 +58,10 @@ class CountingRun(models.Model):
 
 
 class CountReply(models.Model):
-    """One reply of a language model: a count, or the reason why it has none."""
+    """One reply of a language model: a count, or the reason for a missing count."""
 
     class Dimension(models.TextChoices):
-        """What was counted."""
+        """Dimension that was counted."""
 
         COVERAGE = "coverage", _("Covered references")
         UNIQUENESS = "uniqueness", _("Unique statements")

@@ -15,7 +15,7 @@ from cqa_site.tabular import UnreadableFile
 
 
 def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Every figure that needs no foreign model; no database is used, no option changes one."""
+    """Compute every figure that needs no external model; uses no database and no options."""
     try:
         return argsum_reproduction(data, say)
     except (KeyPointReleaseMissing, UnreadableFile, EmbeddingsUnavailable) as error:
@@ -23,7 +23,7 @@ def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
 
 
 def argsum_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction:
-    """The paper's tables from the datasets, counts and systems of a study."""
+    """Compute the paper's tables from the datasets, counts and systems of a study."""
     study = find_study(wanted)
     if study is None:
         raise CommandError(f"There is no study {wanted!r}.")

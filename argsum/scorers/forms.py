@@ -1,4 +1,4 @@
-"""A new scorer: a model by name or the imported column, or one that is trained here."""
+"""Forms for a new scorer: a model by name, the imported column, or a training."""
 
 from typing import Any
 
@@ -32,14 +32,14 @@ NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members", "checks",
 
 
 class NameField(forms.CharField):
-    """What the scorer is called; unique in its study, which the action checks."""
+    """Name of the scorer; unique in its study, which the action checks."""
 
     def __init__(self) -> None:
         super().__init__(label=_("Name"), max_length=120)
 
 
 class ModelField(forms.CharField):
-    """A model that sentence-transformers knows."""
+    """Name of a model that sentence-transformers knows."""
 
     def __init__(self, **changed: Any) -> None:
         usual: dict[str, Any] = {
@@ -75,14 +75,14 @@ class ScorerForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Every way but the column needs a model."""
+        """Require a model for every task but the column."""
         cleaned = super().clean() or {}
         if cleaned.get("way") not in (None, "quality_column") and not cleaned.get("model"):
             self.add_error("model", _("Enter the name of a model."))
         return cleaned
 
     def wanted(self) -> dict[str, Any]:
-        """Arguments of `argsum.scorers.actions.scorers.add_scorer`."""
+        """Return the arguments of `argsum.scorers.actions.scorers.add_scorer`."""
         cleaned_data = self.cleaned_data
         _label, task, kind = WAYS[cleaned_data["way"]]
         return {
@@ -156,7 +156,7 @@ class TrainForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
 
     def clean(self) -> dict[str, Any]:
-        """Numbers out of range are named at their field."""
+        """Report numbers out of range at their fields."""
         cleaned = super().clean() or {}
         for name in NUMBERS:
             value, (lowest, highest) = cleaned.get(name), BOUNDS[name]
@@ -168,7 +168,7 @@ class TrainForm(forms.Form):
         return cleaned
 
     def recipe(self) -> ScorerRecipe:
-        """The usual recipe with what was given."""
+        """Return the default recipe with the given values."""
         cleaned_data = self.cleaned_data
         names = [name for name in self.advanced if cleaned_data.get(name) is not None]
         return ScorerRecipe(**{name: cleaned_data[name] for name in names})
@@ -229,14 +229,14 @@ class WriterTrainForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
 
     def recipe(self) -> WritingRecipe:
-        """The usual recipe with what was given."""
+        """Return the default recipe with the given values."""
         cleaned_data = self.cleaned_data
         names = [name for name in self.advanced if cleaned_data.get(name) is not None]
         return WritingRecipe(**{name: cleaned_data[name] for name in names})
 
 
 class TryForm(forms.Form):
-    """Two texts, or one, to be scored on the spot."""
+    """One or two texts to score immediately."""
 
     first = forms.CharField(
         label=_("Argument"), max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 3})

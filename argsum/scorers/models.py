@@ -1,4 +1,4 @@
-"""Scorers and writers: which model scores or writes, where its weights lie, how it was trained."""
+"""Scorers and writers: their models, weights and training."""
 
 import uuid
 from pathlib import Path
@@ -14,21 +14,21 @@ SHIPPED_MATCH, SHIPPED_QUALITY = "counterpoint-match", "counterpoint-quality"
 
 
 class Scorer(models.Model):
-    """A model that scores how well two texts match, or how good an argument is; or a writer.
+    """A model that scores the match of two texts or the quality of an argument, or a writer.
 
     ``folder`` names the folder of weights that were trained here, below the site's data folder;
     without one, ``base_model`` is a name or path that sentence-transformers knows.
     """
 
     class Task(models.TextChoices):
-        """What is scored."""
+        """Task of the scorer."""
 
         MATCH = "match", _("Match of two texts")
         QUALITY = "quality", _("Quality of an argument")
         WRITE = "write", _("Key point for a cluster")
 
     class Kind(models.TextChoices):
-        """How."""
+        """Method of the scorer."""
 
         BI_ENCODER = "bi_encoder", _("Cosine of two sentence vectors")
         CROSS_ENCODER = "cross_encoder", _("Model that reads both texts together")
@@ -37,7 +37,7 @@ class Scorer(models.Model):
         SEQ2SEQ = "seq2seq", _("Sequence-to-sequence model")
 
     class State(models.TextChoices):
-        """training → ready, or failed."""
+        """training → ready; also ends as failed or cancelled."""
 
         TRAINING = "training", _("Training")
         READY = "ready", _("Ready")
@@ -79,6 +79,6 @@ class Scorer(models.Model):
 
     @property
     def stored_paths(self) -> tuple[Path, Path]:
-        """Where weights trained here lie, and what a training that is not over has learned."""
+        """Folders of the trained weights, and of the checkpoint of an unfinished training."""
         folder = Path(settings.DATA_DIR) / "scorers"
         return folder / self.public_id.hex, folder / f"{self.public_id.hex}-checkpoint"

@@ -1,4 +1,4 @@
-"""Scorers of a study as their pages show them."""
+"""Scorers of a study, as shown on their pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,33 +20,33 @@ WEIGHTS = {"last": "last weights", "average": "their average"}
 
 @dataclass(frozen=True)
 class SplitRow:
-    """Figures of one split; None where there is none."""
+    """Figures of one split."""
 
     split: str
     figures: dict[str, Any]
 
 
 def scorers_of(study: Study) -> QuerySet[Scorer]:
-    """By task and name, with what their rows show; the card stays in the database."""
+    """Return scorers by task and name, with the data their rows show, without the card."""
     rows = study.scorers.select_related("job", "trained_on", "created_by")
     return rows.defer("card", "recipe")
 
 
 def shown_state(scorer: Scorer) -> str:
-    """The state; a training whose job ended without a word (its worker died again) has failed."""
+    """Return the state; a training whose job ended silently (its worker died again) has failed."""
     if scorer.state == Scorer.State.TRAINING and scorer.job and not scorer.job.is_active:
         return Scorer.State.FAILED
     return scorer.state
 
 
 def split_rows(scorer: Scorer) -> list[SplitRow]:
-    """Figures by split, in the order train, dev, test."""
+    """Return figures by split, in the order train, dev, test."""
     figures = scorer.figures
     return [SplitRow(split, _counted(figures[split])) for split in SPLITS if split in figures]
 
 
 def _counted(figures: dict[str, Any]) -> dict[str, Any]:
-    """Figures of a split that say over how many cells each index is.
+    """Return figures of a split with the number of cells behind each index.
 
     Scorers trained before counted 0 for a cell with too little clustered, and kept no other mean.
     """
@@ -68,7 +68,7 @@ def _with_zeros(figures: dict[str, Any], cells: int) -> dict[str, Any]:
 
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:
-    """Looks at the dev split: step, weights, and what was seen."""
+    """Return the dev checks: step, weights and figures."""
     chosen = scorer.figures.get("chosen_looks", ())
     return [
         {
@@ -85,7 +85,7 @@ def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:
 
 
 def curve_spec(rows: Sequence[dict[str, Any]], size: str) -> Spec:
-    """Average precision of dev pairs while the scorer learned."""
+    """Chart the average precision of dev pairs during training."""
     drawn = [
         {**row, "low": None, "high": None, "label": _("chosen") if row["is_chosen"] else ""}
         for row in rows
@@ -102,7 +102,7 @@ def curve_spec(rows: Sequence[dict[str, Any]], size: str) -> Spec:
 
 
 def curve_table(scorer: Scorer) -> TableData:
-    """What the curve shows, as a table to take away."""
+    """Return the data of the curve as a table."""
     columns = {
         "step": "step",
         "weights": "weights",

@@ -1,4 +1,4 @@
-"""Scorers for researchers: what there is, a new one by name or by training, one with its card."""
+"""Pages of scorers: list, new scorer by name or training, and one scorer with its card."""
 
 import uuid
 from functools import partial
@@ -35,7 +35,7 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 @require_safe
 def scorers(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the scorers; a study without any gets its first ones."""
+    """List the scorers; a study without any gets the default ones."""
     first_scorers(study)
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
     for scorer in page:
@@ -79,7 +79,7 @@ def _trained(
     *,
     task: str = "",
 ) -> HttpResponse:
-    """Begin the training of a valid form, whose task is the one named or chosen; else show it."""
+    """Start the training of a valid form for the given or chosen task; else show the form."""
     if request.method == "POST" and form.is_valid():
         cleaned_data = form.cleaned_data
         try:
@@ -103,14 +103,14 @@ def _trained(
 @study_page(*RESEARCHERS)
 @require_safe
 def scorer(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """One scorer: its figures, how it learned, its card, and a field to try it."""
+    """Show one scorer: its figures, training, card, and a form to try it."""
     return _scorer_page(request, study, _scorer(study, scorer_id))
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Score the texts that were typed, in a worker; the answer appears on the page."""
+    """Score the entered texts in a worker; the page then shows the result."""
     row = _scorer(study, scorer_id)
     form = TryForm(request.POST, scorer=row)
     if not form.is_valid():
@@ -141,7 +141,7 @@ def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Go on with a training."""
+    """Resume a training."""
     row = _scorer(study, scorer_id)
     try:
         training.resume_training(scorer=row, actor=request.user)
@@ -153,7 +153,7 @@ def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Forget a scorer that nothing used."""
+    """Delete an unused scorer."""
     row = _scorer(study, scorer_id)
     try:
         training.delete_scorer(scorer=row, actor=request.user)
@@ -169,12 +169,12 @@ def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 def scorer_figure(
     request: StudyRequest, study: Study, scorer_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """How it learned, as a picture or a table."""
+    """Send the training curve as a picture or a table."""
     return figure_file(request, _curves(_scorer(study, scorer_id)), figure, format)
 
 
 def _curves(row: Scorer) -> list[Figure]:
-    """How it learned; nothing where nobody looked."""
+    """Return the training curve; empty without dev checks."""
     if not (rows := curve_rows(row)):
         return []
     return [

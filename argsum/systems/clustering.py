@@ -51,7 +51,7 @@ def reduce_vectors(
     min_distance: float = 0.0,
     seed: int = 1,
 ) -> FloatArray:
-    """UMAP with cosine distance; equal input and seed give equal output.
+    """Reduce vectors by UMAP with cosine distance; equal input and seed give equal output.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def reduce_vectors(
 
 @cache
 def umap_class() -> Any:
-    """UMAP, whose compiled functions are kept in ``NUMBA_CACHE_DIR`` for the next process.
+    """Return UMAP, with compiled functions cached in ``NUMBA_CACHE_DIR`` for the next process.
 
     Only a few of its functions ask for that themselves. Asked for here as Numba's own decorator
     does it, and only before a function is first compiled.
@@ -117,7 +117,7 @@ def uses_umap(n: int, *, neighbours: int, components: int) -> bool:
 
 
 def principal_components(vectors: Floats, components: int) -> FloatArray:
-    """Principal components of vectors of length 1, shape (n, components); signs are fixed."""
+    """Return principal components of unit vectors, shape (n, components); signs are fixed."""
     n = len(vectors)
     reduced = np.zeros((n, components))
     if n < 2:
@@ -132,7 +132,7 @@ def principal_components(vectors: Floats, components: int) -> FloatArray:
 
 
 def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[int]:
-    """Cluster ids by HDBSCAN, numbered from 0 by first appearance; -1 is unclustered.
+    """Return cluster ids by HDBSCAN, numbered from 0 by first appearance; -1 is unclustered.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[i
 
 
 def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
-    """Iterative clustering: every argument gets a cluster.
+    """Cluster iteratively, so that every argument gets a cluster.
 
     Each unclustered argument, in the order given, joins the cluster whose current mean is
     closest by cosine if that is above 0; otherwise it opens one. Later arguments see what
@@ -194,13 +194,13 @@ def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
 
 
 def _unit(vectors: Floats) -> FloatArray:
-    """Vectors of length 1; zeros stay zeros."""
+    """Return vectors rescaled to length 1; zeros stay zeros."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors, dtype=np.float64) / np.where(lengths == 0, 1, lengths)
 
 
 def summarize_uskpm(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
-    """The clusters of a cell; the reduction serves settings that differ in clustering alone."""
+    """Return the clusters of a cell; settings that differ only in clustering share a reduction."""
     reduced = tools.shared(
         "reduced",
         lambda: reduce_vectors(
@@ -217,7 +217,7 @@ def summarize_uskpm(cell: CellData, parameters: Parameters, tools: Tools) -> Sum
 
 
 def warm_up(n: int, settings: Sequence[Parameters]) -> None:
-    """Have UMAP compiled, where it will be used, before any setting is timed."""
+    """Compile UMAP, if it will be used, before any setting is timed."""
     if any(
         uses_umap(n, neighbours=int(setting["neighbours"]), components=int(setting["components"]))
         for setting in settings
@@ -227,7 +227,7 @@ def warm_up(n: int, settings: Sequence[Parameters]) -> None:
 
 @cache
 def _compile_umap() -> None:
-    """Once a process; takes 10 to 30 s the first time on a machine."""
+    """Compile UMAP once per process; takes 10 to 30 s the first time on a machine."""
     reduce_vectors(np.eye(12, dtype=np.float32), neighbours=2, components=2)
 
 
@@ -287,7 +287,7 @@ USKPM = SummarizationSystem(
 
 
 def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
-    """The clusters of a cell; one linkage serves all thresholds."""
+    """Return the clusters of a cell; one linkage serves all thresholds."""
     min_size = int(parameters["min_size"])
     clusterings = tools.shared(
         "linkage",
@@ -305,12 +305,12 @@ def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> 
 
 
 def _likened(pairs: Scores, weight: float) -> Scores:
-    """Scores of pairs, mixed with how alike their rows are."""
+    """Return pair scores mixed with the similarity of their rows."""
     return profile_scores(pairs, weight=weight) if weight else pairs
 
 
 def chosen(figures: Mapping[str, Any]) -> Grid | None:
-    """The setting that dev chose when the match scorer was trained."""
+    """Return the setting chosen on dev when the match scorer was trained; None if none was."""
     if "beyond_threshold" not in figures:
         return None
     return {

@@ -1,4 +1,4 @@
-"""The interface of a summarization system, and the choice of candidates."""
+"""Interface of a summarization system, and the choice of candidates."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -36,17 +36,17 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text for translation, which happens where it is shown."""
+    """Mark a text for translation at display time."""
     return text
 
 
 class SystemNotValid(ValueError):
-    """A system, or what it returned, breaks the contract; the message says where."""
+    """A system or its result breaks the contract; the message says where."""
 
 
 @dataclass(frozen=True)
 class CellData:
-    """One topic and stance.
+    """Data of one topic and stance.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class CellData:
 
 @dataclass(frozen=True)
 class KeyPoint:
-    """A key point, and the cluster it stands for where the system has clusters."""
+    """A key point, and its cluster if the system has clusters."""
 
     text: str
     cluster: int | None = None
@@ -74,7 +74,7 @@ class KeyPoint:
 
 @dataclass(frozen=True)
 class Summary:
-    """What one setting came to.
+    """Result of one setting.
 
     Attributes
     ----------
@@ -96,11 +96,11 @@ class Summary:
 
     @property
     def waits(self) -> bool:
-        """Whether somebody is to put the clusters into words."""
+        """Whether the clusters wait to be put into words."""
         return self.clusters is not None and not self.key_points and not self.reason
 
     def check(self, n: int) -> None:
-        """Raise `SystemNotValid` unless this can be the summary of n arguments."""
+        """Raise `SystemNotValid` unless this is a valid summary of n arguments."""
         if not (self.key_points or self.clusters is not None or self.reason):
             raise SystemNotValid("a summary without key points has clusters or a reason")
         if len(self.key_points) > MOST_KEY_POINTS:
@@ -117,7 +117,7 @@ class Summary:
 
 
 class Tools(Protocol):
-    """What a system may ask for. Matrices are computed at first use and cannot be written to."""
+    """Tools for a system. Matrices are computed at first use and are read-only."""
 
     seed: int
 
@@ -128,7 +128,7 @@ class Tools(Protocol):
 
     @property
     def quality(self) -> Scores:
-        """Quality of the arguments, shape (n,); nan where none is known."""
+        """Quality of the arguments, shape (n,); nan if unknown."""
         ...
 
     @property
@@ -137,23 +137,23 @@ class Tools(Protocol):
         ...
 
     def match(self, texts: Sequence[str]) -> Scores:
-        """Match scores of arguments with k texts, shape (n, k)."""
+        """Return match scores of arguments with k texts, shape (n, k)."""
         ...
 
     def between(self, texts: Sequence[str]) -> Scores:
-        """Match scores of k texts with each other, shape (k, k)."""
+        """Return match scores of k texts with each other, shape (k, k)."""
         ...
 
     def quality_of(self, texts: Sequence[str]) -> Scores:
-        """Quality of k texts that are no arguments, shape (k,)."""
+        """Return the quality of k texts other than arguments, shape (k,)."""
         ...
 
     def values(self, parameter: str) -> list[float]:
-        """What the grid gives a parameter, ascending."""
+        """Return the grid values of a parameter, ascending."""
         ...
 
     def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
-        """A value made once for all settings of the cell that are equal in the parameters ``by``.
+        """Return a value computed once for all settings of a cell with equal parameters ``by``.
 
         The time it takes is divided among them.
         """
@@ -162,7 +162,7 @@ class Tools(Protocol):
 
 @dataclass(frozen=True)
 class SummarizationSystem:
-    """A system with everything that form, API, worker and pages need to know of it.
+    """A system, with its data for forms, API, workers and pages.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class SummarizationSystem:
             _check_parameter(param)
 
     def parameters_for(self, variant: str) -> tuple[Parameter, ...]:
-        """Those that matter: none where a language model writes the key points themselves."""
+        """Return relevant parameters: none if a language model writes key points themselves."""
         if variant == SUMMARIES:
             return ()
         return tuple(
@@ -227,7 +227,7 @@ class SummarizationSystem:
         )
 
     def published_grid(self, variant: str) -> Grid:
-        """The grid of its publication."""
+        """Return the grid of the publication."""
         parameters = self.parameters_for(variant)
         return {
             parameter.name: list(parameter.published)
@@ -236,7 +236,7 @@ class SummarizationSystem:
         }
 
     def usual_grid(self, variant: str) -> Grid:
-        """One setting: what its authors recommend."""
+        """Return the grid of the authors' recommended setting."""
         return {
             parameter.name: [
                 parameter.published[0] if parameter.usual is None else parameter.usual
@@ -246,7 +246,7 @@ class SummarizationSystem:
         }
 
     def in_order(self, grid: Mapping[str, list[Value]]) -> Grid:
-        """A stored grid in the order of the parameters, which not every database keeps."""
+        """Return a stored grid in parameter order, which not every database preserves."""
         return {
             parameter.name: grid[parameter.name]
             for parameter in self.parameters
@@ -318,7 +318,7 @@ PRONOUNS = frozenset(_PRONOUNS.split())
 
 @dataclass(frozen=True)
 class CandidateRule:
-    """What an argument must be like to be a candidate; the numbers of words are inclusive.
+    """Requirements for a candidate argument; word limits are inclusive.
 
     Attributes
     ----------
@@ -347,7 +347,7 @@ class Candidates:
     own: Sequence[int | None]
 
     def first(self, count: int) -> "Candidates":
-        """The first of them."""
+        """Return the first candidates."""
         return Candidates(
             self.texts[:count],
             self.match[:, :count],
@@ -357,7 +357,7 @@ class Candidates:
         )
 
     def chosen(self, places: Sequence[int]) -> Summary:
-        """The summary in which some of them are the key points."""
+        """Return the summary with some of the candidates as key points."""
         if not places:
             return Summary(reason=NO_MATCHES)
         return Summary(
@@ -368,7 +368,7 @@ class Candidates:
 def find_candidates(
     cell: CellData, parameters: Parameters, tools: Tools, rule: CandidateRule
 ) -> Candidates:
-    """The candidates of one setting, with everything that is scored of them made once a cell."""
+    """Return the candidates of one setting; their scores are computed once per cell."""
     if (texts := cell.written) is not None:
         written: Candidates = tools.shared("candidates", lambda: _written(texts, tools))
         return written
@@ -384,7 +384,7 @@ def find_candidates(
 def pick_candidates(
     arguments: Sequence[str], quality: Floats, *, rule: CandidateRule, fill_up: float
 ) -> list[int]:
-    """Positions of the candidates, in the order in which they entered.
+    """Return positions of the candidates, in order of entry.
 
     First all arguments that pass the rule, in the order given. Where these are fewer than the
     share `fill_up` of all arguments, the best of those that failed on quality alone follow, then
@@ -422,7 +422,7 @@ def pick_candidates(
 
 
 def word_tokens(text: str) -> list[str]:
-    """Runs of letters and digits; an apostrophe or a hyphen separates two words.
+    """Return runs of letters and digits; an apostrophe or hyphen separates words.
 
     Examples
     --------
@@ -433,7 +433,7 @@ def word_tokens(text: str) -> list[str]:
 
 
 def _picked(cell: CellData, tools: Tools, rule: CandidateRule) -> Candidates:
-    """The candidates of the largest share, of which those of the others are a beginning."""
+    """Return the candidates of the largest share; those of smaller shares are its beginning."""
     rows = _rows(cell, tools, rule, max(tools.values("fill_up")))
     texts = [cell.arguments[row] for row in rows]
     match = tools.match(texts)
@@ -459,5 +459,5 @@ def _has_form(text: str, rule: CandidateRule) -> bool:
 
 
 def _best_first(places: list[int], quality: Floats) -> list[int]:
-    """By quality; the earlier argument first where equal."""
+    """Sort by quality, best first; ties go to the earlier argument."""
     return sorted(places, key=lambda place: -np.nan_to_num(quality[place], nan=-np.inf))

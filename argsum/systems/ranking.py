@@ -42,7 +42,7 @@ def barh(
     own: Sequence[int | None],
     threshold: float = THRESHOLD,
 ) -> list[int]:
-    """The candidates that become key points, the one with most matches first.
+    """Return the candidates that become key points, most matches first.
 
     Every argument that is no candidate goes to its best candidate, if their score exceeds the
     threshold. Candidates without matches are dropped, the others ranked by matches. One is
@@ -84,14 +84,14 @@ def barh(
 
 
 def _others(n: int, own: Sequence[int | None], candidates: Sequence[int]) -> IntArray:
-    """The arguments that are none of these candidates."""
+    """Return the arguments that are not among these candidates."""
     return np.setdiff1d(np.arange(n), [own[j] for j in candidates if own[j] is not None])
 
 
 def _matches(
     match: Floats, arguments: IntArray, candidates: list[int], threshold: float
 ) -> IntArray:
-    """How many of the arguments have each candidate as their best, above the threshold."""
+    """Count the arguments for which each candidate is the best, above the threshold."""
     if not candidates or not len(arguments):
         return np.zeros(len(candidates), dtype=np.int64)
     scores = match[np.ix_(arguments, np.array(candidates))]
@@ -101,7 +101,7 @@ def _matches(
 
 
 def summarize_barh(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
-    """Candidates of the cell, and the key points among them."""
+    """Return the key points among the candidates of a cell."""
     candidates = find_candidates(cell, parameters, tools, BARH_RULE)
     if not candidates.texts:
         return Summary(reason=NO_CANDIDATES)
@@ -154,7 +154,7 @@ def smatchtopr(
     damping: float = DAMPING,
     redundancy: float = REDUNDANCY,
 ) -> list[int]:
-    """The candidates that become key points, the most important first.
+    """Return the candidates that become key points, most important first.
 
     Importance is PageRank on the undirected graph whose edges are the scores of at least `edge`,
     every candidate linked to itself with 1; the walk restarts at a candidate in proportion to its
@@ -188,7 +188,7 @@ def smatchtopr(
 def rank_candidates(
     between: Floats, quality: Floats, *, edge: float = EDGE, damping: float = DAMPING
 ) -> list[int]:
-    """All candidates, the most important first; what `smatchtopr` does before it leaves any out.
+    """Rank all candidates, most important first: `smatchtopr` before it leaves any out.
 
     One ranking serves every `redundancy`.
     """
@@ -206,7 +206,7 @@ def rank_candidates(
 def keep_different(
     between: Floats, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
 ) -> list[int]:
-    """Of ranked candidates those that repeat none kept before them."""
+    """Return ranked candidates that do not repeat an earlier kept one."""
     different: list[int] = []
     for j in ranked:
         if (
@@ -225,7 +225,7 @@ def page_rank(
     damping: float = DAMPING,
     most_nodes: int = MOST_NODES,
 ) -> list[float]:
-    """Importance of each candidate; sums to 1.
+    """Return the importance of each candidate; sums to 1.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def page_rank(
 
 
 def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> FloatArray:
-    """PageRank by repeated steps; `weights` becomes the steps themselves.
+    """Compute PageRank by repeated steps; `weights` is overwritten with the steps.
 
     Every candidate is linked to itself, so that no row is empty.
     """
@@ -275,7 +275,7 @@ def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> Float
 
 
 def summarize_smatchtopr(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
-    """Candidates of the cell, ranked, and those that repeat none before them."""
+    """Rank the candidates of a cell, and return those that do not repeat an earlier one."""
     candidates = find_candidates(cell, parameters, tools, SMATCHTOPR_RULE)
     if not candidates.texts:
         return Summary(reason=NO_CANDIDATES)

@@ -1,4 +1,4 @@
-"""Every summarization system there is: those of this repository, and those of other packages.
+"""All summarization systems: those of this repository, and those of other packages.
 
 Another package names its systems under the entry point `GROUP`. They are loaded when somebody
 first asks for all systems, or for one that is not ours; what cannot be loaded is a `Fault`.
@@ -19,12 +19,12 @@ logger = logging.getLogger(__name__)
 
 
 class UnknownSystem(LookupError):
-    """There is no system of that name; the message says why, where that is known."""
+    """No system has this name; the message gives the reason, if known."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A system of another package that cannot be used, and why."""
+    """A system of another package that cannot be used, and the reason."""
 
     package: str
     name: str
@@ -35,17 +35,17 @@ class Fault:
 
 
 def systems() -> tuple[SummarizationSystem, ...]:
-    """All systems, ours first."""
+    """Return all systems, ours first."""
     return (*OWN, *installed()[0])
 
 
 def faults() -> tuple[Fault, ...]:
-    """What other packages offer and cannot be used."""
+    """Return unusable systems of other packages."""
     return installed()[1]
 
 
 def find_system(name: str) -> SummarizationSystem:
-    """The system of a name; raises `UnknownSystem`."""
+    """Return a system by name; raises `UnknownSystem`."""
     by_name = {system.name: system for system in OWN}
     if name not in by_name:
         by_name = {system.name: system for system in systems()}
@@ -56,7 +56,7 @@ def find_system(name: str) -> SummarizationSystem:
 
 
 def title_of(name: str) -> str:
-    """What a system is called; its name where it is not installed any more."""
+    """Return a system's title; its name if it is no longer installed."""
     try:
         return find_system(name).title
     except UnknownSystem:
@@ -65,7 +65,7 @@ def title_of(name: str) -> str:
 
 @cache
 def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
-    """Systems of other packages, and what is wrong with the rest; read once a process."""
+    """Return systems of other packages, and faults of the rest; read once per process."""
     offered: list[SummarizationSystem] = []
     wrong: list[Fault] = []
     for dist in _packages():
@@ -86,7 +86,7 @@ def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
 
 
 def _packages() -> list[Distribution]:
-    """Installed packages that name the group, by name; of two copies the first on the path."""
+    """Return installed packages with the entry point group, by name; the first copy wins."""
     packages: dict[str, Distribution] = {}
     for dist in distributions():
         if GROUP in (dist.read_text("entry_points.txt") or ""):
@@ -95,7 +95,7 @@ def _packages() -> list[Distribution]:
 
 
 def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:
-    """Name → system, or what is wrong with it."""
+    """Map each name to its system, or to its problem."""
     try:
         points = list(dist.entry_points.select(group=GROUP))
     except Exception:
@@ -105,7 +105,7 @@ def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:
 
 
 def _loaded(point: EntryPoint, package: str) -> SummarizationSystem | str:
-    """A system, or why there is none: code of others may raise anything, and try to exit."""
+    """Return a system, or its problem: foreign code may raise anything, and try to exit."""
     try:
         system = point.load()
     except SystemNotValid as problem:

@@ -22,7 +22,7 @@ TOKENS = 40
 
 
 class WritingForm(RunPlanForm):
-    """For which run of a system, with which prompt, within which bounds."""
+    """System run to write for, prompt, and limits."""
 
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
@@ -77,7 +77,7 @@ class WritingForm(RunPlanForm):
             self._fit(system_run)
 
     def _fit(self, system_run: SystemRun) -> None:
-        """Offer what this run of a system can use."""
+        """Offer only choices that suit this system run."""
         kind = OF_VARIANT[system_run.variant]
         self.fields["system_run"].initial = system_run.pk
         self.fields["fewest"].initial, self.fields["most"].initial = COUNTS.get(kind, (1, 1))
@@ -90,11 +90,11 @@ class WritingForm(RunPlanForm):
 
     @property
     def writes_lists(self) -> bool:
-        """Whether it writes for whole cells, where the number of key points is free."""
+        """Whether the run writes for whole cells, where the number of key points is free."""
         return self.waiting is not None and OF_VARIANT[self.waiting.variant] in COUNTS
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Check fields that depend on each other."""
         data = super().clean()
         chosen = data.get("system_run")
         if chosen is None:
@@ -112,7 +112,7 @@ class WritingForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A limit that would do if the chosen one is tight; else None."""
+        """Sufficient token limit if the chosen one is tight; else None."""
         data = self.cleaned_data
         most = self._largest()
         if not data["max_tokens"] or data["max_tokens"] >= TOKENS * most:
@@ -121,7 +121,7 @@ class WritingForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run writes for, as its spec keeps it."""
+        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         is_about_clusters = data["system_run"].variant in WRITES_CLUSTERS
         return target_of(
@@ -134,7 +134,7 @@ class WritingForm(RunPlanForm):
         )
 
     def _largest(self) -> int:
-        """Key points in the longest reply, roughly."""
+        """Return the approximate number of key points in the longest reply."""
         run = self.cleaned_data["system_run"]
         if run.variant == SystemRun.Variant.LOCAL:
             return 1
@@ -147,7 +147,7 @@ class WritingForm(RunPlanForm):
 
 
 def waiting_settings(system_run: SystemRun) -> list[tuple[str, int]]:
-    """Settings whose clusters nobody put into words, with the number of cells."""
+    """Return settings whose clusters have no key points yet, with their numbers of cells."""
     rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by()
     counted = rows.values_list("setting").annotate(n=Count("pk"))
     return list(counted.order_by("setting"))

@@ -1,4 +1,4 @@
-"""Key points that a language model wrote, read from its replies.
+"""Key points by a language model, read from its replies.
 
 Clusters are named to a model by codes that nobody would count out, and a reply is read by these
 codes alone. So a reply with too few, too many, reordered or renumbered clusters never gives a
@@ -31,7 +31,7 @@ _LETTERS, _DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
 
 @dataclass(frozen=True, slots=True)
 class ReplyContent:
-    """What a reply holds.
+    """Content of a reply.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def _all_codes() -> tuple[str, ...]:
 
 
 def code_of(cluster: int) -> str:
-    """The code by which a cluster is named to a model; always the same for the same id.
+    """Return the code of a cluster for a model; the same id always has the same code.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def read_one(reply: str, finish_reason: str, cluster: int, *, refusal: str = "")
 def read_clusters(
     reply: str, finish_reason: str, clusters: Sequence[int], *, refusal: str = ""
 ) -> ReplyContent:
-    """Read ``{"<code>": "<key point>", …}`` by the codes of the clusters, in any order.
+    """Read ``{"<code>": "<key point>", …}`` by cluster codes, in any order.
 
     Entries under other names are dropped and counted. A cluster that has no entry, an unusable
     one, or two different ones is missing; the others keep theirs.
@@ -160,7 +160,7 @@ def read_clusters(
 
 
 def list_schema(fewest: int, most: int) -> dict[str, Any]:
-    """Schema of ``{"key_points": ["…", …]}``."""
+    """Return the schema of ``{"key_points": ["…", …]}``."""
     entry = {"type": "string", "maxLength": LONGEST_KEY_POINT}
     return closed_object(
         {"key_points": {"type": "array", "items": entry, "minItems": fewest, "maxItems": most}}
@@ -168,18 +168,18 @@ def list_schema(fewest: int, most: int) -> dict[str, Any]:
 
 
 def one_schema() -> dict[str, Any]:
-    """Schema of ``{"key_point": "…"}``."""
+    """Return the schema of ``{"key_point": "…"}``."""
     return closed_object({"key_point": {"type": "string", "maxLength": LONGEST_KEY_POINT}})
 
 
 def clusters_schema(clusters: Sequence[int]) -> dict[str, Any]:
-    """Schema of an object with the code of every cluster and its key point."""
+    """Return the schema of an object with every cluster's code and key point."""
     entry = {"type": "string", "maxLength": LONGEST_KEY_POINT}
     return closed_object({code_of(cluster): entry for cluster in clusters})
 
 
 def _key_point(value: object) -> str:
-    """A text on one line; empty where the value is no usable key point."""
+    """Return a text on one line; empty if the value is no usable key point."""
     if not isinstance(value, str):
         return ""
     text = " ".join(value.split())
@@ -187,7 +187,7 @@ def _key_point(value: object) -> str:
 
 
 def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]]:
-    """Names and values of the one object of a reply, repeated names included."""
+    """Return names and values of a reply's single object, repeated names included."""
     # Without a finish reason, too: an object says itself where it ends.
     text = parse_prose(reply, finish_reason or "stop", refusal=refusal)
     try:
@@ -201,7 +201,7 @@ def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]
 
 
 def _repeated(text: str) -> list[tuple[str, Any]] | None:
-    """The pairs of a flat object in which a name occurs twice; None for anything else.
+    """Return the pairs of a flat object with a repeated name; None for anything else.
 
     Strict JSON refuses such an object as a whole, and with it the clusters that are named once.
     """

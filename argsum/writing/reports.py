@@ -1,4 +1,4 @@
-"""What the requests of a writing run are about."""
+"""Subjects of a writing run's requests."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from cqa_site.runs.models import Call, Run
 
 
 class WritingCallKey(NamedTuple):
-    """The keys of a subject: a cell of a system's run, or some clusters of one of its sets."""
+    """Keys of a subject: a cell of a system run, or some clusters of one of its sets."""
 
     system_run: int
     cell: int
@@ -25,13 +25,13 @@ class WritingCallKey(NamedTuple):
 
     @classmethod
     def of(cls, ids: Sequence[int]) -> "WritingCallKey":
-        """As the request's row keeps it."""
+        """Read the keys from a request's row."""
         system_run, cell, summary_set, is_unfiltered, *clusters = ids
         return cls(system_run, cell, summary_set, tuple(clusters), bool(is_unfiltered))
 
     @property
     def subject(self) -> Subject:
-        """As the engine keeps it; the name is unique in a run."""
+        """Subject for the engine; its name is unique in a run."""
         ids = (self.system_run, self.cell, self.summary_set, int(self.is_unfiltered))
         name = f"s{self.summary_set}" if self.summary_set else f"c{self.cell}"
         if len(self.clusters) == 1:
@@ -88,7 +88,7 @@ def _lines(texts: Mapping[str, str]) -> str:
 
 
 def about(run: Run) -> str:
-    """The run of a system for which a run writes."""
+    """Return the label of the system run that a run writes for."""
     rows = run.study.system_runs.filter(public_id=run.spec["target"]["system_run"])
     return rows.values_list("label", flat=True).first() or ""
 

@@ -1,4 +1,4 @@
-"""Having a language model write key points for a run of a system, and the page of such a run."""
+"""Pages to start a writing run for a system run, and to show it."""
 
 import uuid
 from typing import Any
@@ -22,7 +22,7 @@ from cqa_site.runs.views.start import estimate, start_page
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
-    """Choose who writes with which prompt; start it."""
+    """Choose language model and prompt of a writing run; start it."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
         context: dict[str, Any] = {"study": study, "system_run": system_run}
@@ -39,7 +39,7 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
 def writing_estimate(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
+    """Return the fragment with the estimated cost of the run in the form."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
         return HttpResponse(status=409)
@@ -49,7 +49,7 @@ def writing_estimate(
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it was asked, what it wrote."""
+    """Show one run: progress, requests and written texts."""
     system_run = system_run_of(run)
     parts = run.written_parts.select_related("cell", "summary_set").order_by("pk")
     context = run_context(study, run) | {
@@ -71,7 +71,7 @@ def _form(request: StudyRequest, study: Study, system_run: SystemRun) -> Writing
 
 
 def _said(run: Run) -> dict[str, Any]:
-    """How many requests brought key points, and what was wrong with the others."""
+    """Return the number of requests with key points, and the problems of the others."""
     rows = list(run.written_parts.values_list("texts", "dropped", "reason"))
     return {
         "parts": len(rows),

@@ -1,4 +1,4 @@
-"""The figures of agreement that somebody asks for, and the job that makes them."""
+"""Figures of agreement on request, and the job that computes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from ..leaderboard.actions import find_slice
 
 @dataclass(frozen=True)
 class AgreementState:
-    """Figures as somebody asked for them; None while there are none, or while ``job`` makes them.
+    """Requested figures; None if there are none yet, or while ``job`` computes them.
 
     ``condition`` is the id of the one whose answers they are about; empty for all together.
     """
@@ -35,22 +35,22 @@ class AgreementState:
 
     @cached_property
     def figures(self) -> Agreement | None:
-        """Stored figures; verdicts of old snapshots lose outcomes that were never tested."""
+        """Stored figures; old snapshots' verdicts lose outcomes that were never tested."""
         return without_untested(from_json(Agreement, self.stored)) if self.stored else None
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Id → name of what can be chosen."""
+        """Selectable conditions (id → name)."""
         return conditions_of_rows(self.snapshot.recipe) if self.snapshot else {}
 
     @property
     def is_failed(self) -> bool:
-        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        """Whether the computation failed; ``job.error`` has the reason."""
         return self.job is not None and self.job.state == Job.State.FAILED
 
 
 def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> AgreementState:
-    """The figures as an address asks for them; a condition nobody has asked for is begun."""
+    """Return the figures requested in the URL; a new condition starts a job."""
     snapshot = snapshot_of(study, query)
     if snapshot is None or not snapshot.agreement:
         return AgreementState(snapshot)

@@ -1,4 +1,4 @@
-"""Pages of agreement: figures, verdicts on judges, score sheets and updates."""
+"""Pages on agreement: figures, verdicts on judges, score sheets and updates."""
 
 import uuid
 from http import HTTPStatus
@@ -76,7 +76,7 @@ from cqa_site.web.templatetags.figures import percent
 
 
 def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
-    """The answer in words, each column's results with their numbers, and the rules."""
+    """Return the verdict in words, the results and numbers of each column, and the rules."""
     verdicts, names = figures.verdict[choice.judge], column_names(figures)
     name = rater_names(figures)[choice.judge]
     sure = chance_of(figures, choice.judge), cautions_of(verdicts), _ground(figures)
@@ -96,7 +96,7 @@ def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str,
 
 
 def _ground(figures: Agreement) -> str:
-    """Which people the verdict rests on, and how much is allowed for."""
+    """State which people the verdict rests on, and how large the allowed advantage is."""
     people, sentences = figures.people, []
     if people.raters:
         text = ngettext(
@@ -182,7 +182,7 @@ ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
 
 @study_page(*RESEARCHERS)
 def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show how far everybody agrees who scored the same answers."""
+    """Show how far all raters agree who scored the same answers."""
     part = chosen(request, "part", {key for key, _title, _slugs in PARTS})
     context = agreement_context(request, study, {key: slugs for key, _title, slugs in PARTS}[part])
     context |= {"part": part, "parts": [(key, title) for key, title, _slugs in PARTS]}
@@ -194,7 +194,7 @@ def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
-    """Answer whether a judge may take the place of people, and for which criteria."""
+    """Show whether a judge can replace people, and for which criteria."""
     context = agreement_context(request, study, ())
     if not context["figures"]:
         context["judged"] = judged_rounds(study).first()
@@ -222,7 +222,7 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
 def agreement_context(
     request: StudyRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
-    """What all three pages show; ``figures`` is None while there are none."""
+    """Return the context of all three pages; ``figures`` is None if there are none."""
     state = shown_agreement(study, request.GET, request.user)
     snapshot, figures = state.snapshot, state.figures
     context: dict[str, Any] = {
@@ -259,7 +259,7 @@ def score_agreement_figure(
 def card_of(
     snapshot: BoardSnapshot, figures: Agreement, choice: AgreementSelection, slug: str
 ) -> Figure:
-    """One figure with its table, and the words of its chart if it has one."""
+    """Return one figure with its table, and its chart texts if it has a chart."""
     entry = TABLES[slug]
     study = snapshot.study.public_id
     rows = reverse("score_rows", args=[study])
@@ -288,7 +288,7 @@ def card_of(
 
 
 def _about(figures: Agreement, choice: AgreementSelection, slug: str) -> str:
-    """Which column or pair a figure is about."""
+    """Return the name of the column or pair that a figure is about."""
     if slug == "pairs":
         return column_names(figures)[choice.column]
     return _pair_title(figures, choice) if slug in OF_A_PAIR else ""
@@ -300,7 +300,7 @@ def _pair_title(figures: Agreement, choice: AgreementSelection) -> str:
 
 
 def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
-    """What the tables of the page about agreement link to and choose from."""
+    """Return the links and choices of the tables on the agreement page."""
     measure, people = choice.measure, figures.people.columns
     # People together have alphas only.
     columns = figures.columns if measure.startswith("alpha") else ()
@@ -314,7 +314,7 @@ def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
 
 
 def _cells(pair: RaterPairFigures, measure: str) -> list[dict[str, Any]]:
-    """The chosen measure by column and how dark its cell is; bias darkens either way."""
+    """Return the chosen measure by column with its cell shade; bias darkens in both directions."""
     cells = []
     for column, agreement in pair.columns.items():
         value = value_of(agreement, measure)
@@ -380,7 +380,7 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def score_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> HttpResponse:
-    """Show one sheet: the answer, points with notes or reasons, and the answer's other sheets."""
+    """Show one sheet: the answer, points with notes or reasons, and its other sheets."""
     sheet: ScoreSheet = sheet_or_404(study, sheet_id)
     answer = sheet.answer
     (column,), lists = side_by_side(answer.question, [answer.pk], is_blind=False)
@@ -409,7 +409,7 @@ urlpatterns += [
 @study_page(*RESEARCHERS)
 @require_safe
 def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
-    """Nothing, or the word to load the page again once its figures are no longer the newest."""
+    """Tell the page to reload once its figures are outdated; otherwise send nothing."""
     if request.GET.get("condition"):
         state = shown_agreement(study, request.GET, request.user)
         return _refresh_if(bool(state.stored) or state.is_failed)

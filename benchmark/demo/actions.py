@@ -116,7 +116,10 @@ PAIRS: list[tuple[tuple[str, str], list[Aspect]]] = [
 
 
 def answer_text(system: str, scenario: int, pair: tuple[str, str], aspects: list[Aspect]) -> str:
-    """What an invented system says: A is thorough, B leaves things out, C repeats itself."""
+    """Write the answer of an invented system.
+
+    A is thorough, B leaves things out, C repeats itself.
+    """
     points = aspects[:2] if system == SYSTEMS[1] else aspects
     is_thorough = system == SYSTEMS[0]
     lines = [
@@ -157,7 +160,7 @@ Points = dict[str, int]
 
 
 def add_scores(*, study: Study, users: Mapping[str, User]) -> None:
-    """Add answers and sheets to the demo; its older answers stay for people to score."""
+    """Add answers and sheets to the demo; older answers are left for people to score."""
     rubric = default_rubric(study, actor=users[Role.RESEARCHER])
     answers = _answers(study)
     people = [_member_rater(study, users[role]) for role in (Role.ANNOTATOR, Role.EXPERT)]
@@ -218,7 +221,7 @@ def _system(study: Study, name: str) -> System:
 
 
 def _deserved(rubric: RubricVersion, answer: Answer, rng: random.Random) -> Points:
-    """What the answer is worth; its length is counted, the rest drawn."""
+    """Return the points an answer deserves; its length is counted, the rest drawn."""
     structured = STRUCTURED if answer.scenario == Answer.Scenario.STRUCTURE else 0.0
     share = min(0.97, QUALITY[answer.system.name] + structured)
     points = {
@@ -295,7 +298,7 @@ WHY = {
 
 
 def add_round(*, study: Study, users: Mapping[str, User]) -> None:
-    """Open a round over the answers of the demo."""
+    """Open a round with the answers of the demo."""
     actor = users[Role.RESEARCHER]
     rubric = default_rubric(study, actor=actor)
     plan = ScoringPlan(

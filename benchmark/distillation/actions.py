@@ -1,4 +1,4 @@
-"""Training a LoRA adapter on chat pairs; the only file that imports peft.
+"""Training of a LoRA adapter on chat pairs; the only file that imports peft.
 
 Runs on the CPU as well as on an accelerator. Only the words of the assistant are learned; the
 question is read, not learned. All heavy packages are imported when training begins.
@@ -30,12 +30,14 @@ ALWAYS = (
 
 
 class TrainingRefused(Exception):
-    """Nothing can be trained from this; the message says why."""
+    """Raised if nothing can be trained; the message gives the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdapterRecipe:
-    """How the adapter is trained; the defaults are those of the CompQA paper where it gives any.
+    """Settings for training the adapter.
+
+    Defaults are those of the CompQA paper where it gives any.
 
     Appendix B gives epochs, batch, learning rate, warm-up, weight decay and a cosine schedule.
     Rank, alpha, dropout and the longest pair are ours.
@@ -69,7 +71,7 @@ class AdapterRecipe:
 
 @dataclass(frozen=True)
 class TrainedAdapter:
-    """What came of it; losses are means per learned token, in nats."""
+    """Result of a training; losses are means per learned token, in nats."""
 
     losses: list[float]
     validation: list[float]
@@ -98,7 +100,7 @@ def train(
     validation: Sequence[list[dict[str, str]]] = (),
     say: Callable[[str], None] = print,
 ) -> TrainedAdapter:
-    """Train and save the adapter with its tokenizer and a manifest in the folder ``out``.
+    """Train the adapter and save it in the folder ``out`` with its tokenizer and a manifest.
 
     ``model`` is a folder or a name that transformers knows. Raises TrainingRefused if it cannot
     be loaded.
@@ -158,7 +160,7 @@ def write_answers(
     adapter: Path,
     most_tokens: int = 700,
 ) -> list[str]:
-    """Let the tuned model answer requests (chat messages), greedily, one after the other."""
+    """Generate the tuned model's answers to requests (chat messages), greedily, one at a time."""
     import torch
     from peft import PeftModel
 
@@ -203,7 +205,7 @@ def _load(model: str) -> tuple[Any, Any]:
 
 
 def _chat(tokenizer: Any, messages: list[dict[str, str]], *, asks: bool) -> list[int]:
-    """Token ids of messages, by the model's own template where it has one."""
+    """Return the token ids of messages, using the model's own template if it has one."""
     if tokenizer.chat_template:
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=asks)
     else:
@@ -214,7 +216,7 @@ def _chat(tokenizer: Any, messages: list[dict[str, str]], *, asks: bool) -> list
 
 
 def _example(tokenizer: Any, messages: list[dict[str, str]], longest: int) -> dict[str, Any]:
-    """Token ids and labels of one pair; everything before the answer is not learned."""
+    """Return token ids and labels of one pair; tokens before the answer are not learned."""
     chat = _chat(tokenizer, messages[:-1], asks=True)
     whole = _chat(tokenizer, messages, asks=False)
     start = _common(chat, whole)
@@ -225,7 +227,10 @@ def _example(tokenizer: Any, messages: list[dict[str, str]], longest: int) -> di
 
 
 def _common(first: list[int], second: list[int]) -> int:
-    """Length of what both begin with: a template may end the question otherwise than it asks."""
+    """Return the length of the common prefix.
+
+    A template may end the question differently in a prompt than in a full pair.
+    """
     pairs = zip(first, second, strict=False)
     return next(
         (at for at, (token, two) in enumerate(pairs) if token != two), min(len(first), len(second))
@@ -233,7 +238,7 @@ def _common(first: list[int], second: list[int]) -> int:
 
 
 def rate_at(step: int, steps: int, warmup: float) -> float:
-    """Factor of the learning rate at a step (from 0): a line upwards, then a cosine to 0.
+    """Return the learning rate factor at a step (from 0): linear warm-up, then cosine to 0.
 
     Examples
     --------
@@ -253,7 +258,10 @@ def _epoch(
     pad: int,
     learning: tuple[Any, Any] | None,
 ) -> float:
-    """Mean loss per learned token; without optimizer and schedule nothing is learned."""
+    """Return the mean loss per learned token.
+
+    Without optimizer and schedule nothing is trained.
+    """
     total, tokens = 0.0, 0
     for start in range(0, len(examples), recipe.batch):
         batch = examples[start : start + recipe.batch]
@@ -280,12 +288,12 @@ def _epoch(
 
 
 def _learned(example: dict[str, Any]) -> int:
-    """Tokens of a pair that are learned; the first of all has nothing before it."""
+    """Return the number of learned tokens of a pair; the first token is never learned."""
     return sum(label != IGNORED for label in example["labels"][1:])
 
 
 def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
-    """Mean loss per learned token of some pairs, filled up to the longest."""
+    """Return the mean loss per learned token of some pairs, padded to the longest."""
     import torch
 
     width = max(len(example["ids"]) for example in examples)
@@ -305,7 +313,7 @@ def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
 
 
 def differences(recipe: AdapterRecipe) -> list[str]:
-    """Where a training differs from the one that the paper describes, a sentence each."""
+    """List the differences from the training described in the paper, one sentence each."""
     paper = AdapterRecipe()
     changes = [
         f"{name}: {getattr(recipe, name):g}; the paper: {getattr(paper, name):g}"

@@ -1,4 +1,4 @@
-"""What a pair must fulfil to be learned from."""
+"""Form for the rules that select training pairs."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ LEAST_TOTAL = 18
 
 
 class PairsForm(forms.Form):
-    """Thresholds, filters and the split; sent by GET, so that an address is a recipe."""
+    """Thresholds, filters and the split; sent by GET, so that the address is the recipe."""
 
     advanced = ("each", "validation", "seed", "judges", "systems", "scenarios", "conditions")
 
@@ -94,7 +94,7 @@ class PairsForm(forms.Form):
         offer(self, judges=judges.order_by("name"))
 
     def rules(self) -> Rules:
-        """The cleaned fields as the method takes them."""
+        """Return the cleaned fields as `Rules`."""
         data: dict[str, Any] = dict(self.cleaned_data)
         data.pop("rubric")
         data["judges"] = tuple(sorted(str(judge.public_id) for judge in data["judges"]))

@@ -1,4 +1,4 @@
-"""Question–answer pairs worth learning from: which ones, and in what shape.
+"""Selection of question–answer pairs for training, and their format.
 
 A pair is taken if its answer has a high total, and, where people and judges both scored it, if
 they agree about it. All good answers to a question are taken, as in the paper, or the best few, so
@@ -27,7 +27,7 @@ TRAIN, VALIDATION = "train", "validation"
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What a pair must fulfil.
+    """Conditions that a training pair must meet.
 
     Attributes
     ----------
@@ -63,14 +63,14 @@ class Rules:
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """The pairs and what was left out: reason → answers."""
+    """The pairs, and the number of answers left out for each reason."""
 
     pairs: pd.DataFrame
     left_out: dict[str, int] = field(default_factory=dict)
 
     @property
     def questions(self) -> int:
-        """Different questions."""
+        """Number of distinct questions."""
         return int(self.pairs["question"].nunique())
 
 
@@ -121,7 +121,9 @@ def choose_pairs(
 def chat_record(
     prompt: Sequence[Mapping[str, str]], answer: str, about: dict[str, Any]
 ) -> dict[str, Any]:
-    """One pair as chat messages; ``about`` says where it is from.
+    """Return one pair as chat messages.
+
+    ``about`` states its origin.
 
     Examples
     --------
@@ -134,7 +136,10 @@ def chat_record(
 
 
 def _means(sheets: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
-    """A row an answer with the mean total of people and of judges, replicates averaged first."""
+    """Return one row per answer with mean totals of people and judges.
+
+    Replicates are averaged first.
+    """
     import pandas as pd
 
     known = sheets[sheets["total"].notna()]
@@ -151,7 +156,7 @@ def _means(sheets: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
 
 
 def _conditions(answers: pd.DataFrame, rules: Rules) -> list[tuple[str, pd.Series]]:
-    """Each condition with the reason that answers failing it are given."""
+    """Return each condition with the reason given for answers that fail it."""
     if rules.basis == BOTH:
         scored = answers[PEOPLE].notna() & answers[JUDGES].notna()
     else:

@@ -40,7 +40,7 @@ AT_ONCE = 2_000
 
 
 def cannot_be_asked(answers: Sequence[int]) -> set[int]:
-    """Keys of answers that cite a number under which no argument is stored."""
+    """Return the keys of answers that cite a number without a stored argument."""
     unfit = set()
     for start in range(0, len(answers), AT_ONCE):
         rows = Answer.objects.filter(pk__in=answers[start : start + AT_ONCE])
@@ -53,7 +53,7 @@ def cannot_be_asked(answers: Sequence[int]) -> set[int]:
 
 
 def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
-    """Answer → chat messages that ask for it; a bounded number of queries."""
+    """Map each answer to the chat messages that request it, in a bounded number of queries."""
     rows = list(answers)
     lists = numbered_texts({row.argument_list_id for row in rows if row.argument_list_id})
     newest = _newest(study)
@@ -61,13 +61,13 @@ def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
 
 
 def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]:
-    """Questions as scenario 1 asks them: without arguments, so that nothing has to be drawn."""
+    """Return questions as scenario 1 asks them, without arguments, so that nothing is drawn."""
     parts = _newest(study)["answer_1"]
     return [write_request(parts, question, SHOWN, None).messages for question in questions]
 
 
 def cited_numbers(text: str) -> set[int]:
-    """Every number that a text cites."""
+    """Return all numbers that a text cites."""
     return {number for citation in find_citations(text) for number in citation.numbers}
 
 
@@ -82,7 +82,7 @@ def _request(
 
 
 def _newest(study: Study) -> dict[str, PromptParts]:
-    """The newest prompt of each scenario; the project's own where the study has none yet."""
+    """Return the newest prompt of each scenario, or the built-in one if the study has none."""
     stored = study.prompt_versions.filter(kind__in=PROMPTS).order_by("number")
     prompts = {version.kind: parts_of(version) for version in stored}
     for kind in PROMPTS.keys() - prompts.keys():
@@ -99,7 +99,7 @@ FETCH = 500
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Chosen pairs of one study by one rubric."""
+    """Pairs chosen from one study under one rubric."""
 
     rubric: RubricVersion
     rules: Rules
@@ -107,19 +107,19 @@ class TrainingData:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Pairs in each part."""
+        """Number of pairs in each part."""
         parts = self.chosen.pairs["part"]
         return {part: int((parts == part).sum()) for part in (TRAIN, VALIDATION)}
 
     @property
     def judges(self) -> list[str]:
-        """Names of the judges that were chosen; none if all count."""
+        """Names of the selected judges; empty if all count."""
         chosen = self.rubric.study.raters.filter(public_id__in=self.rules.judges)
         return list(chosen.order_by("name").values_list("name", flat=True))
 
     @property
     def conditions(self) -> str:
-        """Under which conditions the answers were written, in words."""
+        """Conditions under which the answers were written, in words."""
         if ALL in self.rules.conditions:
             return "all"
         return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain ones only"
@@ -136,7 +136,7 @@ class TrainingData:
 
 
 def choose(rubric: RubricVersion, rules: Rules) -> TrainingData:
-    """Choose pairs from all counted sheets of the rubric; a bounded number of queries."""
+    """Choose pairs from all counted sheets of the rubric, in a bounded number of queries."""
     from benchmark.distillation.methods import choose_pairs
 
     every = counted_sheets(rubric)
@@ -155,7 +155,7 @@ def choose(rubric: RubricVersion, rules: Rules) -> TrainingData:
 
 
 def records(training: TrainingData, part: str | None = None) -> Iterator[dict[str, Any]]:
-    """The pairs as chat messages, in the order of questions; a query for every few hundred."""
+    """Yield pairs as chat messages, in question order, with one query per few hundred pairs."""
     pairs = training.chosen.pairs
     rows = pairs if part is None else pairs[pairs["part"] == part]
     for start in range(0, len(rows), FETCH):
@@ -163,13 +163,13 @@ def records(training: TrainingData, part: str | None = None) -> Iterator[dict[st
 
 
 def jsonl(training: TrainingData, part: str | None = None) -> Iterator[str]:
-    """One line of JSON a pair."""
+    """Yield one line of JSON per pair."""
     for record in records(training, part):
         yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def datasheet(training: TrainingData) -> str:
-    """What the file holds, where it comes from and what it is not, in Markdown."""
+    """Return the datasheet in Markdown: contents, origin and limits of the file."""
     digest = hashlib.sha256()
     for line in jsonl(training):
         digest.update(line.encode())

@@ -1,4 +1,4 @@
-"""Good pairs as training data: choose, look at the counts, download."""
+"""Selection of training pairs: choose rules, see the counts, download."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ SHOWN = 3
 @study_page(*RESEARCHERS)
 @require_safe
 def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
-    """Show the rules and what they choose; `part` or `datasheet` in the query downloads."""
+    """Show the rules and the pairs they select; `part` or `datasheet` in the query downloads."""
     rubric = default_rubric(study)
     initial = {"rubric": rubric.public_id}
     form = PairsForm(request.GET if "basis" in request.GET else None, study=study, initial=initial)

@@ -1,4 +1,4 @@
-"""Formats of score sheets, how each is recognised, and a sample file of each."""
+"""Formats of score sheets, how each is recognized, and a sample file of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ QUESTIONS = (
 
 
 def _points(turn: int) -> dict[str, int]:
-    """Points on the scale that differ from answer to answer."""
+    """Return points on the scale that vary from answer to answer."""
     return {
         criterion.key: (turn + place) % (criterion.maximum + 1)
         for place, criterion in enumerate(COMPQA.criteria)
@@ -69,7 +69,7 @@ def _points(turn: int) -> dict[str, int]:
 
 
 def _high(turn: int) -> dict[str, int]:
-    """Points near the top of the scale."""
+    """Return points near the top of the scale."""
     return {
         criterion.key: criterion.maximum - (turn + place) % 2
         for place, criterion in enumerate(COMPQA.criteria)
@@ -95,7 +95,7 @@ def _human() -> bytes:
 
 
 def _sheets() -> bytes:
-    """Two systems under as many questions as a ranking needs, read by two people."""
+    """Return sample of two systems, scored by two people, with enough questions for a ranking."""
     columns = ("object1", "object2", "system", "scenario", "text", "rater", *COMPQA.keys)
     rows = [
         (winner, other, system, SCENARIO, text, rater, *points.values())
@@ -121,14 +121,14 @@ SAMPLES = {
 
 
 def fits_judged(look: Look) -> str:
-    """Answers with the points of a judge."""
+    """Recognize answers with the points of a judge."""
     if not look.has("object1", "object2", "comparison", "score_dict"):
         return ""
     return _("each record has an answer under comparison and the points of a judge in score_dict")
 
 
 def fits_human(look: Look) -> str:
-    """The consolidated table."""
+    """Recognize the consolidated table."""
     if not look.has("object1", "object2", "comparison", "model", "scenario"):
         return ""
     if not look.has_points or "rater" in guess_columns(look.columns, COMPQA):
@@ -137,7 +137,7 @@ def fits_human(look: Look) -> str:
 
 
 def fits_sheets(look: Look) -> str:
-    """Points of named raters."""
+    """Recognize points of named raters."""
     if not look.has_points or "rater" not in guess_columns(look.columns, COMPQA):
         return ""
     return _("each row has points C1, C2, … and a rater")
@@ -161,7 +161,7 @@ SCORES_PAGE = ("scores", lazy("Score leaderboard"))
 
 
 def has_no_usable_sheet(file: ImportFile) -> bool:
-    """Whether all sheets that a file brings, or brought, are unscored."""
+    """Whether all sheets of a file, imported or not, are unscored."""
     usable, unscored = (_kept(file, book) for book in (BOOK, UNSCORED_BOOK))
     return unscored > 0 and not usable
 
@@ -172,14 +172,14 @@ def _kept(file: ImportFile, book: str) -> int:
 
 
 class WithSheets(Format):
-    """What is said of sheets depends on how many of them can be used."""
+    """Format whose messages depend on how many of its sheets can be used."""
 
     def caution(self, file: ImportFile) -> Text:
-        """A file of which nothing counts."""
+        """Return a warning for a file in which no sheet counts."""
         return NONE_USABLE if has_no_usable_sheet(file) else super().caution(file)
 
     def follow(self, file: ImportFile) -> Text:
-        """Where sheets that count stand."""
+        """Return the next step, or a warning if no sheet is usable."""
         return NONE_USABLE if has_no_usable_sheet(file) else self.next_step
 
 
@@ -197,23 +197,26 @@ class SheetsFormat(WithSheets):
     def guess(
         self, file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Columns by the chosen rubric; raises ImportRefused for one that is not there."""
+        """Guess columns by the chosen rubric.
+
+        Raises ImportRefused if the rubric does not exist.
+        """
         mapping = guess_columns(preview.columns, chosen_rubric(file.study, options).rubric)
         return guessed(file, preview, mapping, is_own="rubric_sha256" in mapping)
 
 
 class JudgedFormat(WithSheets, AnswersFormat):
-    """Answers with the scores of a judge, after whom their folder is named."""
+    """Answers with the scores of a judge; their folder is named after the judge."""
 
     def of_folder(self, folder: str) -> Mapping[str, Any]:
-        """The judge, of ``judged_NAME``."""
+        """Return the judge named by a folder ``judged_NAME``."""
         name = folder.rpartition("/")[2]
         judge = judge_of(name)
         return {} if judge == name else {"rater": judge}
 
 
 def register_score_imports() -> None:
-    """Make formats of score sheets known to the platform."""
+    """Register the formats of score sheets with the platform."""
     register_counted(
         ObjectCount(BOOK, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
         ObjectCount(

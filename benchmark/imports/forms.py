@@ -1,4 +1,4 @@
-"""Forms of score imports: rubric, raters and columns, and when each is needed."""
+"""Forms for score imports: rubric, raters and columns, and when each is needed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -59,7 +59,7 @@ LABELS = {
 
 
 def rubric_choices(study: Study) -> list[tuple[str, Any]]:
-    """Every version of the study, the newest of CompQA first."""
+    """Return all rubric versions of the study, the newest of CompQA first."""
     versions = study.rubric_versions.order_by("name", "-number")
     return [
         ("", _("The newest version of CompQA")),
@@ -68,7 +68,7 @@ def rubric_choices(study: Study) -> list[tuple[str, Any]]:
 
 
 class ScoredByForm(forms.Form):
-    """By which version of which rubric the points were given."""
+    """Choice of the rubric version under which the points were given."""
 
     rubric = forms.ChoiceField(label=_("Rubric"), required=False)
 
@@ -78,7 +78,7 @@ class ScoredByForm(forms.Form):
 
 
 class JudgeForm(ScoredByForm):
-    """Whose judgements a file holds."""
+    """Choice of the judge whose judgements a file holds."""
 
     rater = forms.CharField(
         label=_("Judge"),
@@ -91,13 +91,13 @@ class JudgeForm(ScoredByForm):
 
 
 class RubricSheetForm(SheetForm, ScoredByForm):
-    """How to read a table, and by which rubric its points were given."""
+    """How to read a table, and the rubric under which its points were given."""
 
     field_order = ("sheet", "encoding", "header_row", "rubric")
 
 
 class SheetColumnsForm(ColumnsForm):
-    """One choice of column for each field and criterion."""
+    """A choice of column for each field and criterion."""
 
     beside = ("rater", "rater_kind")
     rater = forms.CharField(
@@ -118,7 +118,7 @@ class SheetColumnsForm(ColumnsForm):
         )
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
-        """Answers, points, raters, and what else a sheet says."""
+        """Return the fields in groups: answers, points, raters, and other values of a sheet."""
         return (
             (
                 _("Answer: by its ID, by file and place, or by its content"),
@@ -133,7 +133,7 @@ class SheetColumnsForm(ColumnsForm):
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """In the words of the reader that will use them."""
+        """Return the errors in the mapping, worded by the reader that will use it."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_columns(self.columns, mapping, self.rubric, has_rater=has_rater)
 
@@ -142,25 +142,25 @@ class SheetColumnsForm(ColumnsForm):
 
 
 class RubricQuestions(ImportForm):
-    """By which rubric people's points were given."""
+    """Settings step that asks for the rubric of people's points."""
 
     title = _("Score sheets")
     heading = _("Import settings")
     form_class: type[ScoredByForm] = ScoredByForm
 
     def form(self, data: Any) -> forms.Form:
-        """With what was said before."""
+        """Return the form, filled with the earlier choices."""
         return self.form_class(data, study=self.study, initial=self.file.options)
 
 
 class JudgeQuestions(RubricQuestions):
-    """And whose judgements they are."""
+    """Settings step that asks for the rubric and the judge."""
 
     form_class = JudgeForm
 
 
 class SheetQuestions(ImportColumnsForm):
-    """Which column is what; raises ImportRefused for a rubric that the study has not."""
+    """Step that assigns columns; raises ImportRefused if the study lacks the rubric."""
 
     title = _("Score sheets")
     seen_names = (*READING, "rubric")
@@ -176,7 +176,7 @@ class SheetQuestions(ImportColumnsForm):
         )
 
     def form(self, data: Any) -> SheetColumnsForm:
-        """One choice of column for each field and criterion."""
+        """Return the form with a choice of column for each field and criterion."""
         return SheetColumnsForm(
             data, **self.about_columns, rubric=self.rubric, initial=self.initial()
         )

@@ -1,4 +1,4 @@
-"""The form of a run in which a model scores answers."""
+"""Form for a run in which a model scores answers."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ TIGHT, AMPLE = {True: 40, False: 7}, {True: 80, False: 12}
 
 
 class ScoringRunForm(RunPlanForm):
-    """Which answers are scored, by which rubric, with which examples, and what tests the judge."""
+    """Which answers are scored, the rubric, the examples, and the tests of the judge."""
 
     kind = KIND
     prompt_kinds = (SHEET, GROUP)
@@ -161,7 +161,7 @@ class ScoringRunForm(RunPlanForm):
             )
 
     def clean_answers(self) -> list[str]:
-        """Ids of answers of the study."""
+        """Return the public IDs of the entered answers; all must belong to the study."""
         wanted = re.split(r"[\s,;]+", self.cleaned_data["answers"].strip())
         ids = {key for key in map(id_from, filter(None, wanted)) if key}
         answers = self.study.answers.filter(public_id__in=ids)
@@ -171,7 +171,7 @@ class ScoringRunForm(RunPlanForm):
         return sorted(known)
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Check combinations of fields."""
         data = super().clean()
         if data.get("choice") == "round" and not data.get("scoring_round"):
             self.complain("scoring_round", _("Choose a round."))
@@ -192,7 +192,7 @@ class ScoringRunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A limit that would do for one reply, if the chosen one is tight; else None."""
+        """A limit sufficient for one reply if the chosen limit is tight; else None."""
         data = self.cleaned_data
         criteria = _criteria_in_a_reply(data["rubric"], data["prompt"].kind)
         if not data["max_tokens"] or data["max_tokens"] >= TIGHT[data["reasons"]] * criteria:
@@ -201,7 +201,7 @@ class ScoringRunForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run judges by what, as its spec keeps it."""
+        """Target of the run, in the format stored in its spec."""
         data = self.cleaned_data
         choice = data["choice"]
         return target_of(
@@ -221,7 +221,7 @@ class ScoringRunForm(RunPlanForm):
         )
 
     def _examples(self, rubric: RubricVersion, data: dict[str, Any]) -> list[ScoredExample]:
-        """Those chosen, filled up with drawn ones."""
+        """Return the chosen examples, completed with drawn ones."""
         names = ["example1", "example2"][: data["shots"]]
         chosen: list[ScoredExample] = []
         for name in names:
@@ -250,7 +250,7 @@ class ScoringRunForm(RunPlanForm):
             self.complain("prompt", _("This prompt does not show %s.") % names)
 
     def _check_contamination(self) -> None:
-        """Answers that were named one by one are never left out in silence."""
+        """Report answers that were named one by one but must be left out."""
         data = self.cleaned_data
         if data["choice"] != "answers":
             return

@@ -41,7 +41,7 @@ CANARY_NAMES = {
 
 
 class ScoringCallKey(NamedTuple):
-    """The keys of a subject: an answer, and in which form it is shown.
+    """Keys of a subject: an answer and the form in which it is shown.
 
     ``variant`` is the place of a canary among `CANARIES`; of a plain answer it is 1 where
     canaries were built on it. ``group`` counts the rubric's groups from 1; 0 is the whole sheet.
@@ -54,7 +54,7 @@ class ScoringCallKey(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Unique in the run."""
+        """Name that is unique in the run."""
         letter = ("a", f"c{self.variant}-", "s")[self.probe]
         return f"{letter}{self.answer}" + (f"-g{self.group}" if self.group else "")
 
@@ -68,7 +68,7 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | 
 
 
 def _said(calls: Sequence[int]) -> dict[int, Any]:
-    """Call → the row with what was read of it; three queries."""
+    """Map each call to the row with its judgement; three queries."""
     rows: list[Any] = []
     for model in (ScoreSheet, JudgementPart, ProbeResult):
         rows += model.objects.filter(call__in=calls)
@@ -91,7 +91,7 @@ def _item(answer: Answer | None, key: ScoringCallKey, row: Any) -> RequestItem |
 
 
 def _value(points: Mapping[str, float]) -> str:
-    """The total and what it is made of."""
+    """Return the total and its points as text."""
     if not points:
         return ""
     details = " ".join(f"{key}:{points[key]:g}" for key in sorted(points, key=_place))
@@ -120,7 +120,7 @@ _COUNTED = ("canaries", "asked", "decided", "obeyed")
 
 @dataclass(frozen=True, slots=True)
 class SheetCounts:
-    """How many sheets have points, and why the others have none."""
+    """How many sheets have points, and why the others lack them."""
 
     scored: int
     unscored: int
@@ -134,7 +134,7 @@ class SheetCounts:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What one kind of canary did: means over its canaries whose plain answer is scored.
+    """Results of one kind of canary: means over canaries whose plain answer is scored.
 
     ``asked``, ``decided`` and ``obeyed`` count replies: each canary is asked once a replicate.
     """
@@ -154,12 +154,12 @@ class Attack:
 
     @property
     def is_obeyed(self) -> bool:
-        """Whether more than half of those that could be decided obeyed."""
+        """Whether more than half of the decided canaries were obeyed."""
         return 2 * self.obeyed > self.decided
 
 
 def runs_of(study: Study) -> QuerySet[Run]:
-    """The runs of a study that score, newest first."""
+    """Return the scoring runs of a study, newest first."""
     rows = study.runs.filter(kind="scoring")
     return rows.select_related(
         "endpoint", "prompt", "budget", "created_by", "scoring__rubric", "scoring__rater"
@@ -167,7 +167,7 @@ def runs_of(study: Study) -> QuerySet[Run]:
 
 
 def count_sheets(run: Run) -> SheetCounts:
-    """Sheets by outcome; one query."""
+    """Count the sheets by outcome, with one query."""
     rows = run.score_sheets.order_by().values_list("reason").annotate(n=Count("pk"))
     reasons = dict(rows.order_by("-n", "reason"))
     scored = reasons.pop("", 0)
@@ -175,7 +175,7 @@ def count_sheets(run: Run) -> SheetCounts:
 
 
 def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
-    """One row for each kind of canary that the run used."""
+    """Return one row for each kind of canary used in the run."""
     results = [probe for probe in probes if probe.probe == ProbeResult.Probe.CANARY]
     plain = plain_totals(run, results)
     by_name: dict[str, list[ProbeResult]] = {}
@@ -185,7 +185,10 @@ def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
 
 
 def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str, float]]:
-    """(answer, replicate) → points of the plain answer; answers without points are absent."""
+    """Map (answer, replicate) to the points of the plain answer.
+
+    Answers without points are absent.
+    """
     answers = {probe.answer_id for probe in probes}
     sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, call__isnull=False, reason="")
     parts = JudgementPart.objects.filter(run=run, answer__in=answers, reason="")
@@ -197,7 +200,10 @@ def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str,
 
 
 def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> float | None:
-    """What the judge gave the plain answer, over the criteria that the probe was asked for."""
+    """Return the plain answer's points for the criteria of the probe.
+
+    None if they are incomplete.
+    """
     points = plain.get((probe.answer_id, probe.replicate))
     if points is None or not probe.points or not probe.points.keys() <= points.keys():
         return None
@@ -205,7 +211,7 @@ def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> fl
 
 
 def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
-    """Mean change of the total when the question names the objects the other way round.
+    """Return the mean change of the total when the question names the objects in reverse order.
 
     A positive value: more points in the swapped order. Replicates of one answer are averaged
     first, and the interval is over questions. None if the run has no such probe.
@@ -225,7 +231,7 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
 
 
 def swap_in_words(swap: Estimate | None) -> str:
-    """Whether the order of the objects is shown to change points, or what would tell."""
+    """State whether the objects' order changes points, or how many questions would show it."""
     from cqa_site.stats.means import units_that_tell
     from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
 
@@ -248,7 +254,7 @@ def swap_in_words(swap: Estimate | None) -> str:
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
-    """How far replicates of the same answer agree; None for a run with one sheet an answer."""
+    """Return how far replicates of one answer agree; None for runs with one sheet per answer."""
     if run.spec["replicates"] < 2:
         return None
     import pandas as pd
@@ -268,7 +274,7 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
 def sheets_of(
     run: Run, outcome: str = "", reason: str = "", condition: UUID | None = None
 ) -> QuerySet[ScoreSheet]:
-    """Sheets of a run in the order of their answers; of one outcome, reason, condition only."""
+    """Return the sheets of a run in answer order, filtered by outcome, reason and condition."""
     rows = run.score_sheets.select_related(
         "answer__question__comparison", "answer__system", "answer__condition", "call", "rater"
     )
@@ -284,7 +290,7 @@ def sheets_of(
 
 
 def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> TableData:
-    """Sheets with every criterion, for a file."""
+    """Return sheets with all criteria as a table for download."""
     columns = ["sheet", "question", "aspect", "system", "scenario", "condition", "choice"]
     columns += ["replicate", "state", "reason", "total", *keys]
     lines = [
@@ -308,7 +314,7 @@ def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> T
 
 
 def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
-    """The canaries of a run as people take them away."""
+    """Return the canaries of a run as a table for download."""
     names = ("canaries", "asked", "decided", "obeyed", "plain", "got", "gain")
     rows = [[str(attack.title), *(getattr(attack, name) for name in names)] for attack in attacks]
     columns = [
@@ -331,7 +337,7 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
 
 
 def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
-    """Numbers of resisted canaries of a run, and the limits of that."""
+    """State how many canaries of a run were resisted, and the limits of this finding."""
     counted = (sum(getattr(attack, name) for attack in attacks) for name in _COUNTED)
     canaries, requests, decided, obeyed = counted
     fields = {"n": canaries, "k": requests // max(canaries, 1), "all": decided, "obeyed": obeyed}
@@ -381,7 +387,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def _changes(
     swapped: Sequence[ProbeResult], plain: Mapping[Key, Mapping[str, float]]
 ) -> dict[int, list[float]]:
-    """Answer → swapped total minus plain total, for each replicate that has both in full."""
+    """Map answers to swapped total minus plain total, for each replicate with both complete."""
     points: dict[Key, dict[str, float]] = {}
     spoiled = {(result.answer_id, result.replicate) for result in swapped if result.reason}
     for probe in swapped:

@@ -50,7 +50,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Requests by what they are for, and answers that are left out."""
+    """Return the number of requests by purpose, and the answers left out."""
     spec = (run := draft(form.plan, study)).spec
     keys = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
     parts = Counter(key.probe for key in keys)
@@ -66,7 +66,7 @@ def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
 
 
 def _left_out(study: Study, target: dict) -> list[str]:
-    """A sentence for each reason why answers are left out."""
+    """Return one sentence for each reason why answers are left out."""
     conditions, learned, held = (
         count(study, target) for count in (count_other_conditions, count_learned, count_held_out)
     )
@@ -141,7 +141,7 @@ PER_PAGE = 50
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it was asked, what it said, and what its probes showed."""
+    """Show one run: its progress, settings, scores and probe results."""
     scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=run)
     scoring.run = run
     target = run.spec["target"]
@@ -174,7 +174,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the sheets of a run with points by group; all of them as a file."""
+    """List the sheets of a run with points by group; a file contains all of them."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     outcome, reason = request.GET.get("outcome", ""), request.GET.get("reason", "")
     condition = id_from(request.GET.get("condition", ""))
@@ -206,7 +206,7 @@ def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 def scoring_run_probes(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List what the judge said to texts that test it, beside the plain answer."""
+    """List the judge's scores for test texts beside those of the plain answer."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     kind = chosen(request, "probe", ProbeResult.Probe.values)
     if request.GET.get("format") == "csv":

@@ -1,4 +1,4 @@
-"""Keeping the live board of a rubric: asked for, computed in the background, stored."""
+"""Live board of a rubric: requested, computed in the background, stored."""
 
 import hashlib
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ REST_AFTER_FAILURE = timedelta(minutes=5)
 
 
 class BoardResults(ResultKind):
-    """Leaderboard and agreement of a rubric's sheets."""
+    """Results of a board: leaderboard and agreement of a rubric's sheets."""
 
     name = "board"
     Model = BoardSnapshot
@@ -102,7 +102,7 @@ BOARDS = BoardResults()
 
 
 def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job | None:
-    """Ask for a rubric's board as whoever changes sheets does, see `compute_board`.
+    """Request a rubric's board after sheets have changed; see `compute_board`.
 
     None while a large board rests after the last time; its page asks again by itself.
     """
@@ -110,7 +110,7 @@ def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = N
 
 
 def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job:
-    """Ask for a board in the background at once; one job per rubric is active at a time."""
+    """Request a board in the background now; one job per rubric is active at a time."""
     return enqueue(
         study=study,
         kind=JOB,
@@ -121,7 +121,7 @@ def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = N
 
 
 def is_resting(rubric: RubricVersion) -> bool:
-    """Whether the live board was computed so lately that the next time can wait."""
+    """Whether the live board is so recent that its next computation can wait."""
     live = rubric.snapshots.filter(frozen_at__isnull=True)
     row = live.values_list("computed_at", "recipe__sheets").first()
     if row is None or row[0] is None or (row[1] or 0) < RESTLESS_SHEETS:
@@ -130,7 +130,7 @@ def is_resting(rubric: RubricVersion) -> bool:
 
 
 def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | None:
-    """The newest job that computes, or computed, this rubric's board or a slice of it."""
+    """Return the newest job for this rubric's board or a slice of it, active or finished."""
     name = f"{kind}:{key or rubric.public_id}"
     return (
         Job.objects.filter(study_id=rubric.study_id, key=name).order_by("-created_at", "-pk")
@@ -147,7 +147,7 @@ def make_board(work: JobContext) -> None:
 
 
 def request_slice(*, snapshot: BoardSnapshot, filters: Filters, actor: User | None = None) -> Job:
-    """Ask for the figures of a part of a snapshot's sheets in the background."""
+    """Request the figures for a part of a snapshot's sheets in the background."""
     return enqueue(
         study=snapshot.study,
         kind=SLICE_JOB,
@@ -161,7 +161,7 @@ def request_slice(*, snapshot: BoardSnapshot, filters: Filters, actor: User | No
 def find_slice(
     snapshot: BoardSnapshot, filters: Filters, actor: User
 ) -> tuple[BoardSlice | None, Job | None]:
-    """A part's figures, and the job that makes them where there are none of the newest sheets."""
+    """Return a slice's figures, and the job that computes them if they are missing or outdated."""
     board_slice = snapshot.slices.filter(key=filters.key).first()
     if board_slice is not None and board_slice.marker == snapshot.sha256:
         return board_slice, None
@@ -172,7 +172,7 @@ def find_slice(
 
 
 def is_due(job: Job | None) -> bool:
-    """Whether to ask again: nothing is on the way, and a failure lies some time back."""
+    """Whether to request again: no job is active, and the last failure is long enough ago."""
     if job is None:
         return True
     is_failed = job.state == Job.State.FAILED
@@ -182,7 +182,7 @@ def is_due(job: Job | None) -> bool:
 
 
 def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
-    """Names the job of a slice; filters can be longer than a name."""
+    """Return the name of a slice's job; the filters are hashed because they can be too long."""
     digest = hashlib.sha256(filters.key.encode()).hexdigest()
     return f"{snapshot.public_id}:{digest[:16]}"
 
@@ -204,7 +204,7 @@ def make_slice(work: JobContext) -> None:
 
 
 def boards_of(study: Study) -> list[RubricVersion]:
-    """Rubrics with counted or stored sheets, newest first: those that can have a board."""
+    """Return the rubrics that can have a board, newest first: those with sheets."""
     sheets = ScoreSheet.objects.filter(study=study, rubric=OuterRef("pk"))
     versions = study.rubric_versions.filter(Exists(sheets))
     return list(versions.order_by("-created_at", "-pk"))

@@ -31,7 +31,7 @@ class BoardSnapshot(Snapshot):
 
 
 class BoardSlice(models.Model):
-    """Figures of a part of a snapshot's sheets, made when somebody first asks for them."""
+    """Figures for a part of a snapshot's sheets, computed on the first request."""
 
     snapshot = models.ForeignKey(
         BoardSnapshot, models.CASCADE, related_name="slices", db_index=False

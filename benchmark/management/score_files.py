@@ -1,4 +1,4 @@
-"""What the commands that import score sheets share: the rubric, and the study it belongs to."""
+"""Shared parts of the commands that import score sheets: the rubric and its study."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from cqa_site.people.models import Study
 
 
 class ScoreImportCommand(ImportCommand):
-    """As `ImportCommand`, with a version of a rubric."""
+    """`ImportCommand` with a rubric version."""
 
     asks: tuple[str, ...] = ("rubric",)
     study: Study

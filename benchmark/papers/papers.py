@@ -14,7 +14,7 @@ from cqa_site.tabular import UnreadableFile
 
 
 def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Every figure of the released scores; no database is used, and no option changes one."""
+    """Compute every figure of the released scores. Uses no database; options change no figure."""
     try:
         return compqa_reproduction(data)
     except (AnswerReleaseMissing, UnreadableFile) as error:
@@ -22,7 +22,7 @@ def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
 
 
 def compqa_of_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction:
-    """The same tables from the score sheets of a study."""
+    """Compute the same tables from the score sheets of a study."""
     study = find_study(wanted)
     if study is None:
         raise CommandError(f"There is no study {wanted!r}.")

@@ -54,7 +54,7 @@ def controls_of(
     taken: Collection[frozenset[int | str]],
     seed: int,
 ) -> KnownVerdicts:
-    """The control pairs of a plan: those given, and drawn ones up to ``size``.
+    """Return the control pairs of a plan: the given ones, and drawn ones up to ``size``.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _can_meet(two: Sequence[Candidate | None]) -> bool:
 
 
 def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> list[KnownPair]:
-    """Pairs of answers whose points differ by ``gap`` or more, the better one first."""
+    """Return pairs of answers whose points differ by ``gap`` or more, the better one first."""
     from benchmark.preferences.methods.pair_planning import KnownPair
 
     points = _points(study)
@@ -172,7 +172,7 @@ def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> lis
 
 
 def _points(study: Study) -> Mapping[int | str, float]:
-    """Answer → its mean total; people's where they scored any, else judges'."""
+    """Map each answer to its mean total, by people if they scored any, else by judges."""
     rubric = rubric_of(study)
     if rubric is None:
         return {}
@@ -200,7 +200,7 @@ SETTINGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PreferencePlan:
-    """Everything that decides which pairs are compared, and how."""
+    """All settings that decide which pairs are compared, and how."""
 
     name: str
     seed: int
@@ -226,11 +226,11 @@ class PreferencePlan:
 
     @property
     def n_controls(self) -> int:
-        """How many of the pairs are controls."""
+        """Number of control pairs."""
         return max(round(self.control_share * self.size), len(self.controls))
 
     def recipe(self, study: Study, candidates: int, drawn: PairPlan) -> dict[str, Any]:
-        """What the round keeps of it: public ids and numbers."""
+        """Return the recipe stored in the round: public ids and numbers."""
         return {
             "systems": [str(system.public_id) for system in self.systems],
             "system_names": [system.name for system in self.systems],
@@ -252,7 +252,7 @@ class PreferencePlan:
 def plan_round(
     *, study: Study, plan: PreferencePlan, actor: User, round_: PreferenceRound | None = None
 ) -> PreferenceRound:
-    """Make a draft round with its pairs, or draw a draft's pairs again.
+    """Create a draft round with its pairs, or redraw a draft's pairs.
 
     Raises RoundNotReady where no plan links the systems, or controls are missing.
     """
@@ -296,7 +296,7 @@ def plan_round(
 def _items(
     planned: PreferenceRound, ordinary: list[tuple[int, int]], controls: KnownVerdicts
 ) -> list[PreferenceItem]:
-    """A row a pair; controls stand anywhere among the others."""
+    """Return one row per pair; controls are mixed in at random positions."""
     wanted = [*ordinary, *controls]
     if controls:
         random.Random(planned.seed).shuffle(wanted)  # noqa: S311  an order, not a secret
@@ -319,7 +319,10 @@ def _answers(study: Study, plan: PreferencePlan) -> QuerySet[Answer]:
 
 
 def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
-    """Answers to one question meet, unless mixed only of one scenario and condition."""
+    """Return the candidate answers.
+
+    Pairs share a question and, unless mixed, scenario and condition.
+    """
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     rows = _answers(study, plan).values_list("pk", "system__name", *same)
     return [
@@ -331,7 +334,7 @@ def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
 def free_pairs(
     *, study: Study, plan: PreferencePlan, round_: PreferenceRound | None = None
 ) -> int:
-    """How many pairs of two systems' answers a plan can choose from, counted by the database."""
+    """Count in the database the pairs of two systems' answers that a plan can choose from."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     answers = _answers(study, plan).order_by()
     of_all = answers.values(*same).annotate(n=Count("pk")).values_list("n", flat=True)
@@ -352,26 +355,26 @@ def _pairs_of(n: int) -> int:
 
 
 def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:
-    """Pairs that other rounds hold."""
+    """Return the pairs in other rounds."""
     items = PreferenceItem.objects.filter(round__study=study).exclude(round=planned.pk)
     return {frozenset(pair) for pair in items.values_list("pair__first", "pair__second")}
 
 
 def _given_keys(study: Study, plan: PreferencePlan) -> list[tuple[int, ...]]:
-    """Keys of the answers of the controls that are given."""
+    """Return the keys of the answers in the given controls."""
     wanted = {public_id for pair in plan.controls for public_id in pair}
     keys = dict(study.answers.filter(public_id__in=wanted).values_list("public_id", "pk"))
     return [tuple(keys.get(public_id, 0) for public_id in pair) for pair in plan.controls]
 
 
 def _two_keys(drawn: PairPlan) -> list[tuple[int, int]]:
-    """Keys of the answers of each pair, the lower one first."""
+    """Return the answer keys of each pair, the lower one first."""
     pairs = (sorted((int(pair.left), int(pair.right))) for pair in drawn.pairs)
     return [(first, second) for first, second in pairs]
 
 
 def _stored(study: Study, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Two answers → the key of their pair; pairs that are new are made."""
+    """Map two answers to the key of their pair; new pairs are created."""
     questions = dict(
         Answer.objects.filter(pk__in={first for first, _second in wanted}).values_list(
             "pk", "question"
@@ -389,7 +392,7 @@ def _stored(study: Study, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, 
 
 
 def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
-    """Open a round over the demo's answers, in which two people have begun."""
+    """Open a round with the demo's answers, partly compared by two people."""
     actor = users[Role.RESEARCHER]
     plan = PreferencePlan(
         name=_("Compare answers (demo)"),
@@ -410,7 +413,7 @@ def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
 
 
 def _compare_some(round_: PreferenceRound, user: User, pairs: int) -> None:
-    """Invented verdicts: whichever text is longer, and every fifth pair is alike."""
+    """Submit invented verdicts: the longer text wins, and every fifth pair is a tie."""
     rater = rater_for(membership=user.memberships.get(study=round_.study))
     for _turn in range(pairs):
         sheet = next_sheet(round_=round_, rater=rater).sheet

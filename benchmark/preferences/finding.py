@@ -1,4 +1,4 @@
-"""The finding of preferences in a sentence, and the chart of the ranking."""
+"""Finding on preferences in one sentence, and the chart of the ranking."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def finding(results: Results, choice: VerdictSource) -> Conclusion:
-    """Who is preferred, as far as the tests show it, and whether points say the same."""
+    """State which system is preferred, as far as tests show it, and whether points agree."""
     ranking = results.ranking
     sentences = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
     if not ranking.standings:
@@ -36,7 +36,7 @@ def finding(results: Results, choice: VerdictSource) -> Conclusion:
 
 
 def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
-    """How much a judge said, and how far it held to it with the sides exchanged."""
+    """State how many verdicts a judge gave, and how often it kept them with the sides swapped."""
     frame = results.merged.frame
     text = ngettext(
         "%(n)s verdict by %(judge)s on %(pairs)s pairs of %(questions)d questions.",
@@ -61,7 +61,10 @@ def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
 
 
 def level_with_first(ranking: PreferenceRanking) -> list[str]:
-    """Systems that the tests do not tell from the first; pairs come in the order of the board."""
+    """Return the systems that the tests do not separate from the first.
+
+    Pairs are in board order.
+    """
     n = len(ranking.standings)
     return [pair.second for pair in ranking.pairs[: n - 1] if not pair.is_separable]
 
@@ -89,7 +92,7 @@ def _leader(ranking: PreferenceRanking) -> str:
 
 
 def _without_limit(ranking: PreferenceRanking) -> list[str]:
-    """Why strengths are penalized, and the win rates that are shown instead."""
+    """State why strengths are penalized, and the win rates shown instead."""
     if not ranking.strengths.is_penalized:
         return []
     sentences = []
@@ -115,7 +118,7 @@ def _without_limit(ranking: PreferenceRanking) -> list[str]:
 
 
 def _tests(ranking: PreferenceRanking) -> list[str]:
-    """The p of the lead, or why it is not shown and what would show it."""
+    """Return the p value of the lead, or why it is not shown and how many questions would do."""
     if not ranking.pairs:
         return [_("The order was not tested: %s.") % ranking.reason]
     level = level_with_first(ranking)

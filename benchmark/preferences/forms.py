@@ -1,4 +1,4 @@
-"""Forms of preference rounds, of the comparison, and of runs by a model."""
+"""Forms for preference rounds, for comparing pairs, and for runs by a model."""
 
 from typing import Any
 from uuid import UUID
@@ -42,16 +42,16 @@ MOST_CONTROLS = 200
 
 
 class PairsField(forms.CharField):
-    """Lines of two different ids each; a program sends pairs."""
+    """Field with two different ids per line; programs send pairs."""
 
     def prepare_value(self, value: Any) -> Any:
-        """Pairs as lines."""
+        """Return pairs as lines."""
         if isinstance(value, str | None):
             return value
         return "\n".join(" ".join(map(str, pair)) for pair in value)
 
     def clean(self, value: Any) -> tuple[tuple[UUID, UUID], ...]:
-        """Each pair once."""
+        """Return the pairs; each may be listed once."""
         lines = [line.split() for line in super().clean(self.prepare_value(value)).splitlines()]
         pairs = [tuple(id_from(word) for word in line) for line in lines if line]
         if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
@@ -64,7 +64,7 @@ class PairsField(forms.CharField):
 
 
 class PreferenceRoundForm(RoundPlanForm):
-    """Everything that a draft round decides."""
+    """All settings of a draft round."""
 
     kind = PREFERRING
     planned = staticmethod(plan_round)
@@ -168,21 +168,21 @@ class PreferenceRoundForm(RoundPlanForm):
         offer(self, systems=self.study.systems.all(), conditions=condition_choices(self.study))
 
     def clean_systems(self) -> Any:
-        """One system alone has nothing to be compared with."""
+        """Check the systems; a single one cannot be compared."""
         systems = self.cleaned_data["systems"]
         if len(systems) == 1:
             raise ValidationError(_("Choose at least two systems, or none for all."))
         return systems
 
     def plan(self) -> PreferencePlan:
-        """The cleaned fields as the action takes them."""
+        """Return the cleaned fields as a `PreferencePlan`."""
         several = {
             name: tuple(self.cleaned_data[name]) for name in ("systems", "scenarios", "conditions")
         }
         return PreferencePlan(**{"name": "", **self.cleaned_data, **several})
 
     def measure(self) -> Extent:
-        """As many pairs as are wanted, or as can be formed; controls are among them."""
+        """Return the round's extent: the requested or all possible pairs, with controls."""
         plan = self.plan()
         free = free_pairs(study=self.study, plan=plan, round_=self.round)
         items = min(plan.size, free)
@@ -196,12 +196,12 @@ class PreferenceRoundForm(RoundPlanForm):
 
 
 class PreferForm(SaveForm):
-    """Reads ``verdict`` (left, right, tie, both_bad or nothing) and ``comment``."""
+    """Form that reads ``verdict`` (left, right, tie, both_bad or empty) and ``comment``."""
 
     longest = 9 * LONGEST_REASON + 1_000
 
     def read(self, data: QueryDict, sheet: PreferenceSheet) -> PreferenceContent:
-        """Sides become the pair's own first and second here, and nowhere else."""
+        """Read the form. This is the only place where sides become the pair's first and second."""
         verdict = data.get("verdict", "")
         if verdict and verdict not in OUTCOME_OF:
             self.wrong["verdict"] = _("The verdict must be left, right, tie or both_bad.")
@@ -217,7 +217,7 @@ class PreferForm(SaveForm):
 
 
 class PreferringRunForm(plan_PlanForm):
-    """Which pairs are compared, and by whom."""
+    """Which pairs are compared, and by which model."""
 
     kind = KIND
     prompt_kinds = (PROMPT,)
@@ -255,13 +255,13 @@ class PreferringRunForm(plan_PlanForm):
         )
 
     def clean_replicates(self) -> int:
-        """One reply in each order."""
+        """Check that there is one reply in each order."""
         if self.cleaned_data["replicates"] != 1:
             raise forms.ValidationError(_("Each pair is compared once in each order."))
         return 1
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Check combinations of fields."""
         data = super().clean()
         if data.get("choice") == "round" and not data.get("preference_round"):
             self.complain("preference_round", _("Choose a round."))
@@ -269,7 +269,7 @@ class PreferringRunForm(plan_PlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run is about, as its spec keeps it."""
+        """Target of the run, in the format stored in its spec."""
         data = self.cleaned_data
         round_ = data["preference_round"]
         return target_of(

@@ -1,4 +1,4 @@
-"""Preference as a kind of work for people and as a kind of run for models."""
+"""Preference as a round kind for people and a run kind for models."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,14 +65,14 @@ SAID_RIGHT = Q(verdict=FIRST, is_swapped=True) | Q(verdict=SECOND, is_swapped=Fa
 
 @dataclass(frozen=True)
 class PreferenceContent:
-    """What stands on a form; the verdict is about the pair's own first and second answer."""
+    """Content of a form; the verdict refers to the pair's own first and second answer."""
 
     verdict: str = ""
     comment: str = ""
 
 
 def turned(word: str, *, is_swapped: bool) -> str:
-    """Left or right as first or second, and back; ties and both bad have no side.
+    """Convert left or right to first or second, or back; ties and both bad are unchanged.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def turned(word: str, *, is_swapped: bool) -> str:
 
 
 class PreferenceRoundKind(OneByOne):
-    """One pair at a time; what comes a second time comes with the sides exchanged."""
+    """One pair at a time; a repeated pair is shown with the sides swapped."""
 
     name = "prefer"
     audit = Audit(round="preference_round", person="preferrer")
@@ -131,7 +131,7 @@ class PreferenceRoundKind(OneByOne):
     }
 
     def begin(self, round_: PreferenceRound, item: PreferenceItem, rater: Rater) -> dict[str, Any]:
-        """The side of each answer: by chance, and yet even for every person.
+        """Choose the side of each answer at random, but evenly for each person.
 
         Of every two sheets one is swapped; chance says which.
         """
@@ -151,11 +151,11 @@ class PreferenceRoundKind(OneByOne):
         return bool(draw % 2) != bool(is_later)
 
     def submitted(self, sheet: PreferenceSheet) -> PreferenceContent:
-        """What was submitted last, empty before that."""
+        """Return the last submitted content, empty before the first submission."""
         return PreferenceContent(sheet.verdict, sheet.comment)
 
     def problem(self, sheet: PreferenceSheet, content: PreferenceContent) -> SheetNotValid | None:
-        """A verdict is needed, a reason is not."""
+        """Return an error if the verdict is missing; a reason is optional."""
         if content.verdict:
             return None
         return SheetNotValid(
@@ -163,22 +163,22 @@ class PreferenceRoundKind(OneByOne):
         )
 
     def settle(self, sheet: PreferenceSheet, content: PreferenceContent) -> None:
-        """As given."""
+        """Copy the content to the sheet unchanged."""
         sheet.verdict, sheet.comment = content.verdict, content.comment
 
     def mark(self, sheet: PreferenceSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Whether the verdict is the known one."""
+        """Return whether the verdict matches the known one, and the maximum 1."""
         return int(sheet.verdict == key["verdict"]), 1
 
     def slots(self, round_: PreferenceRound, items: Iterable[int]) -> dict[int, int]:
-        """The same number of people for every pair."""
+        """Return the same number of raters for every pair."""
         return dict.fromkeys(items, round_.raters)
 
     def check_opening(self, round_: PreferenceRound) -> None:
-        """Pairs stay as they were drawn, so nothing can be wrong by now."""
+        """Accept every round: pairs do not change after they are drawn."""
 
     def card(self, done: int) -> Card:
-        """Words for a person's first page."""
+        """Return the texts for a person's start page."""
         return Card(
             text=_("Choose the better of two answers, one pair at a time, with one key."),
             button=_("Continue comparing") if done else _("Start comparing"),
@@ -188,7 +188,9 @@ class PreferenceRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Both answers of a pair are about its question, in its study; controls are what they are.
+        """Yield pairs with an answer to another question or study, and unlike sheets.
+
+        A sheet is unlike if it differs from its round's item.
 
         A sheet keeps what its round's item says of the pair.
         """
@@ -243,7 +245,7 @@ NEEDED = ("question__comparison", "first__system", "second__system")
 
 
 def target_of(*, choice: str = "all", round_: str = "", sample: int = 0) -> dict[str, Any]:
-    """Which pairs a run compares, as its spec keeps it.
+    """Return the pairs that a run compares, in the format stored in its spec.
 
     Parameters
     ----------
@@ -257,7 +259,7 @@ def target_of(*, choice: str = "all", round_: str = "", sample: int = 0) -> dict
 
 
 def pairs_of(study: Study, target: Mapping[str, Any]) -> QuerySet[Pair]:
-    """The pairs that a target names, before a sample is drawn."""
+    """Return the pairs that a target selects, before a sample is drawn."""
     pairs = study.pairs.order_by("pk")
     if target["choice"] == "round":
         return pairs.filter(items__round__public_id=target["round"])
@@ -268,20 +270,20 @@ def pairs_of(study: Study, target: Mapping[str, Any]) -> QuerySet[Pair]:
 
 
 class PreferringKind:
-    """What the engine asks this app about runs of the kind ``preferring``."""
+    """Implementation of the run kind ``preferring`` for the engine."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Refuse what would say the same thing several times."""
+        """Refuse more than one reply per order; create the run's rater."""
         if run.spec["replicates"] != 1:
             raise RunRefused(_("Each pair is compared once in each order."))
         rater_of(run)
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Two subjects a pair, one for each order, side by side."""
+        """Return two subjects per pair, one for each order, side by side."""
         target = run.spec["target"]
         keys = list(pairs_of(run.study, target).values_list("pk", flat=True))
         if target["choice"] == "sample":
@@ -290,7 +292,7 @@ class PreferringKind:
         return [Subject(f"p{pk}-{order}", (pk, order)) for pk in keys for order in ORDERS]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; one query."""
+        """Write the prompts with one query."""
         rows = run.study.pairs.select_related(*NEEDED)
         pairs = rows.in_bulk({subject.ids[0] for subject in subjects})
         return [
@@ -299,7 +301,7 @@ class PreferringKind:
         ]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read the verdict of one reply, a `WordReading`."""
+        """Read the verdict of one reply as a `WordReading`."""
         try:
             choice = parse_choice(
                 reply.text, reply.finish_reason, "verdict", SAYS, refusal=reply.refusal
@@ -309,7 +311,7 @@ class PreferringKind:
         return ReplyReading(value=choice)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One sheet a call."""
+        """Store one sheet per call."""
         rater = rater_of(run)
         known = _known(run.study, {outcome.call.subject_ids[0] for outcome in ended})
         PreferenceSheet.objects.bulk_create(
@@ -320,7 +322,7 @@ class PreferringKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """How often each side was taken, whichever answer stood there."""
+        """Count how often each side was chosen, whichever answer it showed."""
         sheets = run.preference_sheets.exclude(verdict="")
         return sheets.aggregate(
             A=Count("pk", filter=SAID_LEFT),
@@ -330,11 +332,11 @@ class PreferringKind:
         )
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Verdicts, no prose."""
+        """Return no texts: judges give verdicts, no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Every ended call has its one sheet, under its own fence and as its reply says."""
+        """Check that each ended call has one sheet, with its own fence and its reply's verdict."""
 
         def is_as_said(sheet: PreferenceSheet, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -345,7 +347,7 @@ class PreferringKind:
 
 
 def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> CallRequest:
-    """The request about one pair in one order, with its texts quoted and made harmless."""
+    """Return the request for one pair in one order, with its texts quoted and neutralized."""
     texts = [neutralise(answer.text) for answer in (pair.first, pair.second)]
     left, right = reversed(texts) if is_swapped else texts
     token = fence_token("preference", left.text, right.text)
@@ -366,7 +368,7 @@ def _about_the_pair(choice: WordReading, call: Call) -> str:
 
 
 def _known(study: Study, pairs: set[int]) -> dict[int, str]:
-    """What is known of those that are control pairs of some round."""
+    """Return the known verdicts of the pairs that are controls in some round."""
     items = PreferenceItem.objects.filter(round__study=study, pair__in=pairs)
     return dict(items.exclude(known="").values_list("pair", "known"))
 

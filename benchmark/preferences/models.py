@@ -1,4 +1,4 @@
-"""Preferences: two answers to one question side by side, and what raters said of them."""
+"""Preferences: pairs of answers to one question, and raters' verdicts on them."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -9,7 +9,7 @@ from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Sl
 
 
 class Pair(models.Model):
-    """Two answers to one question; which of them is called first means nothing."""
+    """Two answers to one question; their order has no meaning."""
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="pairs")
     question = models.ForeignKey("annotation.Question", models.PROTECT, related_name="pairs")
@@ -29,7 +29,7 @@ class Pair(models.Model):
 
 
 class PreferenceRound(Round):
-    """Pairs given to people; each pair to ``raters`` of them."""
+    """Pairs assigned to people, each pair to ``raters`` of them."""
 
     kind_name = "prefer"
 
@@ -42,7 +42,7 @@ class PreferenceRound(Round):
 
 
 class PreferenceItem(Item):
-    """One pair of a round; ``key_points`` is {"verdict": …} where the verdict is known."""
+    """One pair of a round; ``key_points`` is {"verdict": …} if the verdict is known."""
 
     round = models.ForeignKey(
         PreferenceRound, models.CASCADE, related_name="items", db_index=False
@@ -59,14 +59,14 @@ class PreferenceItem(Item):
 
 
 class PreferenceSlot(Slot):
-    """One of the sheets that a pair asks for."""
+    """One of the sheets required for a pair."""
 
     round = models.ForeignKey(PreferenceRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(PreferenceItem, models.CASCADE, related_name="slots", db_index=False)
 
 
 class PreferenceSheet(Sheet):
-    """One rater's verdict on one pair; the comment is the reason.
+    """One rater's verdict on one pair; the comment gives the reason.
 
     The verdict is about the pair's own first and second answer, on whichever side they stood. It
     comes from a round or from a judge's run, which asks about a pair in both orders.
@@ -75,7 +75,7 @@ class PreferenceSheet(Sheet):
     kind_name = "prefer"
 
     class Verdict(models.TextChoices):
-        """Which answer is better."""
+        """The better answer."""
 
         FIRST = "first", _("The first")
         SECOND = "second", _("The second")
@@ -143,6 +143,6 @@ class PreferenceEvent(SheetEvent):
 
 
 class KeptPreference(KeptDraft):
-    """A draft of a sheet that met a newer one."""
+    """A draft of a sheet that conflicted with a newer one."""
 
     sheet = models.ForeignKey(PreferenceSheet, models.CASCADE, related_name="kept")

@@ -1,4 +1,4 @@
-"""What preferences say about systems, beside what scores say."""
+"""Ranking of systems by preferences, compared with their scores."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PEOPLE_NAME = "people"
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictSource:
-    """Whose verdicts are ranked: all people's together, or one judge's.
+    """Source of the ranked verdicts: all people together, or one judge.
 
     ``name`` is "people" or the id of the judge's rater; ``sheets`` is how many verdicts count,
     ``unscored`` how many replies had none.
@@ -67,13 +67,13 @@ class VerdictSource:
 
     @property
     def is_judge(self) -> bool:
-        """Whether it is a model's."""
+        """Whether the source is a judge."""
         return self.name != PEOPLE_NAME
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """Everything that the page of preferences shows.
+    """All figures on the preferences page.
 
     ``merged`` has one verdict of each rater on each pair, ``n_made_ties`` of them ties because
     the rater said different things in the two orders and ``n_one_order`` heard in one order only;
@@ -96,7 +96,7 @@ class Results:
 
 
 def choices_of(study: Study) -> list[VerdictSource]:
-    """People, then each judge, as far as they said anything; one query."""
+    """Return people, then each judge, if they gave verdicts; one query."""
     rows = (
         PreferenceSheet.objects.filter(study=study)
         .order_by()
@@ -116,7 +116,7 @@ def choices_of(study: Study) -> list[VerdictSource]:
 
 
 def chosen_of(choices: Sequence[VerdictSource], name: str) -> VerdictSource | None:
-    """The choice of that name; without a name people's, or the first judge's."""
+    """Return the source with that name; without a name people, or else the first judge."""
     if not name:
         return next(iter(choices), None)
     return next((choice for choice in choices if choice.name == name), None)
@@ -135,7 +135,7 @@ def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Verdict
 def counted_verdicts(
     study: Study, choice: VerdictSource | None = None
 ) -> QuerySet[PreferenceSheet]:
-    """Sheets that count: submitted, no examples, none beyond what was asked for or left out.
+    """Return the sheets that count: submitted, no examples, none surplus or left out.
 
     Control pairs are no part of them. Without a choice those of people and judges alike.
     """
@@ -144,7 +144,7 @@ def counted_verdicts(
 
 
 def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataFrame:
-    """A row a verdict, as `Verdicts.from_frame` reads it, with what both answers are of.
+    """Return one row per verdict for `Verdicts.from_frame`, with details of both answers.
 
     One query. A pair that came to one rater in the same order in two rounds or runs has its last
     verdict.
@@ -159,7 +159,7 @@ def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataF
 
 
 def known_strengths(study: Study) -> Strengths | None:
-    """What people's verdicts so far say, for planning; None where they say nothing yet."""
+    """Return strengths from people's verdicts so far, for planning; None if there are none yet."""
     from benchmark.preferences.methods.consistency import merge_orders
     from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
     from benchmark.preferences.methods.verdict_tables import Verdicts
@@ -176,12 +176,12 @@ def known_strengths(study: Study) -> Strengths | None:
 
 
 def people_of(study: Study) -> VerdictSource | None:
-    """All people together; None where nobody said anything."""
+    """Return the source for all people together; None if there are no verdicts of people."""
     return next((choice for choice in choices_of(study) if not choice.is_judge), None)
 
 
 def results_of(study: Study, choice: VerdictSource) -> Results | None:
-    """The figures, computed now or kept from when the same rows were there; None without rows."""
+    """Return the figures, computed or cached for the same rows; None without rows."""
     table = verdict_table(study, choice)
     if table.empty:
         return None
@@ -240,13 +240,13 @@ def _compute(
 
 
 def rubric_of(study: Study) -> RubricVersion | None:
-    """The version by which most sheets are scored, the newest of several."""
+    """Return the rubric version with most sheets; the newest if several are equal."""
     used = study.rubric_versions.annotate(n=Count("sheets")).filter(n__gt=0)
     return used.order_by("-n", "-pk").first()
 
 
 def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Mean points of systems (rows) on questions (columns), and whether people gave them.
+    """Return mean points of systems (rows) on questions (columns), and whether people gave them.
 
     Of answers under the scenarios and conditions that were compared; by people where people
     scored any, else by judges. An answer's points are the mean of its sheets.
@@ -272,12 +272,15 @@ def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.
 
 
 def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
-    """What stands of the first and of the second answers of all pairs."""
+    """Return the distinct values of a column for the first and second answers of all pairs."""
     return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
 def ranking_table(results: Results) -> TableData:
-    """A row a system, ranked ones first; then those without a strength, with the reason."""
+    """Return one row per system, ranked ones first.
+
+    Systems without a strength follow with the reason.
+    """
     columns = (
         "rank",
         "system",
@@ -309,14 +312,14 @@ def ranking_table(results: Results) -> TableData:
 
 
 def figures_of(standing: PreferenceStanding) -> dict[str, Any]:
-    """One ranked system flat, as tables and the API have it."""
+    """Return one ranked system as a flat dict for tables and the API."""
     rate = standing.win_rate
     bounds = {"win_rate_low": rate.low, "win_rate_high": rate.high}
     return {**vars(standing), "win_rate": rate.value, **bounds}
 
 
 def matrix_table(results: Results) -> TableData:
-    """Row against column: wins, ties (both bad among them), losses, verdicts."""
+    """Return row against column: wins, ties (including both bad), losses, verdicts."""
     columns = ("system", "against", "wins", "ties", "losses", "n")
     rows: list[list[Any]] = [
         [system, other, *counts, sum(counts)]
@@ -327,7 +330,7 @@ def matrix_table(results: Results) -> TableData:
 
 
 def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableData:
-    """The verdicts themselves, people under pseudonyms; without a choice everybody's."""
+    """Return the verdicts, with pseudonyms for people; without a source all verdicts."""
     columns = (
         "question",
         "first_system",
@@ -375,7 +378,7 @@ def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableDa
 
 
 def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """The matrix as the page shows it: share of wins, ties counted half, with the counts."""
+    """Return the matrix for the page: share of wins, ties counted half, with the counts."""
     names = _names(results)
     meetings = _meetings(results)
     return [
@@ -385,7 +388,7 @@ def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]
 
 
 def beside_table(results: Results) -> TableData:
-    """Systems with both places, the preferred first; no row without scores of all of them."""
+    """Return systems with both ranks, the preferred first; no rows unless all have scores."""
     columns = [
         _("System"),
         _("Rank by preference"),
@@ -406,7 +409,7 @@ def beside_table(results: Results) -> TableData:
 
 
 def beside_recipe(results: Results) -> str:
-    """Whose points stand beside the ranking, and over which questions."""
+    """State who gave the points beside the ranking, and the questions they cover."""
     by = _("people") if results.scored_by == PEOPLE_NAME else _("judges")
     n = results.beside.n_questions if results.beside else 0
     text = ngettext(
@@ -418,7 +421,7 @@ def beside_recipe(results: Results) -> str:
 
 
 def checks_table(results: Results) -> TableData:
-    """Every check with its interval and n."""
+    """Return every check with its interval and n."""
     columns = [_("Figure"), _("Value"), _("low"), _("high"), "n"]
     rows: list[list[Cell]] = [
         [name, estimate.value, estimate.low, estimate.high, n]
@@ -428,7 +431,7 @@ def checks_table(results: Results) -> TableData:
 
 
 def checks_recipe(results: Results) -> str:
-    """How each check was made, and why one has no value."""
+    """Return how each check was computed, and why a check has no value."""
     return "\n\n".join(
         f"{name}: {estimate.recipe}{f'; {estimate.reason}' if estimate.reason else ''}."
         for name, _n, estimate in checks(results)
@@ -436,12 +439,12 @@ def checks_recipe(results: Results) -> str:
 
 
 def state_of(results: Results) -> str:
-    """Short name of exactly these figures."""
+    """Return a short hash of exactly these figures."""
     return digest([str(ranking_table(results).rows), str(checks_table(results).rows)])[:12]
 
 
 def checks(results: Results) -> list[tuple[str, int, Estimate]]:
-    """How far ranking and points agree, and how steady the verdicts are: name, n, figure."""
+    """Return checks of agreement with points and of the verdicts' stability: name, n, figure."""
     rows = [
         (_("“Both bad” verdicts"), len(results.merged), results.ranking.both_bad),
         (
@@ -480,13 +483,13 @@ def _points(results: Results) -> dict[str, float]:
 
 
 def _names(results: Results) -> list[str]:
-    """Systems in the order of the ranking, then the others."""
+    """Return systems in ranking order, then the others."""
     ranked = [standing.system for standing in results.ranking.standings]
     return ranked + [system for system in results.merged.systems if system not in ranked]
 
 
 def _meetings(results: Results) -> dict[tuple[str, str], list[int]]:
-    """Two systems → wins of the one, ties, wins of the other."""
+    """Map two systems to wins of the first, ties, wins of the second."""
     names = _names(results)
     meetings = {(name, other): [0, 0, 0] for name in names for other in names if name != other}
     columns = results.merged.frame[["first", "second", "outcome"]]

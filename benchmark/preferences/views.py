@@ -68,7 +68,7 @@ VERDICTS = {
 
 
 def _shown(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, Any]:
-    """What the form may know: the question and two texts, without who wrote them and why."""
+    """Return the data the form may show: the question and two texts, without their origin."""
     texts = [sheet.pair.first.text, sheet.pair.second.text]
     left, right = reversed(texts) if sheet.is_swapped else texts
     return {
@@ -130,19 +130,19 @@ def _figure(name: str) -> Callable[[RaterProgress], Any]:
 
 
 def _controls(person: RaterProgress) -> str:
-    """How many control pairs were met, of how many; empty where none came."""
+    """Return how many control pairs were answered correctly, out of all; empty without any."""
     n = person.figures["controls"]
     return _("%(met)d of %(n)d") % {"met": person.figures["met"], "n": n} if n else ""
 
 
 def _better(item: PreferenceItem) -> str:
-    """The system that a control pair is known to prefer."""
+    """Return the known better system of a control pair; empty if neither is better."""
     better = {FIRST: item.pair.first.system.name, SECOND: item.pair.second.system.name}
     return better.get(item.known, "")
 
 
 def _written(item: PreferenceItem) -> str:
-    """Under what the two answers were written, once where it is the same."""
+    """Return the conditions of the two answers, once if they are equal."""
     both = (item.pair.first.condition, item.pair.second.condition)
     return " / ".join(dict.fromkeys(str(condition) for condition in both))
 
@@ -173,7 +173,7 @@ ROUNDS = RoundPages(
 @study_page(*RESEARCHERS)
 @require_safe
 def preferences(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show which systems people or a judge prefer, and whether points say the same."""
+    """Show which systems people or a judge prefer, and whether points agree."""
     choices = reports.choices_of(study)
     choice = _chosen(request, choices)
     results = reports.results_of(study, choice) if choice else None
@@ -189,7 +189,7 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
 def _figures(
     study: Study, choice: reports.VerdictSource, results: reports.Results
 ) -> list[Figure]:
-    """The ranking, who beats whom, points beside it, and how far it holds."""
+    """Return the ranking, the win matrix, the points beside it, and the checks."""
     files = Files(
         view="preferences_figure",
         ids=(study.public_id,),
@@ -250,7 +250,7 @@ def _figures(
 
 
 def _recipe(ranking: PreferenceRanking) -> str:
-    """How the ranking was made; why it has no intervals where it has none."""
+    """State how the ranking was computed, and why intervals are missing if so."""
     recipe = [_("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")]
     if ranking.strengths.is_penalized:
         recipe.append(_("Penalized: half a win and half a loss are added for each system."))
@@ -317,7 +317,7 @@ def preferences_figure(
 def _chosen(
     request: StudyRequest, choices: list[reports.VerdictSource]
 ) -> reports.VerdictSource | None:
-    """Whose verdicts the address asks for; people's, or the first judge's, where it names none."""
+    """Return the source the address requests; without a name people, or else the first judge."""
     return reports.chosen_of(choices, chosen(request, "by", {choice.name for choice in choices}))
 
 
@@ -339,7 +339,7 @@ urlpatterns = [
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """How many pairs there are, and requests about them."""
+    """Return the number of pairs and of requests about them."""
     pairs = requests // len(ORDERS)
     return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one per order"), requests)])
 
@@ -369,29 +369,29 @@ RUN_PAGES = RunPages(
 
 @dataclass(frozen=True)
 class PairJudgement:
-    """What a judge said of one pair: with its first answer on the left, on the right, and both."""
+    """One judge's verdicts on a pair: first answer left, first answer right, and combined."""
 
     left: PreferenceSheet | None
     right: PreferenceSheet | None
 
     @property
     def sheets(self) -> tuple[PreferenceSheet | None, ...]:
-        """In the order of the columns."""
+        """The sheets in column order."""
         return self.left, self.right
 
     @property
     def said(self) -> list[str]:
-        """The verdicts that were read."""
+        """The verdicts that could be read."""
         return [sheet.verdict for sheet in self.sheets if sheet and sheet.verdict]
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether the two orders gave two verdicts."""
+        """Whether the two orders gave different verdicts."""
         return len(set(self.said)) == 2
 
     @property
     def verdict(self) -> str:
-        """The one that counts; empty where no reply could be read."""
+        """The verdict that counts; empty if no reply could be read."""
         return TIE if self.is_contradiction else next(iter(self.said), "")
 
     @property
@@ -401,12 +401,12 @@ class PairJudgement:
 
     @property
     def known(self) -> str:
-        """What is known of a control pair."""
+        """The known verdict of a control pair; empty for other pairs."""
         return next((sheet.known for sheet in self.sheets if sheet), "")
 
 
 def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgement]:
-    """Pair → what was said of it."""
+    """Map each pair to its judgements."""
     by_pair: dict[int, dict[bool, PreferenceSheet]] = {}
     for sheet in sheets:
         by_pair.setdefault(sheet.pair_id, {})[sheet.is_swapped] = sheet
@@ -414,7 +414,10 @@ def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgemen
 
 
 def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
-    """How many pairs were read in both orders, alike or not, in one, in none; controls met."""
+    """Count pairs by the orders read, and correct controls.
+
+    Orders are both (alike or not), one or none.
+    """
     totals: Counter[str] = Counter()
     for judgement in judgements:
         n = len(judgement.said)
@@ -427,7 +430,7 @@ def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
 
 
 def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it was asked, what it said and how far it held to it."""
+    """Show one run: its progress, settings, verdicts and consistency."""
     target = run.spec["target"]
     sheets = run.preference_sheets.defer("draft")
     pairs = study.pairs.filter(sheets__run=run).distinct().select_related(*NEEDED)

@@ -1,4 +1,4 @@
-"""Keeping versions of rubrics."""
+"""Storage of rubric versions."""
 
 from django.db import transaction
 from django.db.models import Max
@@ -18,7 +18,7 @@ def save_rubric(
     actor: User | None = None,
     derived_from: RubricVersion | None = None,
 ) -> RubricVersion:
-    """Keep a rubric as the next version of its name; the same text again is the same version."""
+    """Store a rubric as the next version of its name; an unchanged text is no new version."""
     # The study's row is the lock under which numbers are given out.
     Study.objects.select_for_update().get(pk=study.pk)
     sha256 = rubric_sha256(rubric)
@@ -46,6 +46,9 @@ def save_rubric(
 
 
 def default_rubric(study: Study, actor: User | None = None) -> RubricVersion:
-    """The newest version of the CompQA rubric; the project's own text becomes version 1."""
+    """Return the newest version of the CompQA rubric.
+
+    Without one, the built-in text is stored as version 1.
+    """
     newest = study.rubric_versions.filter(name=COMPQA.name).order_by("-number").first()
     return newest or save_rubric(study=study, rubric=COMPQA, actor=actor)

@@ -54,7 +54,7 @@ class CriterionDraft:
         return list(zip(POINTS, self.texts, self.examples, strict=True))
 
     def criterion(self, key: str) -> Criterion:
-        """What the rubric takes; an impossible maximum stays impossible."""
+        """Return the criterion as given; an invalid maximum stays invalid."""
         most = int(self.maximum) if self.maximum in map(str, POINTS) else 0
         levels = tuple(Level(*level) for level in self.levels[: most + 1])
         counted_by = self.counted_by if self.counted_by in HINTS else None
@@ -63,7 +63,7 @@ class CriterionDraft:
 
 @dataclass
 class RubricDraft:
-    """Everything typed; nothing of it is lost when something is wrong."""
+    """All typed fields; errors never discard them."""
 
     name: str = ""
     allows_halves: bool = False
@@ -75,7 +75,7 @@ class RubricDraft:
     opened: int | None = None
 
     def change(self, do: str) -> None:
-        """Add, remove or move what a button names, for example ``remove-3``; else do nothing."""
+        """Add, remove or move the part a button names, such as ``remove-3``; else do nothing."""
         verb, _dash, number = do.partition("-")
         if verb == "add" and number == "group" and len(self.groups) < MOST_GROUPS:
             self.groups.append((self._free_key(), ""))
@@ -110,7 +110,7 @@ class RubricDraft:
         return next(f"group-{number}" for number in numbers if f"group-{number}" not in keys)
 
     def rubric(self) -> Rubric | None:
-        """The rubric, or None with `errors` at the fields; maxima of groups follow."""
+        """Return the rubric, or None with `errors` at the fields; group maxima are computed."""
         self.errors = {}
         criteria = tuple(
             draft.criterion(f"C{place}") for place, draft in enumerate(self.criteria, start=1)
@@ -137,7 +137,7 @@ class RubricDraft:
         return None if self.errors else new_rubric
 
     def _check_criterion(self, place: int, criterion: Criterion) -> None:
-        """One error of each criterion, so that a person need not come back for the next."""
+        """Record one error per criterion, so that a person sees all errors at once."""
         if criterion.group not in dict(self.groups):
             self.errors[f"c{place}-group"] = _("choose a group")
             return
@@ -155,7 +155,7 @@ class RubricDraft:
 
 
 def draft_of(rubric: Rubric) -> RubricDraft:
-    """A rubric as the page shows it."""
+    """Return a rubric as a draft for the page."""
     return RubricDraft(
         name=rubric.name,
         allows_halves=rubric.allows_halves,
@@ -178,7 +178,7 @@ def _criterion_draft(criterion: Criterion) -> CriterionDraft:
 
 
 def read_draft(data: Mapping[str, Any]) -> RubricDraft:
-    """Everything that the page sent back, whatever it is."""
+    """Read everything the page sent back, valid or not."""
     groups = range(_count(data, "groups", MOST_GROUPS))
     criteria = range(_count(data, "criteria", MOST_CRITERIA))
     return RubricDraft(
@@ -212,7 +212,7 @@ def _count(data: Mapping[str, Any], name: str, most: int) -> int:
 
 
 class RubricFileForm(forms.Form):
-    """A rubric as JSON, as this site gives it out."""
+    """A rubric as JSON, in the format of this site's export."""
 
     file = forms.FileField(label=gettext_lazy("JSON file"), max_length=255)
 
@@ -221,7 +221,7 @@ class RubricFileForm(forms.Form):
         self.fields["file"].widget.attrs["accept"] = ".json"
 
     def clean_file(self) -> Rubric:
-        """The rubric in the file; says which criterion and field is wrong."""
+        """Return the rubric in the file; errors name the criterion and field."""
         file = self.cleaned_data["file"]
         most = min(settings.MAX_UPLOAD_BYTES, 1024 * 1024)
         if file.size > most:
@@ -249,7 +249,7 @@ FIELD_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RubricField:
-    """One field of the page: its name, what was typed, and what is wrong with it."""
+    """One field of the page: its name, typed value and error."""
 
     name: str
     value: str
@@ -257,17 +257,17 @@ class RubricField:
 
 
 def cell_of(draft: RubricDraft, name: str, value: str) -> RubricField:
-    """A field with its error."""
+    """Return a field with its error."""
     return RubricField(name, value, draft.errors.get(name, ""))
 
 
 def shown_errors(draft: RubricDraft) -> list[tuple[str, str, str]]:
-    """Field, what a person calls it, and what is wrong."""
+    """Return field name, display name and error of each wrong field."""
     return [(name, _called(name), reason) for name, reason in draft.errors.items()]
 
 
 def group_rows(draft: RubricDraft) -> list[dict[str, Any]]:
-    """One row for each group: its key, which stays, and its name."""
+    """Return one row per group: its fixed key and its name."""
     return [
         {"place": place, "key": key, "name": cell_of(draft, f"g{place}-name", name)}
         for place, (key, name) in enumerate(draft.groups)
@@ -275,7 +275,7 @@ def group_rows(draft: RubricDraft) -> list[dict[str, Any]]:
 
 
 def criterion_rows(draft: RubricDraft) -> list[dict[str, Any]]:
-    """One row for each criterion, its levels with the points they stand for."""
+    """Return one row per criterion, with levels and their points."""
     return [
         _criterion_row(draft, place, criterion) for place, criterion in enumerate(draft.criteria)
     ]
@@ -307,7 +307,7 @@ def _criterion_row(draft: RubricDraft, place: int, criterion: CriterionDraft) ->
 
 
 def _called(name: str) -> str:
-    """For example “C3, name” for the field ``c2-name``."""
+    """Return a field's display name, for example “C3, name” for the field ``c2-name``."""
     row, _dash, part = name.partition("-")
     if row[:1] == "c" and row[1:].isdecimal():
         points = part[-1] if part[-1:].isdecimal() else ""

@@ -1,4 +1,4 @@
-"""Versions of rubrics: what every sheet was scored by."""
+"""Rubric versions, under which every sheet is scored."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict
 
 
 class RubricVersion(models.Model):
-    """One frozen text of a rubric; a change makes the next number of the same name.
+    """One frozen text of a rubric; a change creates the next number of the same name.
 
     People and judges are given the same version, and sheets of different versions are never
     compared without saying so.
@@ -46,5 +46,5 @@ class RubricVersion(models.Model):
 
     @cached_property
     def rubric(self) -> Rubric:
-        """The rubric as the methods take it."""
+        """The rubric as the methods use it."""
         return rubric_from_dict(self.content)

@@ -1,4 +1,4 @@
-"""Where versions of rubrics are used."""
+"""Usage of rubric versions."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SAID = (Sheet.State.SUBMITTED, Sheet.State.UNSCORED)
 
 
 def versions_with_counts(study: Study) -> QuerySet[RubricVersion]:
-    """Every version with its numbers of submitted or unscored sheets, rounds and runs."""
+    """Return all versions with their numbers of submitted or unscored sheets, rounds and runs."""
     return study.rubric_versions.annotate(
         n_sheets=_count("sheets", filter=Q(sheets__state__in=SAID)),
         n_rounds=_count("rounds"),
@@ -28,7 +28,10 @@ def _count(name: str, **options: Any) -> Subquery:
 
 
 def use_of(version: RubricVersion) -> dict[str, Any]:
-    """Rounds, runs and versions made from it (newest first, some), and sheets by kind of rater."""
+    """Return where the version is used, and its sheets by kind of rater.
+
+    Rounds, runs and derived versions are newest first and limited.
+    """
     sheets = version.sheets.filter(state__in=SAID)
     kinds = sheets.order_by().values("rater__kind").annotate(n=Count("pk"))
     return {

@@ -1,4 +1,4 @@
-"""Versions of rubrics: read, compare, take as JSON, make a new one on screen."""
+"""Pages of rubric versions: read, compare, download as JSON, create on screen."""
 
 import uuid
 from typing import Any
@@ -39,14 +39,14 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 @require_safe
 def rubrics(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the versions with what uses them."""
+    """List the versions with their usage."""
     return _list_page(request, study, RubricFileForm())
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def rubric_upload(request: StudyRequest, study: Study) -> HttpResponse:
-    """Keep a rubric from a JSON file as the next version of its name."""
+    """Store a rubric from a JSON file as the next version of its name."""
     form = RubricFileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _list_page(request, study, form, status=422)
@@ -64,7 +64,7 @@ def _list_page(
 @study_page(*RESEARCHERS)
 @require_safe
 def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
-    """Show one version as raters see it, where it is used, and what changed."""
+    """Show one version as raters see it, with its usage and changes."""
     version = get_object_or_404(
         study.rubric_versions.select_related("derived_from", "created_by"), public_id=rubric_id
     )
@@ -92,7 +92,7 @@ def _shown_use(version: RubricVersion) -> dict[str, Any]:
 @study_page(*RESEARCHERS)
 @require_safe
 def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
-    """One version as a file that can be uploaded again."""
+    """Send one version as a file that can be uploaded again."""
     version = get_object_or_404(study.rubric_versions, public_id=rubric_id)
     options = {"ensure_ascii": False, "indent": 2}
     response = JsonResponse(version.content, json_dumps_params=options)
@@ -104,7 +104,7 @@ def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS)
 def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Write a version, starting from another; buttons change the form, saving checks it."""
+    """Write a version based on another; buttons change the form, saving checks it."""
     base = _base(request, study)
     status = 200
     if request.method == "POST":
@@ -135,7 +135,7 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _base(request: StudyRequest, study: Study) -> RubricVersion | None:
-    """The version named in the address; None for our own text. Raises Http404."""
+    """Return the version named in the address; None for the built-in text. Raises Http404."""
     base_id = request.GET.get("from", "")
     if not base_id:
         return None

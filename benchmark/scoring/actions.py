@@ -1,4 +1,4 @@
-"""Scoring as a kind of work, and the planning of scoring rounds."""
+"""Scoring as a round kind, and the planning of scoring rounds."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ from cqa_site.rounds.queue import CHUNK
 
 @dataclass(frozen=True)
 class ScoreContent:
-    """What stands on a form; keys are criteria, and none has both points and a reason."""
+    """Content of a form. Keys are criteria, each with points or a reason, never both."""
 
     points: dict[str, int] = field(default_factory=dict)
     unable: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class ScoreContent:
 
 
 class ScoringRoundKind(OneByOne):
-    """One answer at a time, scored by the rubric of the round."""
+    """One answer at a time, scored with the rubric of the round."""
 
     name = "score"
     audit = Audit(round="scoring_round", person="scorer")
@@ -86,15 +86,15 @@ class ScoringRoundKind(OneByOne):
     }
 
     def begin(self, round_: ScoringRound, item: ScoringItem, rater: Rater) -> dict[str, Any]:
-        """The rubric, and its maximum, which the database guards."""
+        """Return the rubric and its maximum, which the database enforces."""
         return {"rubric": round_.rubric, "maximum": round_.rubric.rubric.maximum}
 
     def submitted(self, sheet: ScoreSheet) -> ScoreContent:
-        """What was submitted last, empty before that."""
+        """Return the last submitted content, empty before the first submission."""
         return ScoreContent(sheet.points, sheet.unable, sheet.notes, sheet.comment)
 
     def problem(self, sheet: ScoreSheet, content: ScoreContent) -> SheetNotValid | None:
-        """Every criterion needs points, or a reason why it cannot be judged."""
+        """Return an error unless each criterion has points, or reason why it cannot be judged."""
         missing = [
             key
             for key in sheet.rubric.rubric.keys
@@ -114,24 +114,24 @@ class ScoringRoundKind(OneByOne):
         return None
 
     def settle(self, sheet: ScoreSheet, content: ScoreContent) -> None:
-        """Points and reasons as given; the total is ours."""
+        """Copy points and reasons to the sheet and compute the total."""
         sheet.points, sheet.unable = content.points, content.unable
         sheet.notes, sheet.comment = content.notes, content.comment
         sheet.total = sheet.rubric.rubric.total(content.points)
 
     def mark(self, sheet: ScoreSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Criteria whose points equal the key; one without points does not."""
+        """Count criteria whose points equal the key; a criterion without points does not match."""
         met = sum(sheet.points.get(name) == points for name, points in key.items())
         return met, len(key)
 
     def slots(self, round_: ScoringRound, items: Iterable[int]) -> dict[int, int]:
-        """One sheet each; a share of the answers goes to several people."""
+        """Return the number of sheets per answer: one, or several for a share of the answers."""
         keys = list(items)
         common = draw_overlap(keys, round_.overlap_share, seed=round_.seed)
         return {pk: round_.overlap_raters if pk in common else 1 for pk in keys}
 
     def check_opening(self, round_: ScoringRound) -> None:
-        """Every key must fit the rubric, which may have been changed since."""
+        """Check that every key still fits the rubric, which may have changed."""
         keys = set(round_.rubric.rubric.keys)
         for item in round_.items.filter(key_points__isnull=False):
             if set(item.key_points or ()) != keys:
@@ -141,7 +141,7 @@ class ScoringRoundKind(OneByOne):
                 )
 
     def card(self, done: int) -> Card:
-        """Words for a person's first page."""
+        """Return the texts for a person's start page."""
         return Card(
             text=_(
                 "Score answers with a rubric, one at a time. Points are saved as you give them."
@@ -164,7 +164,7 @@ WITH, WITHOUT = "with", "without"
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringPlan:
-    """Everything that decides which answers are scored, and how."""
+    """All settings that decide which answers are scored, and how."""
 
     name: str
     rubric: RubricVersion
@@ -190,7 +190,7 @@ class ScoringPlan:
     skip_share: float | None = 0.2
 
     def recipe(self, total: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
-        """What the round keeps of it: public ids and numbers.
+        """Return the recipe stored in the round: public ids and numbers.
 
         ``elsewhere`` answers match but for their condition; ``names`` are of those chosen.
         """
@@ -230,7 +230,7 @@ SETTINGS = (
 def plan_round(
     *, study: Study, plan: ScoringPlan, actor: User, round_: ScoringRound | None = None
 ) -> ScoringRound:
-    """Make a draft round with its answers, or draw a draft's answers again; examples stay.
+    """Create a draft round with its answers, or redraw a draft's answers; examples stay.
 
     Raises RoundNotReady if no answer matches, or too many would be taken.
     """
@@ -269,7 +269,7 @@ def plan_round(
 def matching_answers(
     *, study: Study, plan: ScoringPlan, round_: ScoringRound | None = None
 ) -> QuerySet[Answer]:
-    """Answers a round may take: those that the plan asks for, without the round's examples."""
+    """Return the answers a round may take: those matching the plan, without its examples."""
     answers = under(without_superseded(study.answers.all()), plan.conditions)
     if plan.systems:
         answers = answers.filter(system__in=plan.systems)
@@ -296,7 +296,9 @@ def set_example(
     points: dict[str, float] | None,
     notes: dict[str, str] | None = None,
 ) -> None:
-    """Make an answer an example of a draft's qualification, with its key; None takes it out.
+    """Make an answer a qualification example of a draft, with its key.
+
+    None removes it.
 
     An answer that was drawn for scoring becomes an example and is no longer scored.
     """

@@ -1,4 +1,4 @@
-"""Forms of scoring: sheets, rounds, keys of examples and exports."""
+"""Forms for scoring: sheets, rounds, keys of examples and exports."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ ASPECTS = [
 
 
 class ScoringRoundForm(RoundPlanForm):
-    """Everything that a draft round decides."""
+    """All settings of a draft round."""
 
     kind = SCORING
     planned = staticmethod(plan_round)
@@ -168,11 +168,11 @@ class ScoringRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """The study's rubric."""
+        """Return the initial values: the study's default rubric."""
         return {"rubric": default_rubric(study).public_id}
 
     def plan(self) -> ScoringPlan:
-        """The cleaned fields as the action takes them."""
+        """Return the cleaned fields as a `ScoringPlan`."""
         data = {"name": "", **self.cleaned_data}
         data["systems"] = tuple(data["systems"])
         data["scenarios"] = tuple(data["scenarios"])
@@ -180,7 +180,10 @@ class ScoringRoundForm(RoundPlanForm):
         return ScoringPlan(**data)
 
     def measure(self) -> Extent:
-        """What matches, as many as are drawn; a share of them goes to several people."""
+        """Return the round's extent: matching answers up to the sample size.
+
+        Several people score a share of them.
+        """
         plan = self.plan()
         total = matching_answers(study=self.study, plan=plan, round_=self.round).count()
         items = total if plan.size is None else min(total, plan.size)
@@ -194,7 +197,7 @@ class ScoringRoundForm(RoundPlanForm):
 
 
 class ScoreForm(SaveForm):
-    """Reads points, reasons, notes and comment.
+    """Form that reads points, reasons, notes and comment.
 
     Fields are named ``points-C1`` (a number, ``x`` for "cannot judge", or nothing),
     ``unable-C1`` (a code) and ``note-C1``.
@@ -203,7 +206,7 @@ class ScoreForm(SaveForm):
     longest = LONGEST_FORM
 
     def read(self, data: QueryDict, sheet: ScoreSheet) -> ScoreContent:
-        """Points that the rubric does not have are refused, each with its criterion."""
+        """Read the form; points that the rubric does not allow are errors at their criterion."""
         points: dict[str, int] = {}
         unable: dict[str, str] = {}
         notes: dict[str, str] = {}
@@ -243,7 +246,7 @@ class ScoreForm(SaveForm):
 
 
 class KeyForm(forms.Form):
-    """One field of points and one of words for each criterion of a rubric."""
+    """A field for points and one for a note, for each criterion of a rubric."""
 
     def __init__(self, *args, rubric: Rubric, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -263,7 +266,7 @@ class KeyForm(forms.Form):
             )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each criterion with its two fields."""
+        """Return each criterion with its two fields."""
         return [
             {
                 "criterion": criterion,
@@ -274,11 +277,11 @@ class KeyForm(forms.Form):
         ]
 
     def key_points(self) -> dict[str, float]:
-        """Criterion → points."""
+        """Map each criterion to its points."""
         return {key: int(self.cleaned_data[f"points-{key}"]) for key in self.rubric.keys}
 
     def key_notes(self) -> dict[str, str]:
-        """Criterion → why; only those with words."""
+        """Map each criterion to its note; criteria without a note are left out."""
         notes = {key: self.cleaned_data[f"note-{key}"] for key in self.rubric.keys}
         return {key: text for key, text in notes.items() if text}
 
@@ -290,7 +293,7 @@ FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 
 
 class SheetExportForm(forms.Form):
-    """Which sheets, in which format."""
+    """Choice of sheets and format for an export."""
 
     rubric = forms.ModelChoiceField(
         label=lazy("Rubric"),
@@ -324,5 +327,5 @@ class SheetExportForm(forms.Form):
         offer(self, conditions=condition_choices(study))
 
     def clean_conditions(self) -> list[str]:
-        """A file leaves nothing out in silence: without a choice it has every condition."""
+        """Return the chosen conditions; without a choice the export has every condition."""
         return self.cleaned_data["conditions"] or [ALL]

@@ -1,4 +1,4 @@
-"""Samples of answers for a round, and hints that code counts in an answer."""
+"""Samples of answers for a round, and automatic counts as hints for raters."""
 
 import math
 import random
@@ -29,7 +29,7 @@ from benchmark.rubrics.methods.rubric import HINTS
 def draw_answers(
     strata: Mapping[int, Hashable], size: int | None, *, seed: int
 ) -> dict[int, float | None]:
-    """Draw answers at random, the same number from every stratum as far as it has them.
+    """Draw answers at random, equally from every stratum as far as it has enough.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def draw_answers(
 
 
 def overlap_of(answers: int, share: float) -> int:
-    """How many of so many answers several people score: the share of them, rounded up.
+    """Return how many of the answers several people score: the share, rounded up.
 
     Examples
     --------
@@ -79,7 +79,9 @@ def overlap_of(answers: int, share: float) -> int:
 
 
 def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]:
-    """Answers that several people score: ``share`` of them, rounded up.
+    """Draw the answers that several people score.
+
+    Their share is ``share``, rounded up.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]
 
 
 def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
-    """Share ``size`` out in equal parts; what a small stratum lacks the others get."""
+    """Divide ``size`` into equal parts; the shortfall of a small stratum goes to the others."""
     wanted: dict[Hashable, int] = {}
     left = size
     # The smallest first: what they cannot fill, and remainders, go to those that follow.
@@ -144,12 +146,12 @@ def sentence_places(text: str) -> list[Place]:
 
 
 def length_points(sentences: int) -> int:
-    """Points for the length of an answer: 1 for 12 to 20 sentences, else 0."""
+    """Return the points for an answer's length: 1 for 12 to 20 sentences, else 0."""
     return int(FEWEST_SENTENCES <= sentences <= MOST_SENTENCES)
 
 
 def _is_title(text: str, prose: str, block: AnswerBlock) -> bool:
-    """Whether a line is a heading, or names an aspect and says nothing about it."""
+    """Whether a line is a heading, or names an aspect without a statement on it."""
     if block.name and not word_places(prose, block.text_start, block.end):
         return True
     return _TITLE.fullmatch(text[block.start : block.end].strip()) is not None
@@ -185,7 +187,7 @@ LEAST_RUN = 8
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One thing counted.
+    """One automatic count, shown as a hint.
 
     Attributes
     ----------
@@ -209,7 +211,7 @@ class Hint:
 
 
 def score_hints(text: str, names: Iterable[str] = HINTS) -> list[Hint]:
-    """The hints asked for, in that order; KeyError for an unknown name.
+    """Return the requested hints in that order; raises KeyError for an unknown name.
 
     Examples
     --------
@@ -224,7 +226,7 @@ def score_hints(text: str, names: Iterable[str] = HINTS) -> list[Hint]:
 
 
 def repeated_runs(text: str, least: int = LEAST_RUN) -> list[tuple[Place, Place]]:
-    """Runs of at least ``least`` words that came before, with the earlier place first.
+    """Return repeated runs of at least ``least`` words, each with the earlier place first.
 
     Runs are as long as possible and do not overlap what they repeat; case and punctuation do not
     matter. Citations and the closing list of arguments are left out.
@@ -261,7 +263,7 @@ def _place(spans: list[Place], start: int, size: int) -> Place:
 
 
 def _said(text: str) -> str:
-    """The text with spaces for citations and for the closing list of arguments."""
+    """Return the text with spaces in place of citations and the closing list of arguments."""
     left_out = [(citation.start, citation.end) for citation in find_citations(text)]
     left_out += [
         (section.start, section.end)
@@ -290,7 +292,7 @@ def _repeats(text: str) -> Hint:
 
 
 def _is_same(pair: tuple[Place, Place], run: tuple[Place, Place]) -> bool:
-    """Whether both places overlap those of the other."""
+    """Whether both places overlap those of the other pair."""
     return all(
         place[0] < two[1] and two[0] < place[1] for place, two in zip(pair, run, strict=True)
     )

@@ -13,7 +13,7 @@ from cqa_site.rounds.models import Item, Round, Slot
 
 
 class ScoringRound(Round):
-    """Answers given to people for scoring; some of them to several people."""
+    """Answers assigned to people for scoring, some of them to several people."""
 
     kind_name = "score"
 
@@ -33,7 +33,10 @@ class ScoringRound(Round):
 
 
 class ScoringItem(Item):
-    """One answer of a round; ``key_points`` is {criterion: points}, ``key_notes`` says why."""
+    """One answer of a round.
+
+    ``key_points`` is {criterion: points}, ``key_notes`` gives reasons.
+    """
 
     round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="items", db_index=False)
     answer = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="scoring_items")
@@ -46,7 +49,7 @@ class ScoringItem(Item):
 
 
 class ScoringSlot(Slot):
-    """One of the sheets an answer asks for."""
+    """One of the sheets required for an answer."""
 
     round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(ScoringItem, models.CASCADE, related_name="slots", db_index=False)
@@ -56,7 +59,7 @@ class ScoringSlot(Slot):
 
 
 class ScoreSheet(rounds.Sheet):
-    """Points of one rater for one answer by one version of a rubric.
+    """Points of one rater for one answer under one rubric version.
 
     The sheet comes from a scoring round, a judge's run or an imported file, never from two of
     them. ``points`` holds criteria with points only; a criterion that the rater could not judge
@@ -153,13 +156,13 @@ class ScoreSheet(rounds.Sheet):
 
 
 class ScoreEvent(rounds.SheetEvent):
-    """One submission of a person's sheet, or what a file said."""
+    """One submission of a person's sheet, or the content of a file."""
 
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="events")
 
 
 class KeptScore(rounds.KeptDraft):
-    """A draft of a score sheet that met a newer one."""
+    """A draft of a score sheet that conflicted with a newer one."""
 
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="kept")
 
@@ -168,10 +171,10 @@ class KeptScore(rounds.KeptDraft):
 
 
 class ScoringRun(models.Model):
-    """By which rubric a run scores, as which rater it counts, and what its canaries showed."""
+    """Rubric, rater and canary result of a scoring run."""
 
     class Trust(models.TextChoices):
-        """What the attack canaries of the run said."""
+        """Result of the run's attack canaries."""
 
         PENDING = "pending", _("Not known yet")
         TRUSTED = "trusted", _("Resisted planted instructions")
@@ -189,7 +192,7 @@ class ScoringRun(models.Model):
 
 
 class JudgementPart(models.Model):
-    """The criteria of one group, where a run asks group by group; sheets join them."""
+    """The criteria of one group in a group-by-group run; parts are joined into sheets."""
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="judgement_parts", db_index=False
@@ -213,10 +216,10 @@ class JudgementPart(models.Model):
 
 
 class ProbeResult(models.Model):
-    """What a judge said to a text that tests the judge; it enters no mean."""
+    """A judge's reply to a text that tests the judge; no mean includes it."""
 
     class Probe(models.TextChoices):
-        """What is tested."""
+        """Kind of test."""
 
         CANARY = "canary", _("Attack canary")
         SWAP = "swap", _("Swapped objects")

@@ -50,7 +50,7 @@ from cqa_site.web.rest.queries import id_from
 
 @dataclass(frozen=True)
 class FormCriterion:
-    """One criterion with what was given for it."""
+    """One criterion with its points, reason, note and hint."""
 
     criterion: Criterion
     points: int | None
@@ -61,13 +61,13 @@ class FormCriterion:
 
     @property
     def html(self) -> str:
-        """The field as it is on every page on which nothing is given for it; empty elsewhere."""
+        """The cached field HTML if the criterion has no points, note or hint; empty otherwise."""
         is_touched = self.is_set or self.note or self.hint
         return "" if is_touched else _untouched(self.criterion, self.is_open, get_language())
 
     @property
     def is_set(self) -> bool:
-        """Whether it has points, or a reason for none."""
+        """Whether it has points, or a reason why they are missing."""
         return self.points is not None or bool(self.unable)
 
 
@@ -98,7 +98,7 @@ def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str
 def form_groups(
     rubric: Rubric, content: ScoreContent, hints: dict[str, Hint], *, is_open: bool
 ) -> list[FormGroup]:
-    """The rubric with what stands on the form."""
+    """Return the rubric filled with the content of the form."""
     return [
         FormGroup(
             group.key,
@@ -121,14 +121,17 @@ def form_groups(
 
 
 def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
-    """What code counts in the answer, by name; nothing where the round shows no hints."""
+    """Return the automatic counts for the answer, by name; empty if the round shows no hints."""
     if sheet.round is None or not sheet.round.shows_hints:
         return {}
     return {hint.name: hint for hint in score_hints(sheet.answer.text, HINTS)}
 
 
 def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
-    """The text in pieces and the arguments of its own list; none where the round shows none."""
+    """Return the text in pieces and the arguments of its list.
+
+    The list is empty if the round hides arguments.
+    """
     shows = sheet.round is not None and sheet.round.shows_arguments
     entries = listed_arguments(sheet.answer) if shows else []
     pieces = split_citations(sheet.answer.text, {entry.number for entry in entries})
@@ -137,7 +140,7 @@ def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
 
 
 def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
-    """A content in words, criterion by criterion."""
+    """Return a content as text, criterion by criterion."""
     points = {
         f"{criterion.key} {criterion.name}": _criterion_text(content, criterion.key)
         for criterion in sheet.rubric.rubric.criteria
@@ -146,7 +149,7 @@ def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
 
 
 def places_json(hint: Hint) -> str:
-    """Passages of a hint for the script that marks them."""
+    """Return the passages of a hint as JSON for the script that marks them."""
     return json.dumps(hint.places)
 
 
@@ -163,7 +166,10 @@ def _criterion_text(content: ScoreContent, key: str) -> str:
 
 
 def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
-    """What the form may know: texts and rubric, without system, scenario, file and others."""
+    """Return the data the form may show: texts and rubric.
+
+    System, scenario, file and other sheets are hidden.
+    """
     hints = hints_of(sheet)
     is_open = is_changeable(sheet)
     groups = form_groups(sheet.rubric.rubric, content, hints, is_open=is_open)
@@ -183,7 +189,7 @@ def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
 
 
 def _answers(sheet: ScoreSheet, item: ScoringItem) -> list[dict[str, Any]]:
-    """What was given for an example beside its key."""
+    """Return the rater's points for an example beside its key."""
     return [
         {
             "criterion": criterion,
@@ -222,7 +228,7 @@ urlpatterns = trial_urls(SCORING_PAGES, ROUNDS) + work_urls(
 
 
 def _initial_plan(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """A link may name systems."""
+    """Return the initial plan; a link may name systems."""
     return {"systems": [id_from(system) for system in request.GET.getlist("systems")]}
 
 
@@ -328,7 +334,7 @@ LONGEST_SEARCH = 200
 @study_page(*RESEARCHERS)
 @require_safe
 def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """List answers to choose an example from; those that people scored come first."""
+    """List answers to choose an example from; answers scored by people come first."""
     row = _draft(study, round_id)
     wanted = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     answers = candidates(study, row.rubric)
@@ -349,7 +355,7 @@ def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -
 def scoring_example(
     request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
 ) -> HttpResponse:
-    """Set the key of an answer as an example, or take it out."""
+    """Set the key of an answer as an example, or remove the example."""
     row = _draft(study, round_id)
     answers = study.answers.select_related("question__comparison", "system", "study")
     answer = get_object_or_404(answers, public_id=answer_id)
@@ -382,7 +388,7 @@ def scoring_example(
 
 
 def _initial_key(row: ScoringRound, answer, item: ScoringItem | None) -> dict[str, object]:
-    """The key there is, or the one that people's sheets propose."""
+    """Return the stored key, or the one that people's sheets suggest."""
     known = item if item is not None and item.is_example else None
     points = known.key_points or {} if known else proposed_key(answer, row.rubric)
     notes = known.key_notes if known else {}
@@ -392,7 +398,7 @@ def _initial_key(row: ScoringRound, answer, item: ScoringItem | None) -> dict[st
 
 
 def _draft(study: Study, round_id: uuid.UUID) -> ScoringRound:
-    """A draft of the study; the examples of an opened round stay as they are."""
+    """Return a draft of the study; examples of opened rounds cannot change."""
     rounds = ScoringRound.objects.filter(study=study, state=ScoringRound.State.DRAFT)
     return get_object_or_404(rounds.select_related("rubric", "study"), public_id=round_id)
 
@@ -410,7 +416,7 @@ urlpatterns += [
 @study_page(*RESEARCHERS)
 @require_safe
 def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase:
-    """Ask what the file is to hold, or give it."""
+    """Show the export form, or send the file."""
     is_asked = "format" in request.GET
     form = SheetExportForm(
         request.GET if is_asked else None,

@@ -36,7 +36,7 @@ def known_kinds() -> list[tuple[str, Text]]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A text of so many characters, or one of ``choices``; blank leaves it to the reader.
+    """A text of limited length, or one of ``choices``; blank leaves the value to the reader.
 
     One with a ``label`` is asked for with the upload, and ``title`` names it where something else
     says what it is about. One that ``is_shared`` can be said of all files of a batch. ``tells`` is
@@ -56,7 +56,7 @@ class Option:
     flag: str = ""
 
     def field(self, *, is_short: bool = False) -> forms.Field:
-        """As a form asks for it."""
+        """Return the option as a form field."""
         about = {
             "label": self.title if is_short else self.label,
             "help_text": "" if is_short else self.help_text,
@@ -68,7 +68,7 @@ class Option:
         return forms.TypedChoiceField(choices=choices, coerce=int, empty_value=None, **about)
 
     def input(self) -> "serializers.Field":
-        """As the interface takes it."""
+        """Return the option as an input field of the API."""
         from rest_framework import serializers
 
         if self.choices:
@@ -80,7 +80,7 @@ class Option:
         )
 
     def add_to(self, parser: "ArgumentParser") -> None:
-        """As the command line takes it."""
+        """Add the option to a command-line parser."""
         flag = f"--{self.flag or self.name}"
         about: dict[str, Any] = {"dest": self.name, "help": self.hint}
         if self.choices:
@@ -90,7 +90,7 @@ class Option:
             parser.add_argument(flag, default="", metavar=flag[2:].upper(), **about)
 
     def output(self) -> "serializers.Field":
-        """As the interface tells it of a file; null where a file has nothing of the kind."""
+        """Return the option as an output field of the API; null if a file has no value."""
         from rest_framework import serializers
 
         fields: dict[type | None, type[serializers.Field]] = {
@@ -106,12 +106,12 @@ OPTIONS: dict[str, Option] = {}
 
 
 def register_options(*options: Option) -> None:
-    """Make options known; the same one may be named by several apps."""
+    """Register options; several apps may name the same one."""
     OPTIONS.update({option.name: option for option in options})
 
 
 def asked_with_uploads(*, of_batches: bool = False) -> list[Option]:
-    """What the upload page asks for, or only what can be said of many files at once."""
+    """Return the options on the upload page, or only those that apply to many files at once."""
     return [
         option
         for option in OPTIONS.values()
@@ -120,7 +120,7 @@ def asked_with_uploads(*, of_batches: bool = False) -> list[Option]:
 
 
 class OptionsForm(forms.Form):
-    """Some options, by their short names where a heading says what they are about."""
+    """Form for some options, with short names where a heading gives the subject."""
 
     def __init__(
         self, *args: Any, asked: Iterable[Option], is_short: bool = False, **kwargs: Any
@@ -138,7 +138,7 @@ RESULTS = ("new", "same", "changed", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class ObjectCount:
-    """One kind of object.
+    """One kind of object that imports count.
 
     ``new`` says how many (``shown``) are new, where they are worth a word; ``column`` heads them
     in the list of files. Of what ``is_shared`` several files may bring the same.
@@ -155,12 +155,12 @@ COUNTED: dict[str, ObjectCount] = {}
 
 
 def register_counted(*kinds: ObjectCount) -> None:
-    """Make kinds of objects known, in the order in which tables show them."""
+    """Register kinds of objects in the order in which tables show them."""
     COUNTED.update({kind.name: kind for kind in kinds})
 
 
 def empty_counts() -> dict[str, dict[str, int]]:
-    """Zeros for every kind of object and every result."""
+    """Return zeros for every kind of object and every result."""
     return {name: dict.fromkeys(RESULTS, 0) for name in COUNTED}
 
 
@@ -205,12 +205,12 @@ class Look:
 
     @property
     def first(self) -> Mapping[str, Any]:
-        """The first record."""
+        """Values of the first record."""
         return self.rows[0].values if self.rows else {}
 
     @property
     def bare(self) -> frozenset[str]:
-        """Columns in lower case, with nothing but letters and digits."""
+        """Column names in lower case, reduced to letters and digits."""
         return frozenset(re.sub(r"[^a-z0-9]", "", name.lower()) for name in self.columns)
 
     @property
@@ -220,7 +220,7 @@ class Look:
         return len(names) >= FEWEST_CRITERIA
 
     def has(self, *columns: str) -> bool:
-        """Whether all of these columns are there, exactly so called."""
+        """Whether all these columns exist under exactly these names."""
         return set(columns) <= set(self.columns)
 
 
@@ -244,19 +244,19 @@ Fits = Callable[[Look], str | Promise]
 
 
 def nothing_fits(_look: Look) -> str:
-    """Of a format that is never recognised by its content."""
+    """Never recognize a format by its content."""
     return ""
 
 
 def csv_of(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, delimiter: str = ","
 ) -> bytes:
-    """A table as CSV, exactly as given."""
+    """Return a table as CSV, with values unchanged."""
     target = io.BytesIO()
     write_csv(target, columns, rows, delimiter=delimiter, for_spreadsheets=False)
     return target.getvalue()
 
 
 def json_of(content: Any) -> bytes:
-    """Any content as JSON that people can read."""
+    """Return any content as readable JSON."""
     return json.dumps(content, indent=1, ensure_ascii=False).encode()

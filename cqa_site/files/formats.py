@@ -1,4 +1,4 @@
-"""Formats of files that can be imported: an app registers an object of each in its ``ready()``.
+"""Formats of importable files; apps register an object for each in their ``ready()``.
 
 A format says how a file is read and compared, what it asks before, and what can be done with what
 it brought.
@@ -42,7 +42,7 @@ class PageLink:
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read, and what is asked and said of it.
+    """How one kind of file is read, with its questions and texts.
 
     Attributes
     ----------
@@ -108,40 +108,40 @@ class Format:
 
     @property
     def asks_page(self) -> str:
-        """The name of the address of the questions."""
+        """Name of the address of its questions page."""
         return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
 
     def guess(
         self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """More options of a table, as its page would propose them beside those chosen."""
+        """Return more options for a table, as its page would suggest beside the chosen ones."""
         return {}
 
     def is_clear(self, file: "ImportFile") -> bool:
-        """Whether a guess leaves nothing to be asked before the first look."""
+        """Whether the guess is complete, so that the first check needs no questions."""
         return False
 
     def told(self, file: "ImportFile") -> Mapping[str, Any]:
-        """What options are, as chosen or as the file's name says; for options with ``tells``."""
+        """Return options as chosen or as given by the file's name; for options with ``tells``."""
         return {}
 
     def of_folder(self, folder: str) -> Mapping[str, Any]:
-        """Options that the name of the folder says in which an archive has such files."""
+        """Return options implied by the name of the archive folder that holds such files."""
         return {}
 
     def applied(self, outcome: "ImportOutcome", actor: "User | None") -> None:
-        """What follows from an import, in its transaction."""
+        """Run the follow-up of an import, in its transaction."""
 
     def follow(self, file: "ImportFile") -> Text:
-        """What can be done with what this file brought."""
+        """Return the next step for the imported data."""
         return self.next_step
 
     def caution(self, file: "ImportFile") -> Text:
-        """What to think of before this file is imported; empty where nothing is odd."""
+        """Return a warning before the import; empty if nothing is unusual."""
         return ""
 
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
-        """Where to go on."""
+        """Return links to the next pages."""
         if self.home is None:
             return []
         page, title = self.home
@@ -152,12 +152,12 @@ FORMATS: dict[str, Format] = REGISTERED
 
 
 def register_format(*formats: Format) -> None:
-    """Make formats known, in the order in which pages name them."""
+    """Register formats in the order in which pages name them."""
     FORMATS.update({file_format.name: file_format for file_format in formats})
 
 
 def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
-    """All formats, once each: those for what a study wants to find out, then by heading."""
+    """Return all formats, once each: those for the study's goal, then by heading."""
     formats = sorted(FORMATS.values(), key=lambda file_format: not file_format.is_usual)
     meant = [
         file_format
@@ -174,7 +174,7 @@ def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
 
 
 def kinds_under_headings(goal: str) -> list[tuple[Text, list[tuple[str, Text]]]]:
-    """The same as choices of a form."""
+    """Return the formats under headings as choices of a form."""
     return [
         (title, [(file_format.name, file_format.title) for file_format in own])
         for title, own in under_headings(goal)
@@ -182,15 +182,15 @@ def kinds_under_headings(goal: str) -> list[tuple[Text, list[tuple[str, Text]]]]
 
 
 def batch_kinds() -> list[tuple[str, Text]]:
-    """Kinds of files of which several may come at once, with their names."""
+    """Return the kinds that allow several files at once, with their names."""
     return [(name, format.title) for name, format in FORMATS.items() if format.is_many]
 
 
 def usual_kind() -> str:
-    """What the upload page proposes."""
+    """Return the default kind of the upload page."""
     return next((name for name, format in FORMATS.items() if format.is_usual), "")
 
 
 def format_of(kind: str) -> Format:
-    """How a kind of file is read; KeyError if no app has registered it."""
+    """Return the format of a kind of file; raises KeyError if no app has registered it."""
     return FORMATS[kind]

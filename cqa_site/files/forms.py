@@ -1,4 +1,4 @@
-"""Forms of imports: upload, questions about a file, columns of a table."""
+"""Forms for imports: upload, questions about a file, columns of a table."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -31,23 +31,23 @@ LONGEST_TITLE = 70
 
 
 class FilesInput(forms.FileInput):
-    """A file input into which several can be chosen or dropped."""
+    """File input that accepts several chosen or dropped files."""
 
     allow_multiple_selected = True
 
 
 class FilesField(forms.FileField):
-    """One file or several, always as a list."""
+    """Field for one or several files, always as a list."""
 
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
-        """Judge each by itself."""
+        """Validate each file separately."""
         return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
 
 class UploadForm(OptionsForm):
-    """One file or several, and what they are."""
+    """One or several files, and their kind and options."""
 
     kind = forms.ChoiceField(
         label=_("Kind of data"),
@@ -67,7 +67,7 @@ class UploadForm(OptionsForm):
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
 
     def clean(self) -> dict[str, Any]:
-        """Several files are of a kind that asks nothing of each, and have names of their own."""
+        """Check that several files have different names and a kind without questions per file."""
         data = super().clean() or {}
         files = data.get("file") or []
         if len(files) > 1 and not data.get("kind"):
@@ -84,12 +84,12 @@ class UploadForm(OptionsForm):
 
     @property
     def options(self) -> dict[str, Any]:
-        """As the import keeps them."""
+        """Options in the format that the import stores."""
         return {option.name: self.cleaned_data[option.name] for option in asked_with_uploads()}
 
 
 class KindForm(forms.Form):
-    """What a file is, where its content does not say or a person knows better."""
+    """The kind of a file, if its content is unclear or a person knows better."""
 
     kind = forms.ChoiceField(label=_("Kind of data"))
 
@@ -99,7 +99,7 @@ class KindForm(forms.Form):
 
 
 class BatchApplyForm(forms.Form):
-    """Which files to import, and what to do with rows that are rejected or differ."""
+    """Which files to import, and what to do with rejected or differing rows."""
 
     files = forms.TypedMultipleChoiceField(coerce=UUID)  # type: ignore[assignment]  # a field of this name
     leave_out_rejected = forms.BooleanField(label=_("Skip rejected rows"), required=False)
@@ -116,7 +116,7 @@ ENCODINGS = [(name, name) for name in ACCEPTED]
 
 
 class SheetForm(forms.Form):
-    """How to open a table: its sheet or encoding, and the row with the names of the columns."""
+    """How to open a table: its sheet or encoding, and the row with the column names."""
 
     sheet = forms.ChoiceField(label=_("Sheet"), required=False)
     encoding = forms.ChoiceField(
@@ -139,20 +139,20 @@ class SheetForm(forms.Form):
 
 
 class ReadingForm(forms.Form):
-    """The encoding that a file was found to be in."""
+    """The detected encoding of a file."""
 
     encoding = forms.ChoiceField(choices=ENCODINGS)
 
 
 def titled(column: str, title: str) -> str:
-    """The name of a column with what was asked."""
+    """Return a column name followed by its question."""
     if not title or title in column:
         return column
     return f"{column} · {Truncator(title).chars(LONGEST_TITLE)}"
 
 
 class ColumnsForm(forms.Form):
-    """One choice of column for each field; a format's own form says which fields there are."""
+    """Choice of a column for each field; each format's form defines the fields."""
 
     # Fields that stand under "How to take it".
     beside: tuple[str, ...] = ("rater_kind",)
@@ -176,7 +176,7 @@ class ColumnsForm(forms.Form):
         titles: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
-        """``titles`` are what was asked, where columns have short names."""
+        """Build the fields; ``titles`` holds the questions behind short column names."""
         super().__init__(*args, **kwargs)
         self.columns, self.labels = list(columns), labels
         headings = titles or {}
@@ -190,29 +190,29 @@ class ColumnsForm(forms.Form):
             )
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
-        """Headings with the fields below them; the last group is folded."""
+        """Return headings with the fields below them; the last group is collapsed."""
         raise NotImplementedError
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """What is wrong with the choices together, in the words of the reader that uses them."""
+        """Return the errors in the combined choices, worded by the reader that uses them."""
         raise NotImplementedError
 
     def more_columns(self) -> dict[str, str]:
-        """Fields and columns beside the selects."""
+        """Return fields and columns set without a select."""
         return {}
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The selects as the page shows them."""
+        """Return the selects in page order."""
         return [
             (name, [self[f"map_{field}"] for field in fields]) for name, fields in self.grouped()
         ]
 
     def how(self) -> list[forms.BoundField]:
-        """The fields that are no columns, and not folded."""
+        """Return the fields that are neither columns nor collapsed."""
         return [self[name] for name in self.beside if name not in self.advanced]
 
     def clean(self) -> dict:
-        """Keep the columns that were chosen, as ``mapping``."""
+        """Collect the chosen columns as ``mapping``."""
         data = super().clean() or {}
         mapping = {
             field: data[f"map_{field}"] for field in self.labels if data.get(f"map_{field}")
@@ -225,30 +225,30 @@ class ColumnsForm(forms.Form):
 
     @property
     def options(self) -> dict[str, Any]:
-        """As the import keeps them."""
+        """Options in the format that the import stores."""
         names = (*self.beside, "undo_spreadsheet_marks", "mapping")
         return {name: self.cleaned_data[name] for name in names}
 
 
 class MatchForm(forms.Form):
-    """One button's word on one near match, or on all: ``same:17``, ``other:``."""
+    """A button's decision on one near match, or on all: ``same:17``, ``other:``."""
 
     said = forms.RegexField(r"^(same|other):([0-9]{0,9})$")
 
     @property
     def decision(self) -> str:
-        """That it is the same answer, or another one."""
+        """Decision of the button: same or other."""
         return self.cleaned_data["said"].partition(":")[0]
 
     @property
     def rows(self) -> list[int] | None:
-        """Which row; None for all."""
+        """The row of the button; None for all rows."""
         row = self.cleaned_data["said"].partition(":")[2]
         return [int(row)] if row else None
 
 
 class ApplyForm(forms.Form):
-    """What to do with rows that are rejected or differ."""
+    """What to do with rejected or differing rows."""
 
     leave_out_rejected = forms.BooleanField(
         label=_("Skip rejected rows"),
@@ -265,7 +265,7 @@ class ApplyForm(forms.Form):
 
 
 class ImportForm:
-    """Questions about one file; a format's own child says which.
+    """Questions about one file; subclasses define them for their format.
 
     Attributes
     ----------
@@ -285,24 +285,24 @@ class ImportForm:
         self.study, self.file, self.seen = study, file, seen
 
     def note(self) -> Any:
-        """Something good to know, above the form."""
+        """Return a hint shown above the form."""
         return ""
 
     def missing(self) -> tuple[Any, Any] | None:
-        """Heading and sentence in place of the form, where the file cannot be taken yet."""
+        """Return heading and sentence shown instead of the form if the file cannot be read yet."""
         return None
 
     def form(self, data: Any) -> forms.Form:
-        """The questions, with what was said or can be guessed."""
+        """Return the form with the earlier or guessed answers."""
         raise NotImplementedError
 
     def options(self, form: Any) -> dict[str, Any]:
-        """What is kept of a valid form."""
+        """Return the options to store from a valid form."""
         return self.file.options | form.cleaned_data
 
 
 class ImportColumnsForm(ImportForm):
-    """Which column of a table is what; raises UnreadableFile for what is no table."""
+    """Questions on the columns of a table; raises UnreadableFile if it is not a table."""
 
     title = _("Columns")
     heading = _("Columns")
@@ -318,23 +318,23 @@ class ImportColumnsForm(ImportForm):
 
     @property
     def about_columns(self) -> dict[str, Any]:
-        """The columns with what was asked, as a form takes them."""
+        """Columns and their questions, as form arguments."""
         return {"columns": self.preview.columns, "titles": self.preview.titles}
 
     @property
     def headings(self) -> list[tuple[str, str]]:
-        """Names of the columns, each with what was asked."""
+        """Column names, each with its question."""
         titles = self.preview.titles
         return [(name, titles.get(name, "")) for name in self.preview.columns]
 
     @property
     def rows(self) -> list[tuple[int, list[Any]]]:
-        """The first rows, cell by cell."""
+        """Cells of the first rows."""
         names = self.preview.columns
         return [(row.number, [row.values[name] for name in names]) for row in self.preview.rows]
 
     def initial(self) -> dict[str, Any]:
-        """What was chosen before, else a guess from the headers."""
+        """Return the earlier choices, or else a guess from the headers."""
         values = {name: value for name, value in self.file.options.items() if value is not None}
         options = self.file.options | self.seen
         guess = format_of(self.file.kind).guess(self.file, self.preview, options)
@@ -350,5 +350,5 @@ class ImportColumnsForm(ImportForm):
         }
 
     def options(self, form: ColumnsForm) -> dict[str, Any]:
-        """The columns, and how the table was read to find them."""
+        """Return the columns and the settings with which the table was read."""
         return {**form.options, **self.seen}

@@ -1,4 +1,4 @@
-"""Files that came in or go out, each with its own record of what happened.
+"""Imported and exported files, each with a record of its processing.
 
 Nothing here points at a table of a paper. What a file's rows went to is a `Round`, which a paper's
 campaign is, too; the row that a text nearly is is known by its public id alone, because papers
@@ -22,10 +22,10 @@ from .format_parts import REGISTERED, known_kinds
 
 
 class ImportFile(models.Model):
-    """An uploaded file on its way: uploaded → checked (dry run) → applied, or refused."""
+    """An uploaded file and its state: uploaded → checked (dry run) → applied, or refused."""
 
     class State(models.TextChoices):
-        """Where the file stands."""
+        """Processing state of the file."""
 
         UPLOADED = "uploaded", _("Uploaded")
         CHECKING = "checking", _("Checking")
@@ -69,13 +69,13 @@ class ImportFile(models.Model):
 
     @property
     def told(self) -> Mapping[str, Any]:
-        """What its format says of it."""
+        """Facts that its format derives about it."""
         facts: Mapping[str, Any] = REGISTERED[self.kind].told(self)
         return facts
 
 
 class ImportBatch(models.Model):
-    """Files of one kind that came in one upload, looked at and imported one after the other."""
+    """Files of one kind from one upload, checked and imported one after the other."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_batches")
@@ -107,10 +107,10 @@ class ImportProblem(models.Model):
 
 
 class ImportMatch(models.Model):
-    """A row whose text is nearly one of the study; a person says whether it is the same."""
+    """A row whose text is nearly one of the study; a person decides if they are the same."""
 
     class Decision(models.TextChoices):
-        """What was said."""
+        """Decision on the match."""
 
         SAME = "same", _("Same")
         OTHER = "other", _("Different")
@@ -134,12 +134,12 @@ class ImportMatch(models.Model):
 
     @property
     def percent(self) -> int:
-        """How alike the letters are; 100 only where all are."""
+        """Similarity of the letters in percent; 100 only if all are equal."""
         return int(100 * self.likeness)
 
 
 class ExportFile(models.Model):
-    """A file made in the background; a paper's own table says from what."""
+    """A file created in the background; each app's own table names its source."""
 
     STORED_IN = ""
 
@@ -171,17 +171,17 @@ class ExportFile(models.Model):
 
     @property
     def path(self) -> Path:
-        """Where the finished file lies; raises NotThere if it has expired."""
+        """Path of the finished file; raises NotThere if it has expired."""
         if not self.stored_as:
             raise NotThere(gettext("This file was deleted because it is old. Create it again."))
         return settings.MEDIA_ROOT / self.stored_as
 
     @property
     def manifest_path(self) -> Path:
-        """Where the description of the finished file lies."""
+        """Path of the finished file's manifest."""
         return self.path.with_suffix(".manifest.json")
 
     @property
     def shown_name(self) -> str:
-        """The name a browser saves the file under; made by us, so it holds no path."""
+        """File name for downloads; created by us, so it contains no path."""
         raise NotImplementedError

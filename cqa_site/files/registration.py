@@ -1,4 +1,4 @@
-"""Job handlers, chores and menu entries of files."""
+"""Job handlers, chores and menu entries for files."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ chore("leftover files")(retention.remove_leftovers)
 
 
 def file_entries() -> Iterator[MenuEntry]:
-    """What came in as a file."""
+    """Yield the menu entries for imports."""
     yield MenuEntry(
         "data",
         _("Imports"),
@@ -44,7 +44,7 @@ def file_entries() -> Iterator[MenuEntry]:
 
 
 def files_waiting(study: Any) -> int:
-    """Dry runs that nobody has confirmed; files that came together count once."""
+    """Count dry runs to confirm; files of one upload count once."""
     files = ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED)
     counts = files.aggregate(
         alone=Count("pk", filter=Q(batch=None)), together=Count("batch", distinct=True)

@@ -1,4 +1,4 @@
-"""Addresses inside a study; each module of views lists its own."""
+"""Addresses inside a study; each views module lists its own."""
 
 from django.urls import include, path
 

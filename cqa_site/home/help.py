@@ -1,4 +1,4 @@
-"""The documentation as pages of the site: every file of `docs`, with a search over its sections.
+"""Documentation as pages of the site: every file of `docs`, with a search by section.
 
 The addresses end as the files' names do, so that links from one file to another work here, too.
 """
@@ -27,7 +27,7 @@ EXCERPT = 220
 
 @dataclass(frozen=True)
 class HelpSection:
-    """A heading with the text under it, plain enough to be searched and quoted."""
+    """A heading with its text, in plain form for search and quotation."""
 
     page: str
     of: str
@@ -38,7 +38,7 @@ class HelpSection:
 
 @dataclass(frozen=True)
 class Page:
-    """One file: its name without the ending, its title, and its Markdown without it."""
+    """One file: its name without the extension, its title, and its Markdown without the title."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ class Page:
 
 @cache
 def pages() -> dict[str, Page]:
-    """Every file, read once a process."""
+    """Return every documentation file, read once per process."""
     folder = settings.BASE_DIR / "docs"
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
@@ -70,7 +70,9 @@ def _page(name: str, text: str) -> Page:
 
 
 def search(words: list[str]) -> list[tuple[HelpSection, str]]:
-    """What holds all words, each with an excerpt: meanings of terms, then sections.
+    """Return sections that contain all words, with excerpts.
+
+    Glossary terms come first.
 
     Of sections first those with the words in the heading, then those with them in a row, each in
     the order of the index.
@@ -98,7 +100,7 @@ def search(words: list[str]) -> list[tuple[HelpSection, str]]:
 
 
 def _meanings(wanted: list[str]) -> list[tuple[HelpSection, str]]:
-    """Terms of the glossary that are called so."""
+    """Return glossary terms that match the words."""
     called = {
         meaning.anchor: meaning
         for meaning in glossary().values()
@@ -119,7 +121,7 @@ def _excerpt(text: str, word: str) -> str:
 
 @login_required
 def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
-    """One file of the documentation, or what the search found in all of them."""
+    """Show one file of the documentation, or search results from all of them."""
     document = pages().get(page)
     if document is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Documentation of the REST interface, read from its schema, and its pages."""
+"""Documentation of the REST API, read from its schema, and its pages."""
 
 import json
 import re
@@ -46,7 +46,9 @@ SAMPLES = {"integer": 1, "number": 0.5, "double": 0.5, "boolean": True}
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter, or a field of a body: ``kind`` says what its value is.
+    """A parameter or body field.
+
+    ``kind`` is the type of its value.
 
     ``choices`` are all its values, where they are few and known.
     """
@@ -61,7 +63,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Shape:
-    """An object that is sent or comes back; ``many`` says how many of it, in words."""
+    """An object in a request or response; ``many`` states in words whether there are several."""
 
     name: str
     fields: tuple[Field, ...]
@@ -84,32 +86,32 @@ class Operation:
 
     @property
     def group(self) -> str:
-        """What the address is about: its first part, within a study where it has one."""
+        """Subject of the address: the first part of its path, within a study if it has one."""
         inside = self.path.removeprefix(STUDY).removeprefix("/api/v1/")
         first = inside.partition("/")[0]
         return "" if first == "studies" else first
 
     @property
     def title(self) -> Any:
-        """The group in words."""
+        """Display name of the group."""
         return GROUPS.get(self.group) or self.group.replace("-", " ").capitalize()
 
     @property
     def summary(self) -> str:
-        """The first sentence about it."""
+        """First sentence of the description."""
         return self.about.partition("\n\n")[0]
 
     @property
     def can_be_tried(self) -> bool:
-        """Whether asking changes nothing."""
+        """Whether a request changes nothing."""
         return self.method == "GET"
 
     def at(self, study_id: object) -> str:
-        """The path within a study."""
+        """Return the path for a study."""
         return self.path.replace("{study_id}", str(study_id))
 
     def curl(self, site: str, study_id: object) -> str:
-        """How a shell asks for it; names in braces are left to the reader."""
+        """Return the shell command for the address; the reader fills in names in braces."""
         lines = [f"curl -H 'Authorization: Bearer {{token}}' \\\n  '{site}{self.at(study_id)}'"]
         if self.method != "GET":
             lines.append(f"-X {self.method}")
@@ -124,12 +126,12 @@ class Operation:
 
 @cache
 def whole_schema() -> Any:
-    """What the REST interface is, as OpenAPI; the same for everybody, so made once a process."""
+    """Return the OpenAPI schema of the REST API, generated once per process for all users."""
     return SchemaGenerator().get_schema(public=True)
 
 
 class Schema(SpectacularAPIView):
-    """The schema, as YAML or JSON; made once, because making it takes more than a second."""
+    """The schema as YAML or JSON; generated once because this takes more than a second."""
 
     def _get_schema_response(self, request: Request) -> HttpResponse:
         media_type = request.accepted_renderer.media_type
@@ -146,7 +148,7 @@ def _rendered(media_type: str) -> bytes:
 
 @cache
 def operations() -> dict[str, Operation]:
-    """Every operation by its name in the schema; made at the first request, in about a second."""
+    """Return all operations by schema name; the first request takes about a second."""
     schema = whole_schema()
     shapes = schema["components"]["schemas"]
     addresses = [
@@ -193,7 +195,7 @@ def _about(spec: Any) -> str:
 
 
 def _shapes(part: Any, shapes: Any, many: Any = "") -> Iterator[Shape]:
-    """The objects that a part of the schema is, or holds many of."""
+    """Yield the objects that a part of the schema is or contains."""
     if part.get("type") == "array":
         yield from _shapes(part["items"], shapes, _("a list of"))
     for choice in part.get("oneOf", ()):
@@ -215,7 +217,7 @@ def _fields(shape: Any, shapes: Any) -> Iterator[Field]:
 
 
 def choices_of(part: Any, shapes: Any) -> tuple[str, ...]:
-    """All values of a part of the schema; empty where others are possible, too."""
+    """Return all values of a part of the schema; empty if other values are possible."""
     name = part.get("$ref", "").rpartition("/")[2]
     if name:
         return choices_of(shapes[name], shapes)
@@ -225,7 +227,7 @@ def choices_of(part: Any, shapes: Any) -> tuple[str, ...]:
 
 
 def kind_of(part: Any, shapes: Any) -> str:
-    """What a value is: a type, a format, its values, or the name of an object."""
+    """Return the type of a value: a type, a format, its values, or an object's name."""
     name = part.get("$ref", "").rpartition("/")[2]
     if name:
         return kind_of(shapes[name], shapes) if "enum" in shapes[name] else name
@@ -254,7 +256,7 @@ LONGEST = 100
 
 @study_page(*RESEARCHERS)
 def study_api(request: StudyRequest, study: Study) -> HttpResponse:
-    """All addresses, in groups; with words, those that say all of them."""
+    """List all addresses in groups; with a search, those that contain all words."""
     words = request.GET.get("q", "")[:LONGEST].casefold().split()
     addresses = sorted(
         (
@@ -290,7 +292,7 @@ def _text(operation: Operation) -> str:
 
 @study_page(*RESEARCHERS)
 def study_api_address(request: StudyRequest, study: Study, operation: str) -> HttpResponse:
-    """One address: what it takes and gives, how a shell asks for it, and a read to try."""
+    """Show one address: its input, output, shell command and, for reads, a trial form."""
     address = operations().get(operation)
     if address is None:
         raise Http404

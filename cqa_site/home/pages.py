@@ -1,4 +1,4 @@
-"""Home page and design page, and the counts and search of a study's menu."""
+"""Home page, design page, and the counts and search of a study's menu."""
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -29,7 +29,7 @@ LOOKED_AT, SHOWN = 12, 3
 
 @login_required
 def home(request: PersonRequest) -> HttpResponse:
-    """List the person's studies with the work that waits in each; with just one, go to it."""
+    """List the person's studies with the pending work in each; with just one, redirect to it."""
     every = list(memberships_of(request.user).order_by("study__name"))
     memberships = [member for member in every if not member.study.is_archived]
     if len(memberships) == 1 and "all" not in request.GET:
@@ -56,7 +56,7 @@ def design(request: HttpRequest) -> HttpResponse:
 
 
 class DesignForm(forms.Form):
-    """One field of each kind, with an error to look at."""
+    """One field of each kind, with an example error."""
 
     name = forms.CharField(label="Name", help_text="Shown to every member of the study.")
     address = forms.EmailField(label="E-mail", initial="reader@example.org", required=False)
@@ -79,7 +79,7 @@ LONGEST = 100
 @study_page(*RESEARCHERS, Role.EXPERT)
 @require_safe
 def waiting(request: StudyRequest, study: Study) -> HttpResponse:
-    """How many things wait in each entry of the menu that counts them."""
+    """Count pending items for each menu entry that shows a count."""
     counts = {
         entry.page: entry.waits(study)
         for entry in entries()
@@ -93,7 +93,7 @@ def waiting(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS, Role.EXPERT)
 @require_safe
 def search(request: StudyRequest, study: Study) -> HttpResponse:
-    """Things of the study whose names hold the words, a few of each kind."""
+    """Search the study for names that contain the words, a few of each kind."""
     words = request.GET.get("q", "")[:LONGEST].split()
     results = find(study, request.membership.role, words) if words else []
     return JsonResponse({"found": results})

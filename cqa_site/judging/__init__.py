@@ -1,1 +1,1 @@
-"""Talking to language models: pure, without Django or Celery."""
+"""Communication with language models, without Django or Celery."""

@@ -1,4 +1,4 @@
-"""Chat requests and replies: their shape, their JSON, and the identity of a request."""
+"""Chat requests and replies: their form, their JSON, and the identity of a request."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request.
+    """One chat request.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What the wire said, kept as it came.
+    """A reply as the endpoint sent it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ChatReply:
 
 
 class Failure(StrEnum):
-    """Why there is no reply; what happens next is the engine's table of retries."""
+    """Why a reply is missing; the engine's retry table decides the next step."""
 
     THROTTLED = "throttled"  # 429: the endpoint asks to slow down
     QUOTA = "quota"  # 429 insufficient_quota: paid up; no use in trying again
@@ -94,7 +94,7 @@ class Failure(StrEnum):
 
 
 class CallFailed(Exception):
-    """A request without a usable HTTP answer.
+    """Raised for a request without a usable HTTP answer.
 
     Parameters
     ----------
@@ -135,13 +135,13 @@ class CallFailed(Exception):
 
 
 class ChatClient(Protocol):
-    """Anything that can carry a request; clients are used from one asyncio loop."""
+    """Anything that can send a request; clients are used from one asyncio loop."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Return the reply, or raise `CallFailed`."""
 
     async def close(self) -> None:
-        """Give back connections."""
+        """Close the connections."""
 
 
 # Chat completions as documents: what is sent, and what a reply's bytes say.
@@ -160,7 +160,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
-    """The JSON document of a request.
+    """Return the JSON document of a request.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
 
 
 def encode(document: Any) -> bytes:
-    """The bytes of a JSON document; raises `CallFailed` (``request``) if it is none."""
+    """Return the bytes of a JSON document; raises `CallFailed` (``request``) if it is invalid."""
     try:
         return _encoded(document).encode()
     except (ValueError, TypeError, RecursionError):
@@ -191,7 +191,7 @@ def encode(document: Any) -> bytes:
 
 
 def decode(content: bytes | str) -> Any:
-    """The JSON value of a reply, or None if it is not JSON."""
+    """Return the JSON value of a reply, or None if it is not JSON."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -199,7 +199,7 @@ def decode(content: bytes | str) -> Any:
 
 
 def storable(content: bytes | str) -> str:
-    """Text of a reply with U+FFFD for whatever cannot be stored as text."""
+    """Return text of a reply with U+FFFD for everything that cannot be stored as text."""
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
     if text.isascii() and "\x00" not in text:
         return text
@@ -248,7 +248,7 @@ def reply_of(
 
 
 def _content(value: Any) -> str:
-    """A message's text, also where it comes in parts; parts that are a thought are none."""
+    """Return a message's text, joined if it comes in parts; thought parts are left out."""
     if isinstance(value, list):
         parts = [part for part in map(_mapping, value) if not part.get("thought")]
         texts = [part.get("text") for part in parts if part.get("type", "text") in _TEXTS]
@@ -301,7 +301,7 @@ def canonical_json(value: Any) -> str:
 
 
 def ordered_json(value: Any) -> str:
-    """As `canonical_json`, but with names in the order given.
+    """Return JSON like `canonical_json`, but with names in the order given.
 
     The order of a schema's properties is the order a constrained model writes them in, so it
     changes the answer.
@@ -310,7 +310,7 @@ def ordered_json(value: Any) -> str:
 
 
 def digest(document: Any) -> str:
-    """Hexadecimal SHA-256 of a value's canonical JSON."""
+    """Return the hexadecimal SHA-256 of a value's canonical JSON."""
     return hashlib.sha256(canonical_json(document).encode("ascii")).hexdigest()
 
 
@@ -323,7 +323,7 @@ def content_key(
     schema: Mapping[str, Any] | None,
     replicate: int,
 ) -> str:
-    """Key under which a reply may be found again.
+    """Return the key for finding a stored reply.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ _LOADING: list[float] = []
 
 @dataclass(frozen=True)
 class SideClassifier:
-    """Which side a text takes, by a line through its vector: praise or complaint, for or against.
+    """Linear classifier of a text's side from its vector: praise or complaint, for or against.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class SideClassifier:
     share: float
 
     def added(self, vectors: FloatArray) -> FloatArray:
-        """Vectors of length 1 with two more coordinates, shape (n, d + 2).
+        """Return vectors of length 1 with two more coordinates, shape (n, d + 2).
 
         A text that takes no side lies between both, at a right angle to either.
         """
@@ -68,7 +68,7 @@ class SideClassifier:
 
 
 def side_in(folder: Path) -> SideClassifier | None:
-    """The line that comes with a difference; None without one."""
+    """Return the side classifier stored with a weight difference, or None."""
     if not (folder / DIFFERENCE).is_file():
         return None
     require_packages()
@@ -82,7 +82,7 @@ def side_in(folder: Path) -> SideClassifier | None:
 
 
 class EmbeddingsUnavailable(Exception):
-    """Sentence embeddings cannot be computed here; the message says what is missing."""
+    """Raised if sentence embeddings cannot be computed here; the message says what is missing."""
 
 
 class SentenceEmbedder:
@@ -119,7 +119,10 @@ class SentenceEmbedder:
         self._model: Any = None
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
-        """Vectors of length 1, shape (n, d); ``progress(done, total)`` after each batch."""
+        """Return vectors of length 1, shape (n, d).
+
+        Calls ``progress(done, total)`` after each batch.
+        """
         model = self._loaded()
         vectors = np.zeros((len(texts), _width(model)), dtype=np.float32)
         for batch in self._batches(texts, progress):
@@ -138,7 +141,7 @@ class SentenceEmbedder:
         spans: Sequence[Sequence[Spans]],
         progress: Progress | None = None,
     ) -> FloatArray:
-        """Vectors of parts of texts as the model sees them in their context.
+        """Return vectors of parts of texts, computed in their context.
 
         Parameters
         ----------
@@ -187,7 +190,7 @@ class SentenceEmbedder:
 
 
 def in_16_bits(wanted: bool = True) -> AbstractContextManager[Any]:
-    """Matrices are multiplied in 16 bits meanwhile, if the processor has instructions for it."""
+    """Multiply matrices in 16 bits in this context, if the processor has instructions for it."""
     import torch
 
     known = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
@@ -195,7 +198,7 @@ def in_16_bits(wanted: bool = True) -> AbstractContextManager[Any]:
 
 
 def seconds_loading() -> float:
-    """Seconds that this process spent on loading models, so that others can leave them out."""
+    """Return seconds this process spent on loading models, so that timings can exclude them."""
     return sum(_LOADING)
 
 
@@ -205,7 +208,7 @@ def embeddings_available() -> bool:
 
 
 def require_packages() -> None:
-    """Raise EmbeddingsUnavailable unless language packages are there, saying how to get them."""
+    """Raise EmbeddingsUnavailable if language packages are missing, with install instructions."""
     state = packages.state(packages.PackagePart.LANGUAGE)
     if not state.is_there:
         raise EmbeddingsUnavailable(str(state))
@@ -236,7 +239,7 @@ def _load(name: str) -> Any:
 
 
 def _add(model: Any, difference: Path) -> None:
-    """Add a difference to the weights of a model: whole arrays, or two factors of a matrix.
+    """Add a difference to a model's weights: whole arrays, or two factors of a matrix.
 
     ``NAME.a``, shape (r, k), times ``NAME.b``, shape (k, c), is added to the matrix NAME.
     Raises ValueError if it belongs to another model.
@@ -258,7 +261,7 @@ def _add(model: Any, difference: Path) -> None:
 
 
 def packaged_weights() -> str:
-    """The folder of the packaged model; raises EmbeddingsUnavailable."""
+    """Return the folder of the packaged model; raises EmbeddingsUnavailable."""
     require_packages()
     # Found without importing the package, which would import torch.
     spec = importlib.util.find_spec(_PACKAGE)
@@ -272,7 +275,7 @@ def _width(model: Any) -> int:
 
 
 def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list[Any]]:
-    """Token vectors of two layers, each (batch, tokens, d), and each token's (start, stop)."""
+    """Return token vectors of two layers, (batch, tokens, d) each, and tokens' (start, stop)."""
     import torch
 
     tokenizer, network = model.tokenizer, model[0].auto_model
@@ -295,7 +298,7 @@ def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list
 
 
 def _token_masks(offsets: list[list[int]], groups: Sequence[Spans]) -> FloatArray:
-    """1 where a token belongs to the text, then to each group; shape (g + 1, tokens)."""
+    """Return masks, shape (g + 1, tokens): 1 where a token is in the text, then in each group."""
     start, stop = np.array(offsets, dtype=np.int64).T
     is_text = stop > start  # special tokens and padding have no length
     masks = [is_text]

@@ -35,7 +35,7 @@ _REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
 
 @dataclass(frozen=True, slots=True)
 class EndpointFinding:
-    """Whether something works, and the reply that says so.
+    """Whether a feature works, and the reply that shows it.
 
     ``refused`` if asking for it was refused, which is more than being ignored. ``parameter`` is
     what it is asked for with, where that is not the same everywhere. ``proposed`` is the token
@@ -51,7 +51,7 @@ class EndpointFinding:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an endpoint honours.
+    """Features that an endpoint supports.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ class Capabilities:
     n: EndpointFinding
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
-        """``{"json_schema": {"works": True, "evidence": "…"}, …}``, without the model."""
+        """Return ``{"json_schema": {"works": True, "evidence": "…"}, …}``, without the model."""
         names = ("token_limit", "temperature", "json_schema", "seed", "logprobs", "n")
         return {name: dataclasses.asdict(getattr(self, name)) for name in names}
 
 
 async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Capabilities:
-    """Ask an endpoint eight tiny questions, and a ninth where the usual token limit fails.
+    """Send an endpoint eight tiny requests, and a ninth if the usual token limit fails.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Ca
 
 
 def _thinks(text: str) -> bool:
-    """Whether a reply that was cut early had no answer yet."""
+    """Whether a reply cut early contains no answer yet."""
     try:
         return not without_reasoning(text).strip()
     except ReplyNotUsable:
@@ -157,7 +157,10 @@ class _Question:
 
 
 async def _token_limit(ask: _Question) -> tuple[ChatReply, EndpointFinding]:
-    """The first reply, and by which name a limit cuts it; raises if no name is taken at all."""
+    """Return the first reply and the working name of the token limit.
+
+    Raises if all are refused.
+    """
     ignored: tuple[ChatReply, EndpointFinding] | None = None
     refusals: list[CallFailed] = []
     for name in TOKEN_LIMITS:
@@ -182,7 +185,7 @@ async def _token_limit(ask: _Question) -> tuple[ChatReply, EndpointFinding]:
 
 
 async def _long_reply(ask: _Question, name: str) -> ChatReply:
-    """A reply to a limit; one that ended before it shows nothing, so it is asked for again."""
+    """Return a reply to a limited request; one that ends before the limit is requested again."""
     limit: dict[str, Any] = {name: SHORT}
     for _ in range(TRIES):
         reply = await ask("Count from one to two hundred in words.", **limit)
@@ -284,7 +287,7 @@ TOKENS_PER_REQUEST = 3
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What a set of requests comes to; costs are in millionths of the prices' currency.
+    """Estimate for a set of requests; costs are in millionths of the prices' currency.
 
     ``cost_micro`` takes every request once, ``most_micro`` as often as the table of retries allows
     where all of them are paid for.
@@ -298,7 +301,7 @@ class CostEstimate:
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text, rounded up.
+    """Return the estimated tokens of a text, rounded up.
 
     A token for every `CHARACTERS_PER_TOKEN` ASCII characters (English prose needs fewer tokens;
     names, figures and punctuation do not), and one for every
@@ -315,13 +318,13 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_messages(messages: Iterable[Mapping[str, str]]) -> int:
-    """Tokens of a conversation with the marks chat templates put around each message."""
+    """Return the tokens of a conversation, including the chat template's marks around messages."""
     sizes = [TOKENS_PER_MESSAGE + estimate_tokens(message["content"]) for message in messages]
     return TOKENS_PER_REQUEST + sum(sizes)
 
 
 def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out: Decimal) -> int:
-    """Cost in millionths of a currency unit, rounded up.
+    """Return the cost in millionths of a currency unit, rounded up.
 
     Parameters
     ----------
@@ -348,7 +351,7 @@ def estimate(
     price_out: Decimal,
     tokens_per_reply: int | None = None,
 ) -> CostEstimate:
-    """Add up requests.
+    """Add up the tokens and costs of requests.
 
     Parameters
     ----------

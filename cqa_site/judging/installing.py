@@ -25,7 +25,7 @@ FAILED = (
 
 
 def main(folder: str, step: str) -> int:
-    """Make the environment if need be, and let its own Python do the step."""
+    """Create the environment if needed, and run the step with its own Python."""
     place = Path(folder)
     if Path(sys.prefix).resolve() == place.resolve():
         return install_model() if step == "model" else install(step)
@@ -35,7 +35,7 @@ def main(folder: str, step: str) -> int:
 
 
 def make_environment(folder: Path) -> bool:
-    """Make an environment with pip, unless there is a whole one."""
+    """Create an environment with pip, unless a complete one exists."""
     folder.mkdir(parents=True, exist_ok=True)
     python = folder / "bin/python"
     with packages.changing(folder):
@@ -53,7 +53,7 @@ def make_environment(folder: Path) -> bool:
 
 
 def _make_with_pip(folder: Path, bundled: Path) -> bool:
-    """Make an environment and unpack the pip that comes with Python.
+    """Create an environment and unpack the pip that comes with Python.
 
     Letting ``venv`` install pip takes ten times as long: it compiles all of pip, not what is used.
     """
@@ -74,7 +74,7 @@ def _make_with_pip(folder: Path, bundled: Path) -> bool:
 
 
 def install(step: str) -> int:
-    """Install what a stamp of make stands for, and repair what an earlier command left half."""
+    """Install packages that a make stamp represents, and repair half-finished installations."""
     is_dev = step == "dev"
     stamps = [packages.PREFIX / name for name in (".site", ".dev")[: 1 + is_dev]]
     with packages.changing(packages.PREFIX):
@@ -99,7 +99,7 @@ def install(step: str) -> int:
 
 
 def install_model() -> int:
-    """Install the model in the box; all else works without it, so a failure stops nothing."""
+    """Install the built-in model. A failure stops nothing, since all else works without it."""
     with packages.changing(packages.PREFIX):
         print("Installing the model in the box, 98 MB (once) ...", flush=True)
         try:

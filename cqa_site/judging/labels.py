@@ -45,7 +45,7 @@ _WITHHELD = {
 
 @dataclass(frozen=True, slots=True)
 class LabelReading:
-    """A label as the judge gave it; the rationale may be empty."""
+    """A label given by a judge; the rationale may be empty."""
 
     value: int
     rationale: str
@@ -53,7 +53,7 @@ class LabelReading:
 
 @dataclass(frozen=True, slots=True)
 class YesNoReading:
-    """Yes or no as the judge said it; the rationale may be empty."""
+    """A judge's yes or no; the rationale may be empty."""
 
     is_true: bool
     rationale: str
@@ -61,14 +61,14 @@ class YesNoReading:
 
 @dataclass(frozen=True, slots=True)
 class WordReading:
-    """One of several words as the judge gave it; the rationale may be empty."""
+    """A judge's choice among several words; the rationale may be empty."""
 
     value: str
     rationale: str
 
 
 def validate_label(value: object, allowed: Collection[int]) -> int:
-    """A label of the scale.
+    """Return the label after checking that it is on the scale.
 
     Whole numbers only. A float is one if nothing stands behind its point (2.0), because JSON
     knows a single kind of number; the string "2", true and null are none.
@@ -232,7 +232,7 @@ def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> Label
 
 
 def _rationale_of(entry: Mapping[str, Any], name: str, known: set[str]) -> str:
-    """The reason of an entry that has what was asked for under ``name`` and nothing else."""
+    """Return the reason of an entry that has ``name`` and no unknown fields."""
     if name not in entry:
         raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, f"no {name}")
     extra = sorted(set(entry) - known)
@@ -335,7 +335,7 @@ def _reason_and_label(allowed: Sequence[int]) -> dict[str, Any]:
 
 
 def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
-    """Schema of an object with exactly these properties, in this order."""
+    """Return the schema of an object with exactly these properties, in this order."""
     return {
         "type": "object",
         "properties": properties,

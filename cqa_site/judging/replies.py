@@ -30,7 +30,7 @@ def failure_of(
     body: str = "",
     milliseconds: int = 0,
 ) -> CallFailed:
-    """The failure that a status stands for.
+    """Return the failure that a status stands for.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def failure_of(
 def failure_inside(
     document: Any, headers: Mapping[str, str], *, body: str = "", milliseconds: int = 0
 ) -> CallFailed | None:
-    """An error that was sent with a 200, alone, beside choices or in one, as routers do.
+    """Return an error sent with a 200, alone, beside choices or inside one, as routers do.
 
     One that names no status is the server's own. What came with choices reached the model and
     counts as paid.
@@ -101,7 +101,9 @@ def _status_of(error: Any) -> int:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds to wait as a server asks, from 1 to 900, or None if it asks nothing readable.
+    """Return the seconds a server asks to wait, from 1 to 900.
+
+    None if nothing is readable.
 
     Parameters
     ----------
@@ -160,7 +162,7 @@ LONGEST_ERROR = 65_536
 
 @dataclass(frozen=True, slots=True)
 class EndpointResponse:
-    """A 2xx reply: its JSON (None if it is none), its text, its id and how long it took."""
+    """A 2xx reply: its JSON (None if invalid), text, id and duration."""
 
     document: Any
     body: str
@@ -168,16 +170,16 @@ class EndpointResponse:
     milliseconds: int
 
     def field(self, name: str) -> Any:
-        """A field of the document, or None."""
+        """Return a field of the document, or None."""
         return self.document.get(name) if isinstance(self.document, Mapping) else None
 
     def text(self, name: str) -> str:
-        """A field that is text, or an empty one."""
+        """Return a text field; empty if it is missing or not text."""
         value = self.field(name)
         return storable(value) if isinstance(value, str) else ""
 
     def required(self, name: str) -> str:
-        """A field that has to be text; raises `CallFailed` (``garbage``)."""
+        """Return a required text field; raises `CallFailed` (``garbage``)."""
         value = self.text(name)
         if not value:
             message = f"the reply has no {name}"
@@ -223,14 +225,14 @@ def refusal_of(
     milliseconds: int,
     scrub: Callable[[str], str],
 ) -> CallFailed:
-    """Read a reply with a status from 400 on."""
+    """Read a reply with a status of 400 or more."""
     body = scrub(storable(content[:LONGEST_ERROR]))
     document = decode(body.encode())
     return failure_of(status, headers, document, body=body, milliseconds=milliseconds)
 
 
 def batch_of(answer: EndpointResponse) -> BatchState:
-    """Read a batch; raises `CallFailed` (``garbage``) if it is none."""
+    """Read a batch; raises `CallFailed` (``garbage``) if it is not one."""
     counts = answer.field("request_counts")
     numbers = counts if isinstance(counts, Mapping) else {}
     return BatchState(
@@ -245,7 +247,7 @@ def batch_of(answer: EndpointResponse) -> BatchState:
 
 
 def batch_marked(answer: EndpointResponse, metadata: Mapping[str, str]) -> BatchState | None:
-    """The first batch of a list whose metadata hold all of ``metadata``; None if there is none."""
+    """Return the first listed batch whose metadata contain all of ``metadata``; else None."""
     listed = answer.field("data")
     for entry in listed if isinstance(listed, list) else []:
         held = entry.get("metadata") if isinstance(entry, Mapping) else None
@@ -255,7 +257,7 @@ def batch_marked(answer: EndpointResponse, metadata: Mapping[str, str]) -> Batch
 
 
 def model_names(answer: EndpointResponse) -> list[str]:
-    """The ids of a list of models; entries of another shape are left out."""
+    """Return the ids in a list of models; entries of another form are left out."""
     listed = answer.field("data")
     entries = listed if isinstance(listed, list) else []
     ids = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
@@ -270,7 +272,7 @@ def _count(value: Any) -> int:
 
 
 def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
-    """Read the line of one request.
+    """Read the result line of one request.
 
     Parameters
     ----------
@@ -315,7 +317,7 @@ _QUOTES = "['\"`‘’“”]"
 
 
 def parameter_named(document: Any, names: Iterable[str]) -> str:
-    """The parameter that an error document is about; empty if it names none of ``names``.
+    """Return the parameter that an error document is about; empty if it names none of ``names``.
 
     Parameters
     ----------
@@ -342,7 +344,7 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
 
 
 def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
-    """The same failure, as ``parameter`` with the name first if it refuses one that was sent."""
+    """Return the failure, as ``parameter`` with the name first if it refuses a sent parameter."""
     if failure.kind is not Failure.REQUEST or failure.status not in _INVALID:
         return failure
     if _TOO_LONG.search(f"{failure} {failure.body}"):
@@ -362,7 +364,7 @@ def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
 
 
 def _words(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text of a document with the name it stands under."""
+    """Yield every text of a document with the name of its field."""
     if isinstance(value, Mapping):
         for name, child in value.items():
             yield from _words(child, str(name))
@@ -374,7 +376,7 @@ def _words(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _of(word: str, names: Iterable[str]) -> str:
-    """The name that a place such as ``response_format.json_schema`` begins with."""
+    """Return the name at the start of a place such as ``response_format.json_schema``."""
     return next((name for name in names if re.split(r"[.\[]", word)[0] == name), "")
 
 

@@ -44,34 +44,37 @@ SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 
 class StudyArchived(Exception):
-    """Nothing changes in a study that is archived."""
+    """Raised for changes to an archived study."""
 
     def __str__(self) -> str:
         return _("The study is archived, so nothing was changed. An admin can restore it.")
 
 
 class PersonRequest(HttpRequest):
-    """For annotations: a request of somebody who is signed in."""
+    """Type annotation for a request of a signed-in user."""
 
     user: User
     htmx: HtmxDetails
 
 
 class StudyRequest(PersonRequest):
-    """For annotations: what `study_page` hands to a view, of a member of the study."""
+    """Type annotation for the request that `study_page` passes to a view, of a study member."""
 
     membership: Membership
 
 
 def memberships_of(user: User | int) -> QuerySet[Membership]:
-    """Memberships that count: active, of an active user, with their study that is still there."""
+    """Return valid memberships: active, of an active user, in a study that is not deleted."""
     return Membership.objects.filter(
         user=user, is_active=True, user__is_active=True, study__deleted_at__isnull=True
     ).select_related("study")
 
 
 def may_open_studies(user: User) -> bool:
-    """Site administrators, and where the site's setting allows it whoever runs a study already."""
+    """Whether the user may create studies.
+
+    Site administrators may, and researchers if the site's setting allows it.
+    """
     if is_administrator(user):
         return True
     runs_one = memberships_of(user).filter(role__in=RESEARCHERS)
@@ -79,7 +82,7 @@ def may_open_studies(user: User) -> bool:
 
 
 def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
-    """The person's membership in the study; raises Http404 without one."""
+    """Return the person's membership in the study; raises Http404 without one."""
     membership = memberships_of(user).filter(study__public_id=study_id).first()
     if membership is None:
         raise Http404
@@ -87,18 +90,18 @@ def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
 
 
 def refuse_change(study: Study, method: str | None) -> None:
-    """Raise StudyArchived for a request that would change something in an archived study."""
+    """Raise StudyArchived for a request that would change an archived study."""
     if study.is_archived and method not in SAFE_METHODS:
         raise StudyArchived
 
 
 def is_administrator(user: User) -> bool:
-    """Whether somebody looks after the whole site."""
+    """Whether the user administers the whole site."""
     return user.is_staff or user.is_superuser
 
 
 def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate ``view(request, …)``: signs in; 403 for whoever does not look after the site."""
+    """Decorate ``view(request, …)``: sign in, and answer 403 to anyone but administrators."""
 
     @login_required
     @wraps(view)
@@ -115,7 +118,7 @@ def study_page(
     in_archive: bool = False,
     asks_itself: bool = False,
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Decorate ``view(request, study, …)``: signs in, checks membership, then the role.
+    """Decorate ``view(request, study, …)``: sign in, check membership, then the role.
 
     The decorated view takes ``study_id`` from the URL. ``request.membership``
     holds the membership for templates and querysets. ``in_archive`` lets forms through in an
@@ -146,7 +149,7 @@ def study_page(
 
 
 def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
-    """The study, with the membership on the request; raises Http404 or PermissionDenied."""
+    """Return the study and set the request's membership; raises Http404 or PermissionDenied."""
     membership = membership_or_404(request.user, study_id)
     if membership.role not in roles:
         raise PermissionDenied
@@ -156,20 +159,20 @@ def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
 
 
 def working(user: User | int, study_id: uuid.UUID, roles: Collection[Role]) -> Q:
-    """Filter rows with a ``round`` to a study in which the person has one of the roles."""
+    """Return a filter on ``round``: studies in which the person has one of the roles."""
     memberships = memberships_of(user).filter(role__in=roles, study__public_id=study_id)
     return Q(round__study__in=memberships.values("study"))
 
 
 def _only_a_form(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
-    """Words for somebody who opened or reloaded an address that only takes what a form sends."""
+    """Return the page for a user who opened or reloaded an address that only accepts forms."""
     page = render(request, "405.html", status=405)
     page["Allow"] = refused["Allow"]
     return page
 
 
 def _archived(request: HttpRequest, study: Study, detail: str) -> HttpResponse:
-    """Words for somebody who sent a form to an archived study."""
+    """Return the page for a user who sent a form to an archived study."""
     if wants_json(request):
         return JsonResponse({"error": "archived", "detail": detail}, status=409)
     context = {"study": study, "detail": detail}
@@ -185,7 +188,7 @@ def record(
     reason: str = "",
     **details: Any,
 ) -> AuditEvent:
-    """Write one line of the study's audit log and, once it is stored, of the security log."""
+    """Write one line to the study's audit log and, once it is stored, to the security log."""
     values = {name: details[name] for name in TOLD if name in details} | {
         "study": study and study.public_id,
         "person": actor and actor.public_id,
@@ -211,7 +214,7 @@ LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)
 def create_token(
     *, user: User, name: str, scope: str, lifetime: timedelta = TOKEN_LIFETIME
 ) -> tuple[ApiToken, str]:
-    """Make a token; the second value is the secret, which is not kept."""
+    """Create a token; the second value is the secret, which is not stored."""
     secret = ApiToken.PREFIX + new_secret()
     token = ApiToken.objects.create(
         user=user,
@@ -227,7 +230,7 @@ def create_token(
 
 @transaction.atomic
 def lend_token(*, user: User) -> str:
-    """Make the token that pages try addresses with; it may only read, and the last one ends."""
+    """Create the read-only token with which pages try addresses; the previous one ends."""
     fields = {"name": LENT_NAME, "scope": ApiToken.Scope.READ}
     user.api_tokens.filter(**fields, expires_at__lte=timezone.now() + LENT_LIFETIME).delete()
     _token, secret = create_token(user=user, **fields, lifetime=LENT_LIFETIME)
@@ -236,7 +239,7 @@ def lend_token(*, user: User) -> str:
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, actor: User) -> None:
-    """Make a token useless, at once and for good."""
+    """Revoke a token immediately and permanently."""
     revoked = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(
         revoked_at=timezone.now()
     )
@@ -245,10 +248,10 @@ def revoke_token(*, token: ApiToken, actor: User) -> None:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Bearer tokens; a read token may not write."""
+    """Authentication with bearer tokens; a read token may not write."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the token's user; None without the header, so the view answers 401."""
+        """Return the token's user; None without the header, so that the view answers 401."""
         parts = get_authorization_header(request).split()
         if not parts or parts[0].lower() != b"bearer":
             return None
@@ -267,12 +270,12 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """Name the scheme, so that a missing token is 401 rather than 403."""
+        """Return the scheme, so that a missing token gives 401 rather than 403."""
         return "Bearer"
 
     @staticmethod
     def _note_use(token: ApiToken) -> None:
-        """Remember the last use, at most once a minute."""
+        """Store the last use, at most once a minute."""
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

@@ -25,7 +25,7 @@ from cqa_site.people.models import (
 
 @transaction.atomic
 def create_study(*, name: str, description: str, actor: User, goal: str = "") -> Study:
-    """Open a study; whoever opens it is its first admin."""
+    """Create a study with its creator as the first admin."""
     study = Study.objects.create(name=name, description=description, goal=goal, created_by=actor)
     Membership.objects.create(study=study, user=actor, role=Role.ADMIN)
     record(study=study, actor=actor, verb="study_created", subject=study.name)
@@ -42,7 +42,7 @@ def change_study(*, study: Study, name: str, description: str, goal: str, actor:
 
 
 def hold_people(study: Study) -> None:
-    """Let nobody else change the study's people until this transaction ends.
+    """Lock the study's people against other changes until this transaction ends.
 
     The lock leaves rows that refer to the study alone, so imports go on.
     SQLite needs none: its write transactions run one after the other.
@@ -54,12 +54,12 @@ def hold_people(study: Study) -> None:
 
 
 class LastAdmin(Exception):
-    """The change would leave the study without an active admin."""
+    """Raised if the change would leave the study without an active admin."""
 
 
 @transaction.atomic
 def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
-    """Make somebody a researcher of a study, or its admin if it has none; a member stays one."""
+    """Make a user a researcher of a study, or its admin if it has none; members are unchanged."""
     hold_people(study)
     membership = Membership.objects.filter(study=study, user=user).first()
     if membership is not None:
@@ -72,7 +72,7 @@ def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
 
 @transaction.atomic
 def change_role(*, membership: Membership, role: str, actor: User) -> None:
-    """Give a member another role; raises ``LastAdmin``."""
+    """Change a member's role; raises ``LastAdmin``."""
     hold_people(membership.study)
     before = Membership.objects.get(pk=membership.pk).role
     if before == role:
@@ -94,7 +94,7 @@ def change_role(*, membership: Membership, role: str, actor: User) -> None:
 
 @transaction.atomic
 def deactivate_member(*, membership: Membership, actor: User) -> None:
-    """Close the study to a member; what they did stays. Raises ``LastAdmin``."""
+    """Remove a member's access but keep their work. Raises ``LastAdmin``."""
     hold_people(membership.study)
     _require_other_admin(membership)
     _set_active(membership, False, actor, "member_deactivated")
@@ -102,7 +102,7 @@ def deactivate_member(*, membership: Membership, actor: User) -> None:
 
 @transaction.atomic
 def reactivate_member(*, membership: Membership, actor: User) -> None:
-    """Open the study to a former member again, with the role they had."""
+    """Restore a former member's access, with the earlier role."""
     hold_people(membership.study)
     _set_active(membership, True, actor, "member_reactivated")
 
@@ -123,7 +123,7 @@ def _set_active(membership: Membership, active: bool, actor: User, verb: str) ->
 
 
 def _decide_by_hand(membership: Membership) -> None:
-    """From now on groups of a provider leave the membership alone."""
+    """Detach a membership from provider groups, which can no longer change it."""
     GroupRole.objects.filter(study=membership.study, user=membership.user).delete()
 
 
@@ -145,22 +145,22 @@ def _active_admins(study: Study) -> QuerySet[Membership]:
 
 
 class InvitationSpent(Exception):
-    """The link was used, revoked or ran out."""
+    """Raised if the link was used, revoked or has expired."""
 
 
 class AlreadyMember(Exception):
-    """The person has a membership; an invitation never changes its role."""
+    """Raised if the person is already a member; an invitation never changes a role."""
 
 
 class EmailTaken(Exception):
-    """Another account has this address."""
+    """Raised if another account has this address."""
 
 
 @transaction.atomic
 def create_invitation(
     *, study: Study, role: str, note: str, days: int, actor: User, leads_to: str = ""
 ) -> tuple[Invitation, str]:
-    """Make an invitation; the second value is the secret, which is not kept."""
+    """Create an invitation; the second value is the secret, which is not stored."""
     secret = new_secret()
     invitation = Invitation.objects.create(
         study=study,
@@ -177,7 +177,7 @@ def create_invitation(
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
-    """Make an unused link useless; False when it was used or revoked before."""
+    """Revoke an unused link; return False if it was already used or revoked."""
     changed = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(
         revoked_at=timezone.now()
     )
@@ -193,7 +193,7 @@ def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
 
 
 def find_invitation(secret: str) -> Invitation | None:
-    """The invitation of a link, whatever its state."""
+    """Return the invitation of a link, in any state; None if unknown."""
     return (
         Invitation.objects.select_related("study").filter(secret_hash=hash_secret(secret)).first()
     )
@@ -221,7 +221,7 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
 def accept_as_new_person(
     *, invitation: Invitation, name: str, email: str, password: str
 ) -> Membership:
-    """Make account and membership, or neither; raises also ``EmailTaken``."""
+    """Create account and membership, or neither; also raises ``EmailTaken``."""
     user = User(email=email.strip().lower(), name=name)
     user.set_password(password)  # slow on purpose, so before the transaction
     with transaction.atomic():
@@ -247,7 +247,7 @@ def _use_up(invitation: Invitation, user: User) -> None:
 
 
 def rater_for(*, membership: Membership) -> Rater:
-    """The rater who stands for this member in statistics."""
+    """Return the rater that represents this member in statistics."""
     kind = Rater.Kind.EXPERT if membership.role == "expert" else Rater.Kind.PERSON
     rater, _created = Rater.objects.get_or_create(
         study=membership.study,
@@ -266,28 +266,28 @@ _SIGNER = TimestampSigner(salt="first administrator", sep="~")
 
 
 class NotTheFirst(Exception):
-    """The site has an administrator by now."""
+    """Raised if the site already has an administrator."""
 
 
 def has_no_administrator() -> bool:
-    """Whether nobody can look after the site yet."""
+    """Whether the site has no active administrator yet."""
     return not User.objects.filter(
         Q(is_staff=True) | Q(is_superuser=True), is_active=True
     ).exists()
 
 
 def is_without_accounts() -> bool:
-    """Whether nobody has an account yet; people of a crowd have a place, and no account."""
+    """Whether the site has no accounts yet; crowd participants are members without an account."""
     return not User.objects.filter(email__isnull=False).exists()
 
 
 def first_key() -> str:
-    """A key for the page that makes the first administrator; whoever reads the terminal has it."""
+    """Return a key for the page that creates the first administrator, to show in the terminal."""
     return _SIGNER.sign("first")
 
 
 def is_first_key(key: str) -> bool:
-    """Whether this site made the key, and not too long ago."""
+    """Whether this site created the key recently enough."""
     try:
         return _SIGNER.unsign(key, max_age=LIFETIME) == "first"
     except BadSignature:
@@ -295,7 +295,9 @@ def is_first_key(key: str) -> bool:
 
 
 def make_first(*, name: str, email: str, password: str) -> User:
-    """Make the first administrator; raises ``NotTheFirst``, or IntegrityError for a taken address.
+    """Create the first administrator.
+
+    Raises ``NotTheFirst``, or IntegrityError for an address in use.
 
     Two at once both hold the key: whoever reads the terminal may make as many as they like.
     """

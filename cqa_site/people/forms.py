@@ -21,7 +21,7 @@ from .models import (
 
 
 class StudyForm(forms.ModelForm):
-    """What a study is called."""
+    """Name, description and goal of a study."""
 
     class Meta:
         model = Study
@@ -49,7 +49,7 @@ class StudyForm(forms.ModelForm):
 
 
 class NameForm(forms.ModelForm):
-    """How a person is shown to the researchers of their studies."""
+    """The name under which researchers of their studies see a person."""
 
     class Meta:
         model = User
@@ -63,7 +63,7 @@ class NameForm(forms.ModelForm):
 
 
 class KeysForm(forms.ModelForm):
-    """How keys do something on work pages."""
+    """How keyboard shortcuts work on work pages."""
 
     class Meta:
         model = User
@@ -79,7 +79,7 @@ class KeysForm(forms.ModelForm):
 
 
 class TokenForm(forms.ModelForm):
-    """A new key for the REST interface."""
+    """A new token for the REST API."""
 
     class Meta:
         model = ApiToken
@@ -107,7 +107,7 @@ class InvitationForm(forms.ModelForm):
             role.choices = Role.choices  # no empty choice: annotator is the usual one
 
     def clean_leads_to(self) -> str:
-        """A page of the study itself; never another site, or another study."""
+        """Check that the address is a page of this study."""
         address: str = self.cleaned_data["leads_to"]
         if address and not address.startswith(
             reverse("study", args=[self.instance.study.public_id])
@@ -125,7 +125,7 @@ class RoleForm(forms.ModelForm):
 
 
 class NewPersonForm(forms.Form):
-    """The account of somebody who was invited."""
+    """The account of an invited person."""
 
     name = forms.CharField(
         label=_("Your name"),
@@ -145,11 +145,11 @@ class NewPersonForm(forms.Form):
     )
 
     def clean_email(self) -> str:
-        """Addresses are kept in lower case."""
+        """Return the address in lower case."""
         return self.cleaned_data["email"].strip().lower()
 
     def clean(self) -> dict[str, Any]:
-        """Refuse passwords that are common or look like the person's own data."""
+        """Refuse passwords that are common or similar to the person's own data."""
         data = super().clean() or {}
         person = User(name=data.get("name", ""), email=data.get("email"))
         if data.get("password"):
@@ -160,14 +160,14 @@ class NewPersonForm(forms.Form):
         return data
 
     def refuse_email(self) -> None:
-        """Say that another account has the address."""
+        """Add the error that the address cannot be used."""
         self.add_error(
             "email", _("This address cannot be used. If you have an account, sign in with it.")
         )
 
 
 class FirstAdministratorForm(NewPersonForm):
-    """The account of whoever started the site."""
+    """The account of the person who started the site."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Who is in a study and what happened there, in its menu."""
+"""Menu entries for the people and the log of a study."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ PEOPLE = Finder(
 
 
 def people_entries() -> Iterator[MenuEntry]:
-    """People, the log, and what admins change."""
+    """Yield entries for people, the log, and the settings of admins."""
     tour = _(
         "People join through a link that you create here, and see only what their role allows."
     )

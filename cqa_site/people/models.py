@@ -20,10 +20,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Rater(models.Model):
-    """A person, expert, model or classifier as statistics see it."""
+    """A person, expert, model or classifier as a source of labels in statistics."""
 
     class Kind(models.TextChoices):
-        """What stands behind the labels."""
+        """Kind of source behind the labels."""
 
         PERSON = "person", _("Person")
         EXPERT = "expert", _("Expert")
@@ -58,7 +58,7 @@ class Rater(models.Model):
 
     @property
     def described(self) -> str:
-        """What it is, for researchers: a machine or a release by its name, a person by none."""
+        """Description for researchers: models and releases by name, people by pseudonym."""
         kind = str(self.get_kind_display())
         is_named = bool(self.name) and self.user_id is None and self.kind != self.Kind.PERSON
         if not is_named:
@@ -67,7 +67,7 @@ class Rater(models.Model):
 
     @property
     def pseudonym(self) -> str:
-        """A short name that says nothing about the person."""
+        """A short name that reveals nothing about the person."""
         return f"R-{self.public_id.hex[:6]}"
 
 
@@ -91,27 +91,27 @@ INVITATION_LIFETIME = timedelta(days=14)
 
 
 def hash_secret(secret: str) -> str:
-    """SHA-256 of a secret of 128 bits or more; what the database keeps instead of it."""
+    """Return the SHA-256 of a secret of 128 bits or more, stored in place of the secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def new_secret() -> str:
-    """256 random bits, URL-safe."""
+    """Return 256 random bits, URL-safe."""
     return secrets.token_urlsafe(32)
 
 
 class UserManager(BaseUserManager["User"]):
-    """Creates users by e-mail address, or without one for people who come by a crowd link."""
+    """Creates users by e-mail address, or without one for crowd participants."""
 
     def create_user(self, email: str | None, password: str | None = None, **fields) -> "User":
-        """Create a user; no password means nobody can sign in with one."""
+        """Create a user; without a password, nobody can sign in with one."""
         user = self.model(email=email.strip().lower() if email else None, **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields) -> "User":
-        """Create someone who may create studies and administer the site.
+        """Create a user who may create studies and administer the site.
 
         Raises ``ValidationError`` for a password that the pages would refuse: automated installs
         come this way, too.
@@ -121,7 +121,7 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def get_by_natural_key(self, email: str | None) -> "User":
-        """Look an address up whatever its case."""
+        """Find a user by address, ignoring case."""
         return self.get(email__iexact=email)
 
 
@@ -129,7 +129,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person. Crowd participants have neither e-mail nor password, only a session."""
 
     class Shortcuts(models.TextChoices):
-        """How letters, digits and signs do something on work pages."""
+        """How letters, digits and signs act as shortcuts on work pages."""
 
         SINGLE = "single", _("Without Alt")
         ALT = "alt", _("With Alt")
@@ -163,11 +163,11 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_participant(self) -> bool:
-        """Whether this person came by a crowd link: no e-mail, no password, one study."""
+        """Whether this person came through a crowd link: no e-mail, no password, one study."""
         return self.email is None
 
     def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
-        """End every session with the next password, and with the next sign-out everywhere."""
+        """Return the session hash; a new password or a sign-out everywhere ends every session."""
         return salted_hmac(
             "cqa_site.people.models.User.session",
             f"{self.password}{self.sign_outs}",
@@ -177,7 +177,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Role(models.TextChoices):
-    """What a member does in a study."""
+    """A member's role in a study."""
 
     ANNOTATOR = "annotator", _("Annotator")
     EXPERT = "expert", _("Expert")
@@ -186,7 +186,7 @@ class Role(models.TextChoices):
 
 
 class Study(models.Model):
-    """One research project: the wall nobody looks over."""
+    """One research project, isolated from all others."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(_("name"), max_length=120)
@@ -218,7 +218,7 @@ class Study(models.Model):
 
 
 class Membership(models.Model):
-    """One person's one role in a study."""
+    """One person's role in a study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
@@ -237,12 +237,12 @@ class Membership(models.Model):
 
     @property
     def is_researcher(self) -> bool:
-        """Researchers and admins run the study; they see every figure and every row."""
+        """Whether the member runs the study and sees every figure and row."""
         return self.role in (Role.RESEARCHER, Role.ADMIN)
 
 
 class GroupRole(models.Model):
-    """Marks a membership, or the administration of the site, as given by groups of a provider.
+    """Marks a membership or site administration as granted by provider groups.
 
     Without a mark it was given by hand, and groups never take it away.
     """
@@ -265,7 +265,7 @@ class GroupRole(models.Model):
 
 
 class Invitation(models.Model):
-    """A single-use link that makes its bearer a member with one role."""
+    """A single-use link that makes its holder a member with one role."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
@@ -301,12 +301,12 @@ class Invitation(models.Model):
 
 
 class ApiToken(models.Model):
-    """A key for the REST interface: shown once, stored as a hash, bound to a scope."""
+    """A token for the REST API: shown once, stored as a hash, bound to a scope."""
 
     PREFIX = "cqa_"
 
     class Scope(models.TextChoices):
-        """What a token may do."""
+        """Permissions of a token."""
 
         READ = "read", _("Read")
         WRITE = "write", _("Read and write")
@@ -332,7 +332,7 @@ class ApiToken(models.Model):
 
 
 class AuditEvent(models.Model):
-    """Who changed what and why, per study; rows are only ever added."""
+    """A change with its author and reason, per study; rows are only ever added."""
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="audit_events")
     actor = models.ForeignKey(

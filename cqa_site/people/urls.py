@@ -1,4 +1,4 @@
-"""Addresses about people.
+"""Addresses of pages about people.
 
 The account library's views are mounted one by one: what is not listed here,
 public sign-up above all, does not exist.

@@ -1,4 +1,4 @@
-"""One shape of a reproduced figure, for all papers; loads no Django.
+"""Reproduced figures in one format for all papers; loads no Django.
 
 A figure has up to four values. Two are published: *printed* is what the paper says, as text, so
 that its digits are known; *stated* is a result that the authors' files hold as such. Two are
@@ -59,7 +59,7 @@ class PrintedFigure:
 
 @dataclass(frozen=True)
 class MeasuredFigure:
-    """The numbers of one figure in the order they are printed, and over how many rows.
+    """The numbers of one figure in printed order, and the number of rows behind them.
 
     ``signs`` stand between them, one for each gap or one for all: "±" for mean and sd. Counts
     are whole numbers (int) and shown without decimals; NaN is a number that is not defined.
@@ -70,7 +70,7 @@ class MeasuredFigure:
     signs: str = "/"
 
     def text(self, digits: Iterable[int] = (), *, default: int = DIGITS) -> str:
-        """The numbers with these digits behind the point, ``default`` where none are given."""
+        """Format the numbers with these decimals, or ``default`` decimals where none are given."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
         texts = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
@@ -80,14 +80,14 @@ class MeasuredFigure:
         )
 
     def part(self, first: int, last: int) -> "MeasuredFigure":
-        """Some neighbouring numbers, from ``first`` until before ``last``."""
+        """Return the neighbouring numbers from ``first`` up to, but not including, ``last``."""
         signs = self.signs * len(self.numbers) if len(self.signs) == 1 else self.signs
         return MeasuredFigure(self.numbers[first:last], self.n, signs[first : last - 1] or "/")
 
 
 @dataclass(frozen=True)
 class ReproducedValue:
-    """What was computed for one figure.
+    """The values computed for one figure.
 
     Attributes
     ----------
@@ -108,14 +108,14 @@ class ReproducedValue:
 
     @property
     def claims(self) -> list[MeasuredFigure]:
-        """The computed values that should be the published one."""
+        """The computed values that should equal the published one."""
         values = (self.released, None if self.recipe else self.ours)
         return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of a paper with what was found for it.
+    """A figure of a paper with its reproduced value.
 
     ``off`` are the differences of its numbers from the published ones.
     """
@@ -139,17 +139,17 @@ class PaperFigure:
 
     @property
     def published(self) -> str:
-        """What the paper prints, or else what the authors' files state."""
+        """The figure the paper prints, or else the one the authors' files state."""
         return self.printed or _published(self.found)
 
     @property
     def is_only_stated(self) -> bool:
-        """The authors' files have the result, and not what it was computed from."""
+        """Whether the authors' files state the result but not the data behind it."""
         return self.status == ABSENT and self.found.stated is not None
 
     @property
     def is_unexplained(self) -> bool:
-        """It differs by more than .01, and nobody says why."""
+        """Whether the figure differs by more than .01 without a given reason."""
         is_near = bool(self.off) and all(
             abs(difference) <= NEAR_ENOUGH + ROUNDING for difference in self.off
         )
@@ -157,7 +157,7 @@ class PaperFigure:
 
     @property
     def is_changed(self) -> bool | None:
-        """Ours is another number than the released one; None where one of them is missing."""
+        """Whether our number differs from the released one; None if either is missing."""
         released, ours = self.found.released, self.found.ours
         if released is None or ours is None or self.found.recipe:
             return None
@@ -165,7 +165,7 @@ class PaperFigure:
 
     @property
     def verdict(self) -> str:
-        """The status, by how much, why it is so, and what ours does differently."""
+        """The status, the size of the difference, its reason, and how our recipe differs."""
         digits = [
             decimals + MORE_DIGITS if decimals else 0 for decimals in digits_of(self.published)
         ]
@@ -176,7 +176,7 @@ class PaperFigure:
         return "; ".join(filter(None, (": ".join(filter(None, (status, self.why))), ours)))
 
     def shown(self, value: MeasuredFigure | None) -> str:
-        """A value with two digits more than are printed."""
+        """Format a value with two more digits than printed."""
         if value is None:
             return NOTHING
         return value.text(
@@ -184,7 +184,7 @@ class PaperFigure:
         )
 
     def as_row(self) -> tuple[str, ...]:
-        """Cells under `HEADINGS`."""
+        """Return the cells under `HEADINGS`."""
         released, ours = self.found.released or self.found.stated, self.found.ours
         return (
             self.table,
@@ -199,7 +199,7 @@ class PaperFigure:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; numbers that are not defined are null."""
+        """Return plain values for JSON, with null for undefined numbers."""
         return {
             "table": self.table,
             "cell": self.cell,
@@ -224,7 +224,7 @@ def compare(
     *,
     reasons: Mapping[Key, str] | None = None,
 ) -> list[PaperFigure]:
-    """Put what was found beside what is printed.
+    """Compare reproduced values with the printed figures.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def compare(
 
 
 def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, ...]]:
-    """The status that the numbers give, and the differences from the published ones.
+    """Return the status of the numbers and their differences from the published ones.
 
     The worst of the computed values counts. Match: equal once rounded to the published digits.
     What ours makes by a recipe of its own supports no published figure.
@@ -273,7 +273,7 @@ def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, .
 
 
 def _differences(published: str, value: MeasuredFigure) -> list[tuple[float, float]]:
-    """The difference of each number and half a unit of its last digit; inf for no number."""
+    """Pair each number's difference with half a unit of its last digit; inf if not a number."""
     texts = _BETWEEN.split(published)
     if len(texts) != len(value.numbers) or not all(map(_is_number, texts)):
         return [(math.inf, 0.0)]
@@ -288,7 +288,7 @@ def _excess(differences: Iterable[tuple[float, float]]) -> float:
 
 
 def digits_of(printed: str) -> list[int]:
-    """Digits behind the points of a published figure."""
+    """Return the number of decimals of each number in a published figure."""
     return [_digits(part) for part in _BETWEEN.split(printed)] if printed else []
 
 
@@ -302,7 +302,7 @@ def _figure(printed: PrintedFigure, value: ReproducedValue, reason: str) -> Pape
 
 
 def _published(value: ReproducedValue) -> str:
-    """The authors' result as text; shorter than they store it, as it is compared so."""
+    """Return the authors' result as text, rounded to the digits that are compared."""
     return value.stated.text() if value.stated else ""
 
 

@@ -1,4 +1,4 @@
-"""What the reproduction of a paper hands to `manage.py reproduce`.
+"""The interface between a paper's reproduction and `manage.py reproduce`.
 
 A paper is a function that computes its figures from the released files, registered in the command
 as such, and a second one that computes the same tables from the rows of a live study. Both return
@@ -29,7 +29,7 @@ Say = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All figures of a paper in its order, and its tables.
+    """All figures of a paper, in its order, and its tables.
 
     ``is_imported``: ours come from a database that the released files were imported into, so that
     a difference from the released values is a fault of the import.
@@ -41,7 +41,7 @@ class Reproduction:
 
     @property
     def failing(self) -> list[str]:
-        """Names of figures that differ without a reason, or that the import changed."""
+        """Names of figures that differ without a reason or that the import changed."""
         return [
             figure.name
             for figure in self.figures
@@ -49,7 +49,7 @@ class Reproduction:
         ]
 
     def summary(self) -> str:
-        """How many published figures match, and what became of the others."""
+        """Report how many published figures match, and the outcome of the others."""
         published = [figure for figure in self.figures if figure.published]
         n, n_printed = len(published), sum(bool(figure.printed) for figure in published)
         times = Counter(figure.status for figure in published)

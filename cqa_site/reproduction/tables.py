@@ -1,4 +1,4 @@
-"""A paper's own tables, filled with reproduced figures: text, Markdown and LaTeX.
+"""A paper's own tables, filled with reproduced figures, as text, Markdown and LaTeX.
 
 A `TableLayout` says what stands where; `fill` puts figures in. The LaTeX is for print: booktabs
 rules, numbers aligned at their points and ±, every text escaped, the type as large as the width of
@@ -31,7 +31,7 @@ LISTED = 8
 
 @dataclass(frozen=True)
 class TableCell:
-    """Which figure stands in a cell, or some of its numbers: ``first`` until before ``last``."""
+    """The figure in a cell, or its numbers from ``first`` up to, but not including, ``last``."""
 
     key: Key
     first: int = 0
@@ -40,7 +40,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableLine:
-    """A row: what it is called, and its cells; None stays empty."""
+    """A row: its labels and its cells. A cell of None stays empty."""
 
     labels: tuple[str, ...]
     cells: tuple[TableCell | None, ...]
@@ -48,7 +48,7 @@ class TableLine:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """What a table of a paper looks like.
+    """The layout of a paper's table.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class TableLayout:
 
     @property
     def stubs(self) -> int:
-        """How many columns are labels."""
+        """Number of label columns."""
         return len(self.lines[0].labels) if self.lines else 1
 
 
 @dataclass(frozen=True)
 class CellText:
-    """What a cell shows: numbers as text with the signs between, and a mark."""
+    """The text of a cell, signs between the numbers included, and its mark."""
 
     text: str = ""
     mark: str = ""
@@ -103,14 +103,14 @@ class CellText:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A layout with its values."""
+    """A table layout with its values."""
 
     layout: TableLayout
     cells: tuple[tuple[CellText, ...], ...]
     notes: tuple[str, ...]
 
     def to_text(self) -> str:
-        """For a terminal."""
+        """Format the table for a terminal."""
         heads = list(self._plain_headings())
         # A mark has a place of its own, so that the numbers stay below each other.
         marked = [any(cell.mark for cell in column) for column in zip(*self.cells, strict=True)]
@@ -132,7 +132,7 @@ class PaperTable:
         )
 
     def to_markdown(self) -> str:
-        """A pipe table between its caption and its notes."""
+        """Return a pipe table between its caption and its notes."""
         heads = self._plain_headings()
         rules = ["---"] * self.layout.stubs + ["---:"] * (len(heads) - self.layout.stubs)
         rows = [[*line.labels, *(cell.shown for cell in cells)] for line, cells in self._rows()]
@@ -142,7 +142,7 @@ class PaperTable:
         return "\n\n".join([*parts, *map(markdown_text, self.notes)]) + "\n"
 
     def to_latex(self, text_width: float = TEXT_WIDTH) -> str:
-        """A float with booktabs rules that fits a text of this many points."""
+        """Return a float with booktabs rules that fits this text width in points."""
         size, panels, float_name = _fitted(self, text_width)
         tabulars = "\n\\par\\medskip\n".join(_tabular(self, panel) for panel in panels)
         notes = " ".join(map(escape, self.notes))
@@ -167,7 +167,7 @@ class PaperTable:
         return zip(self.layout.lines, self.cells, strict=True)
 
     def _plain_headings(self) -> Sequence[str]:
-        """Headings with the heads that span them in front."""
+        """Return the headings, each prefixed with the head that spans it."""
         layout = self.layout
         over = [""] * layout.stubs + [text for text, n in layout.spans for _ in range(n)]
         over += [""] * (len(layout.headings) - len(over))
@@ -181,14 +181,14 @@ class PaperTable:
         ).rstrip()
 
     def column(self, at: int) -> list[CellText]:
-        """The cells of a column, counted behind the labels."""
+        """Return the cells of a column, counted from the first one after the labels."""
         return [row[at] for row in self.cells]
 
 
 def fill(
     layout: TableLayout, figures: Iterable[PaperFigure], *, prefers_ours: bool = False
 ) -> PaperTable:
-    """Put the figures into a layout.
+    """Fill a layout with figures.
 
     Released values are shown where there are some, ours elsewhere (or first, if preferred), and
     what the authors' files state where nothing was computed. Marks tell figures that differ from
@@ -244,7 +244,7 @@ def _mark(figure: PaperFigure, value: MeasuredFigure) -> str:
 
 
 def _notes(figures: Sequence[PaperFigure], marks: set[str]) -> list[str]:
-    """What the marks mean; a dash explains itself only where a reason is known."""
+    """Explain the marks; explain a dash only if its reason is known."""
     notes = []
     if STATED_MARK in marks:
         notes.append(f"{STATED_MARK} Not computed: as {AUTHORS} states it.")
@@ -264,7 +264,7 @@ def _notes(figures: Sequence[PaperFigure], marks: set[str]) -> list[str]:
 
 
 def _listed(figures: Sequence[PaperFigure]) -> str:
-    """What the paper prints, by reason."""
+    """List the printed values of the differing figures, by reason."""
     differing = [figure for figure in figures if figure.status == DIFFERS and figure.printed]
     if len(differing) > LISTED or not differing:
         return f" in {len(differing)} figures" if differing else ""
@@ -280,7 +280,7 @@ def _listed(figures: Sequence[PaperFigure]) -> str:
 
 @dataclass(frozen=True)
 class _Size:
-    """A size of type: its command, how wide its letters are beside 10 pt, and the column gap."""
+    """A font size: its command, its letter width relative to 10 pt, and the column gap."""
 
     command: str
     scale: float
@@ -300,7 +300,7 @@ _LETTER = 5.3
 
 
 def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]], str]:
-    """The type, the columns of each panel, and the float: one column's if not too small for it.
+    """Choose the font size, the columns of each panel, and the float: one column if legible.
 
     The largest type in which the table fits is taken; if none does, the smallest, with panels.
     """
@@ -314,7 +314,7 @@ def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]
 
 
 def _panels(table: PaperTable, size: _Size, text_width: float) -> list[list[int]]:
-    """Columns in as few panels as possible; those under one head stay together."""
+    """Split columns into as few panels as possible, keeping columns under one head together."""
     blocks = _blocks(table.layout)
     panels: list[list[int]] = [[]]
     for block in blocks:
@@ -334,7 +334,7 @@ def _blocks(layout: TableLayout) -> list[list[int]]:
 
 
 def _width_of(table: PaperTable, size: _Size, panel: Sequence[int]) -> float:
-    """Estimated points, rather too many than too few."""
+    """Estimate the width in points, erring on the wide side."""
     layout = table.layout
     widths = [
         max(_points(text) for text in (layout.headings[at], *(x.labels[at] for x in layout.lines)))
@@ -376,7 +376,7 @@ def _tabular(table: PaperTable, panel: Sequence[int]) -> str:
 
 
 def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]") -> list[str]:
-    """The rows; groups of lines with the same first label, out of several, stand apart."""
+    """Return the rows, with space between groups of lines that share their first label."""
     rows = list(zip(table.layout.lines, table.cells, strict=True))
     groups = [list(group) for _label, group in groupby(rows, key=lambda row: row[0].labels[0])]
     is_grouped = table.layout.stubs > 1 and any(len(group) > 1 for group in groups)
@@ -396,7 +396,7 @@ def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]")
 def _span_rows(
     layout: TableLayout, panel: Sequence[int], columns: "Sequence[_Column]"
 ) -> list[str]:
-    """Heads over several columns, with the rules below them."""
+    """Return the heads that span several columns, with the rules below them."""
     if not layout.spans:
         return []
     over = [text for text, n in layout.spans for _ in range(n)]
@@ -416,7 +416,7 @@ def _span_rows(
 
 
 class _Column:
-    """How a column is set: around its ± if every value has one, flush right otherwise."""
+    """The alignment of a column: on the ± if every value has one, else flush right."""
 
     def __init__(self, cells: Sequence[CellText]) -> None:
         values = [cell.text for cell in cells if cell.text not in ("", NOTHING)]

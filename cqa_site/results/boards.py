@@ -21,7 +21,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class BoardCell:
-    """One figure in words.
+    """One figure, formatted as text.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class BoardCell:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardRow:
-    """One system.
+    """One system on a board.
 
     Attributes
     ----------
@@ -79,7 +79,9 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardColumn:
-    """A column, and whether it is shown; a board opens with some of its columns.
+    """A column, and whether it is shown.
+
+    A board first shows only some of its columns.
 
     ``word`` is what the glossary calls it, where the title is explained.
     """
@@ -92,7 +94,7 @@ class BoardColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """Systems, best first.
+    """A board of systems, best first.
 
     Attributes
     ----------
@@ -117,22 +119,22 @@ class Board:
 
     @property
     def has_groups(self) -> bool:
-        """Whether a system has a group, which the page then explains."""
+        """Whether a system has a tie group, which the page then explains."""
         return any(row.tie_group for row in self.rows)
 
     @property
     def n_ranked(self) -> int:
-        """How many systems have a rank: without a test each may have any of these."""
+        """Number of systems with a rank. Without a test, each may have any of these ranks."""
         return sum(row.rank is not None for row in self.rows)
 
     @property
     def n_ticks(self) -> int:
-        """How many systems can be chosen."""
+        """Number of systems that can be selected."""
         return sum(bool(row.tick) for row in self.rows)
 
     @property
     def width(self) -> int:
-        """How many columns a cell over all of them covers."""
+        """Number of columns a cell spanning the whole table covers."""
         return len(self.columns) + 1 + self.is_ranked + self.is_ticked
 
 
@@ -141,7 +143,7 @@ SHOW, DETAILS = "show", "details"
 
 
 def with_columns(board: Board, wanted: Collection[str]) -> Board:
-    """The board with these of its columns; with those it opens with where none is wanted."""
+    """Return the board with the requested columns, or its default ones if none is requested."""
     known = {column.key for column in board.columns}
     chosen = known.intersection(wanted)
     choices = [
@@ -170,7 +172,7 @@ def figure_cell(
     notes: Sequence[str] = (),
     details: Sequence[str] = (),
 ) -> BoardCell:
-    """A value with its interval; a dash alone where there is no value."""
+    """Format a value with its interval; return a dash if the value is missing."""
     if value is None:
         return BoardCell()
     remarks, more = ([text for text in some if text] for some in (notes, details))
@@ -179,7 +181,7 @@ def figure_cell(
 
 
 def bounds_of(low: float, high: float, decimals: int = 2) -> str:
-    """Both bounds of an interval."""
+    """Format both bounds of an interval."""
     return f"[{text_of(float(low), decimals)}, {text_of(float(high), decimals)}]"
 
 
@@ -188,7 +190,7 @@ def bounds_of(low: float, high: float, decimals: int = 2) -> str:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table as a page shows it, where that is not the table of the file."""
+    """A table as a page shows it, if it differs from the table of the file."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -198,14 +200,14 @@ class PageTable:
 
 @dataclass(frozen=True)
 class WithInterval:
-    """A value and its interval in words, as one cell."""
+    """A value and its interval as text, in one cell."""
 
     text: str
     bounds: str
 
 
 def joined(table: TableData) -> TableData | PageTable:
-    """The table with the columns of a value and its bounds as one, and without empty columns."""
+    """Merge each value column with the columns of its bounds, and drop empty columns."""
     names, ends = [name.lower() for name in table.columns], [_("low"), _("high")]
     bounded = {at for at in range(len(names)) if names[at + 1 : at + 3] == ends}
     hidden = {at + step for at in bounded for step in (1, 2)}
@@ -223,7 +225,7 @@ def joined(table: TableData) -> TableData | PageTable:
 
 
 def turned(table: PageTable) -> PageTable:
-    """Its rows as columns: for a table that has more columns than a page has room for."""
+    """Transpose the table, for one with more columns than fit on a page."""
     heads = [str(row[0]) for row in table.rows]
     rows = list(zip(table.columns[1:], *(row[1:] for row in table.rows), strict=True))
     return PageTable([table.columns[0], *heads], rows, [False, *(True for _head in heads)])
@@ -238,7 +240,7 @@ def _column(table: TableData, at: int, is_bounded: bool) -> list[Any]:
 
 
 def _decimals(values: Sequence[Any]) -> int:
-    """Two, unless all values of the column are so small that two would say nothing."""
+    """Return two decimals, or more if all values of the column are too small for two."""
     known = [abs(value) for value in values if isinstance(value, (int, float))]
     return 2 if max(known, default=1) >= 0.1 else DECIMALS
 
@@ -265,7 +267,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What was found in one sentence, how sure that is, and how good it is.
+    """The finding in one sentence, how certain it is, and how good it is.
 
     Attributes
     ----------
@@ -285,7 +287,7 @@ class Conclusion:
 
 
 class IntervalEstimate(Protocol):
-    """An estimate, of whatever kind."""
+    """An estimate of any kind."""
 
     @property
     def value(self) -> float | None: ...
@@ -296,14 +298,14 @@ class IntervalEstimate(Protocol):
 
 
 class ReasonedEstimate(IntervalEstimate, Protocol):
-    """An estimate that says why it has no interval."""
+    """An estimate with the reason for a missing interval."""
 
     @property
     def reason(self) -> str | None: ...
 
 
 def in_words(estimate: IntervalEstimate, decimals: int = 2) -> str:
-    """A value with its interval; a dash where it is not defined."""
+    """Format a value with its interval; return a dash if the value is undefined."""
     if estimate.value is None:
         return "–"
     value = text_of(float(estimate.value), decimals)
@@ -322,19 +324,19 @@ LEVELS = {
 
 
 def after_holm(p: float) -> str:
-    """A p after Holm's correction; very small ones by their bound alone."""
+    """Format a p value after Holm's correction; report very small ones as a bound."""
     value = f"< {SMALLEST_P}" if p < SMALLEST_P else f"= {text_of(p, 3)}"
     return _("p %s after Holm") % value
 
 
 def level_of(agreement: str, alpha: IntervalEstimate) -> tuple[str, str]:
-    """How much an alpha of "people agree" allows to conclude, and its mark; "reliability"."""
+    """Return how firm a conclusion an alpha allows, in words about ``agreement``, and its mark."""
     words, mark = LEVELS[reliability_of(alpha)]
     return capfirst(words % agreement), mark
 
 
 def why_less(alpha: ReasonedEstimate) -> str:
-    """The reason for a verdict below what the value alone would allow; empty if there is none."""
+    """Explain a verdict below the one the value alone would allow; empty if not below."""
     value, least = alpha.value or 0.0, alpha.low
     if least is None:
         return _("No verdict without an interval: %s.") % (
@@ -348,7 +350,7 @@ def why_less(alpha: ReasonedEstimate) -> str:
 
 
 def short(name: str) -> str:
-    """A name that leaves room for its sentence: beginning and end of a long one."""
+    """Shorten a long name to its beginning and end, so that the sentence fits."""
     if len(name) <= LONGEST_NAME:
         return name
     end = LONGEST_NAME // 3
@@ -356,14 +358,14 @@ def short(name: str) -> str:
 
 
 def would_show(enough: int | None, units: str, what: str) -> str:
-    """How many units would show something, where it can be said: else more than anybody plans."""
+    """Say how many units would show an effect, or "over" the largest plausible number."""
     text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
     words = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
     return text % (words | {"n": f"{enough or MOST_UNITS:,}"})
 
 
 def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:
-    """Names in a sentence; of many the first."""
+    """Join names in a sentence; list only the first of many."""
     labels, more = [shortened(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
     if more > 0:
         return _("%(names)s and %(n)d more") % {"names": ", ".join(labels), "n": more}

@@ -43,7 +43,7 @@ More = Mapping[str, tuple[str, Callable[[Any], bytes]]]
 def table_file(
     table: TableData, format: str, *, for_print: Callable[[], PaperTable] | None = None
 ) -> HttpResponse:
-    """A table as CSV, LaTeX or Markdown; 404 for any other format.
+    """Return a table as CSV, LaTeX or Markdown, or 404 for any other format.
 
     ``for_print`` makes the shorter table that LaTeX and Markdown have in its place.
     """
@@ -62,7 +62,9 @@ def table_file(
 def chart_file(
     request: HttpRequest, draw: Callable[[str], charts.Spec], *, state: str, name: str, format: str
 ) -> HttpResponse:
-    """A chart as SVG or PNG; ``state`` names what it shows, so that browsers may keep it.
+    """Return a chart as SVG or PNG.
+
+    ``state`` identifies its content, so that browsers can cache it.
 
     ``draw`` takes the size and may raise Http404 where there is nothing to draw.
     """
@@ -86,7 +88,7 @@ def chart_file(
 def snapshot_file(
     kind: ResultKind, snapshot: Snapshot, name: str, *, called: str, more: More | None = None
 ) -> HttpResponse:
-    """Rows, manifest or archive of a snapshot, or what else its kind has; 404 for other names."""
+    """Return a snapshot's rows, manifest, archive or a file of its kind; 404 for other names."""
     if name in SNAPSHOT_FILES:
         content = SNAPSHOT_FILES[name](kind, snapshot)
         content_type = TYPES[name.rpartition(".")[2]]
@@ -108,7 +110,7 @@ Link = tuple[str, str]
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart on a page: its address with the version it shows, the rest of it, its words."""
+    """A chart on a page: its versioned address, the rest of its query, and its alt text."""
 
     src: str
     rest: str
@@ -118,7 +120,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Where figures go away: the name of the address, its ids, the choice and state behind them.
+    """The download address of figures: its name and ids, the query, and the version.
 
     An address ends with the ids, the figure's slug and the format.
     """
@@ -131,7 +133,7 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One figure.
+    """One figure with its table, chart and files.
 
     Attributes
     ----------
@@ -179,21 +181,21 @@ class Figure:
 
     @property
     def page_table(self) -> TableData | PageTable:
-        """Its numbers as the page shows them."""
+        """The numbers of the figure as the page shows them."""
         return self.shown or joined(self.table)
 
     @property
     def numbers(self) -> str:
-        """The id of its table beside its chart."""
+        """The id of the table beside the chart."""
         return f"{self.anchor or self.slug}-numbers"
 
     @property
     def links(self) -> list[Link]:
-        """The files it goes away as."""
+        """Links to the downloadable files."""
         return [*self.links_as(TABLES | (PICTURES if self.alt else {})), *self.more]
 
     def links_as(self, endings: Mapping[str, str]) -> list[Link]:
-        """The address of each of its forms."""
+        """Return a link for each of these formats."""
         files = self.files
         rest = f"?{files.query}" if files.query else ""
         return [
@@ -203,7 +205,7 @@ class Figure:
 
     @property
     def picture(self) -> Picture:
-        """Its chart, which browsers may keep under its version."""
+        """The chart, with a version in its address so that browsers can cache it."""
         files = self.files
         src = reverse(files.view, args=[*files.ids, self.slug, "svg"])
         rest = f"&{files.query}" if files.query else ""
@@ -213,7 +215,7 @@ class Figure:
 def figure_file(
     request: HttpRequest, figures: Iterable[Figure], slug: str, format: str
 ) -> HttpResponse:
-    """One of these figures as a file: its table or its chart; 404 for what is not there."""
+    """Return the table or chart of one of these figures as a file; 404 if it does not exist."""
     figure = next((candidate for candidate in figures if candidate.slug == slug), None)
     if figure is None:
         raise Http404

@@ -26,12 +26,12 @@ def pack(chunks: Iterable[bytes]) -> tuple[bytes, str]:
 
 
 def plain(packed: bytes | memoryview) -> bytes:
-    """The table itself."""
+    """Return the plain bytes of a packed table."""
     return gzip.decompress(bytes(packed))
 
 
 def json_sha256(content: dict[str, Any]) -> str:
-    """Hash of canonical JSON; raises ValueError for what is none, as NaN."""
+    """Return the hash of canonical JSON; raises ValueError for values JSON lacks, such as NaN."""
     text = json.dumps(content, allow_nan=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -40,7 +40,7 @@ def json_sha256(content: dict[str, Any]) -> str:
 
 
 class Snapshot(models.Model):
-    """Numbered figures of a subject together with the rows they were computed from.
+    """Numbered figures of a subject, with the rows they were computed from.
 
     One live snapshot of a subject is recomputed as rows come in; freezing makes it immutable and
     the next live one gets the next number. A kind adds its subject and `once`.
@@ -82,7 +82,10 @@ class Snapshot(models.Model):
 
     @property
     def seal(self) -> str:
-        """Stands for exactly these rows, recipe and figures; a form sends what was looked at."""
+        """Identifier of exactly these rows, recipe and figures.
+
+        A form sends it back to name the snapshot shown.
+        """
         return f"{self.sha256}.{json_sha256(self.recipe)}"
 
     @property
@@ -92,7 +95,7 @@ class Snapshot(models.Model):
 
 
 def once(name: str, *, owner: str, subject: tuple[str, ...]) -> list[models.BaseConstraint]:
-    """Constraints of a kind: a number once within its owner, one live snapshot of a subject."""
+    """Return a kind's constraints: unique numbers per owner, one live snapshot per subject."""
     return [
         *Snapshot.Meta.constraints,
         models.UniqueConstraint(fields=[owner, "number"], name=f"{name}_number_once"),

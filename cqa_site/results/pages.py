@@ -1,4 +1,4 @@
-"""Freezing, publishing and withdrawing a snapshot: the same addresses for every kind."""
+"""Views to freeze, publish and withdraw a snapshot, with the same addresses for every kind."""
 
 import uuid
 from collections.abc import Callable
@@ -22,13 +22,13 @@ LONGEST_NOTE = 300
 
 
 def of_study(study: Study) -> Study:
-    """The owner of snapshots that are numbered in a study."""
+    """Return the owner of snapshots that are numbered within a study."""
     return study
 
 
 @dataclass(frozen=True)
 class SnapshotPages:
-    """How the pages of a kind's snapshots are called.
+    """The addresses and names of a kind's snapshot pages.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class SnapshotPages:
 
 
 def freezing_urls(face: SnapshotPages) -> list[URLPattern]:
-    """Addresses named ``…_freeze``, ``…_publish`` and ``…_withdraw`` after the page."""
+    """Return addresses named after page with ``…_freeze``, ``…_publish`` and ``…_withdraw``."""
     kind = face.kind
 
     def freeze(request: StudyRequest, owner: models.Model, number: int) -> str:

@@ -33,7 +33,7 @@ MOST_UNMADE = 6
 
 @dataclass(frozen=True)
 class SnapshotContent:
-    """What one run over the rows gave: the packed table, its sha256, marker, recipe, figures."""
+    """The result of one pass over the rows: packed table, its sha256, marker, recipe, figures."""
 
     rows: bytes
     sha256: str
@@ -43,7 +43,9 @@ class SnapshotContent:
 
 
 class ResultKind(ABC):
-    """Figures that can be frozen; one object of each kind is registered.
+    """A kind of figures that can be frozen.
+
+    One object of each kind is registered.
 
     Attributes
     ----------
@@ -82,57 +84,57 @@ class ResultKind(ABC):
 
     @abstractmethod
     def place(self, subject: Any) -> dict[str, Any]:
-        """Fields of a snapshot that say what it is about, its owner among them."""
+        """Return the fields that identify a snapshot's subject, its owner included."""
 
     @abstractmethod
     def marker(self, subject: Any) -> str:
-        """A cheap digest of everything the figures depend on."""
+        """Return a cheap digest of everything the figures depend on."""
 
     @abstractmethod
     def compute(self, subject: Any) -> SnapshotContent:
-        """Read the rows once and compute every figure from what was read; stores nothing."""
+        """Read the rows once and compute every figure from them; stores nothing."""
 
     @abstractmethod
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-        """The figures that plain rows give by a stored recipe; the parts that can be checked."""
+        """Recompute the checkable figures from plain rows and a stored recipe."""
 
     def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
-        """What of the figures, stored or computed again, an earlier version had, too."""
+        """Return the figures, stored or recomputed, that an earlier version also had."""
         return figures
 
     def about(self, snapshot: Any) -> str:
-        """What a snapshot is about, for a study's history."""
+        """Describe the subject of a snapshot for a study's history."""
         return ""
 
     def url(self, snapshot: Any) -> str:
-        """Where a snapshot is looked at."""
+        """Return the address of a snapshot's page."""
         return reverse(self.page, args=[self.study_of(snapshot).public_id, snapshot.number])
 
     def newest(self, study: Study) -> Any:
-        """Its computed snapshots in a study, newest first, without rows and figures."""
+        """Return the computed snapshots of a study, newest first, without rows and figures."""
         rows = self.Model._default_manager.filter(**{self.in_study: study})
         computed = rows.filter(computed_at__isnull=False).select_related(*self.needed)
         return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
-        """What has rows but no figures yet: name and address of the page; a query or two."""
+        """List pages with rows but no figures yet, by name and address, in a query or two."""
         return ()
 
     def study_of(self, snapshot: Any) -> Study:
-        """The study in whose history it stands."""
+        """Return the study whose history lists the snapshot."""
         study: Study = snapshot.study
         return study
 
     def changes(self, before: Any, after: Any) -> dict[str, Any]:
-        """What moved since the snapshot of the same subject that was frozen last, if any."""
+        """Return the changes since the last frozen snapshot of the same subject, if any."""
         return {}
 
     def live(self, subject: Any) -> Any:
-        """The live snapshot of a subject, as a queryset of one row or none."""
+        """Return the live snapshot of a subject, as a queryset with at most one row."""
         return self.Model._default_manager.filter(**self.place(subject), frozen_at__isnull=True)
 
     def more_files(self, snapshot: Any) -> dict[str, bytes]:
-        """What else stands in an archive."""
+        """Return additional files for the archive."""
         return {}
 
 
@@ -140,7 +142,7 @@ KINDS: dict[str, ResultKind] = {}
 
 
 def register(kind: ResultKind) -> None:
-    """Make a kind known to the checks; in the app's ``ready()``."""
+    """Register a kind with the checks; call it in the app's ``ready()``."""
     KINDS[kind.name] = kind
 
 
@@ -148,11 +150,11 @@ def register(kind: ResultKind) -> None:
 
 
 class SnapshotNotReady(Exception):
-    """The snapshot is not in the state that this asks for; the message says why."""
+    """The snapshot is in the wrong state for this action; the message says why."""
 
 
 def make(work: Any, kind: ResultKind, subject: Any) -> None:
-    """Handle a job: compute a subject's figures and store them together with the job's end."""
+    """Handle a job: compute a subject's figures and store them in the transaction that ends it."""
     computed = kind.compute(subject)
     with transaction.atomic():
         work.finish()
@@ -160,7 +162,7 @@ def make(work: Any, kind: ResultKind, subject: Any) -> None:
 
 
 def refresh(kind: ResultKind, subject: Any) -> Any:
-    """Return the newest snapshot, computed anew at once if the rows moved on; takes seconds."""
+    """Return the newest snapshot, recomputed at once if the rows changed; takes seconds."""
     newest = kind.Model._default_manager.filter(**kind.place(subject)).defer("rows").first()
     if newest is not None and newest.marker == kind.marker(subject):
         return newest
@@ -169,7 +171,7 @@ def refresh(kind: ResultKind, subject: Any) -> Any:
 
 @transaction.atomic
 def store_live(kind: ResultKind, subject: Any, computed: SnapshotContent) -> Any:
-    """Write the figures into the live snapshot; frozen ones are never touched."""
+    """Write the figures into the live snapshot; never change frozen ones."""
     fresh = kind.Model(**kind.place(subject))
     owner = getattr(fresh, f"{kind.owner}_id")
     _lock(kind, owner)
@@ -196,7 +198,7 @@ def store_live(kind: ResultKind, subject: Any, computed: SnapshotContent) -> Any
 def freeze(
     kind: ResultKind, *, owner: models.Model, number: int, note: str, actor: User, seen: str = ""
 ) -> Any:
-    """Make a live snapshot immutable and write down what moved since the last frozen one.
+    """Make a live snapshot immutable and record the changes since the last frozen one.
 
     ``seen`` is the seal of what somebody looked at; nothing else is frozen in its place. Raises
     SnapshotNotReady.
@@ -225,7 +227,7 @@ def freeze(
 
 @transaction.atomic
 def publish(kind: ResultKind, *, owner: models.Model, number: int, actor: User) -> Any:
-    """Give a frozen snapshot an address that anybody may read."""
+    """Give a frozen snapshot a public address."""
     snapshot = _frozen(kind, owner, number)
     if snapshot.public_token is None:
         snapshot.public_token = uuid.uuid4()
@@ -236,7 +238,7 @@ def publish(kind: ResultKind, *, owner: models.Model, number: int, actor: User) 
 
 @transaction.atomic
 def withdraw(kind: ResultKind, *, owner: models.Model, number: int, actor: User) -> Any:
-    """Take the public address back; it never comes again."""
+    """Withdraw the public address for good."""
     snapshot = _frozen(kind, owner, number)
     if snapshot.public_token is not None:
         snapshot.public_token = None
@@ -298,11 +300,11 @@ METHOD = {
 
 
 class NoSnapshotFile(ValueError):
-    """A file is no archive of a snapshot; the message says what is missing."""
+    """The file is not a snapshot archive; the message says what is missing."""
 
 
 def find_violations() -> Iterator[str]:
-    """Yield frozen snapshots whose rows are not those of their hash."""
+    """Yield frozen snapshots whose rows do not match their hash."""
     for kind in KINDS.values():
         frozen = kind.Model._default_manager.filter(frozen_at__isnull=False)
         for snapshot in frozen.only("rows", "sha256").iterator(10):
@@ -311,7 +313,7 @@ def find_violations() -> Iterator[str]:
 
 
 def manifest_of(kind: ResultKind, snapshot: Snapshot) -> dict[str, Any]:
-    """What a snapshot is: hashes, seeds, packages, counts and recipe."""
+    """Describe a snapshot: hashes, seeds, packages, counts and recipe."""
     recipe = dict(snapshot.recipe)
     return {
         "kind": _title(kind),
@@ -327,7 +329,7 @@ def manifest_of(kind: ResultKind, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def archive_of(kind: ResultKind, snapshot: Snapshot) -> bytes:
-    """Rows, figures and manifest as one ZIP; the same snapshot gives the same bytes."""
+    """Pack rows, figures and manifest into one ZIP. The same snapshot gives the same bytes."""
     files = {
         MANIFEST: as_json(manifest_of(kind, snapshot)),
         ROWS: plain(snapshot.rows),
@@ -342,7 +344,10 @@ def archive_of(kind: ResultKind, snapshot: Snapshot) -> bytes:
 
 
 def check_archive(path: Path) -> list[str]:
-    """What differs between an archive's rows and what it says of them; empty if all is well."""
+    """List the differences between an archive's rows and its manifest or figures.
+
+    Empty if none.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             rows = archive.read(ROWS)
@@ -357,13 +362,13 @@ def check_archive(path: Path) -> list[str]:
 
 
 def check_snapshot(kind: ResultKind, snapshot: Snapshot) -> list[str]:
-    """What differs between a stored snapshot's rows and its figures."""
+    """List the differences between a stored snapshot's rows and its figures."""
     claims = snapshot.sha256, snapshot.recipe["figures_sha256"], snapshot.recipe
     return _differences(kind, plain(snapshot.rows), snapshot.figures, *claims)
 
 
 def as_json(content: Any) -> bytes:
-    """Content as files hold it."""
+    """Encode content as JSON for a file."""
     return json.dumps(content, sort_keys=True, indent=1).encode()
 
 
@@ -395,7 +400,7 @@ def _differences(
 
 
 def _values_alone(figures: Any) -> Any:
-    """Figures without intervals, tests and what is said of these."""
+    """Return the figures without intervals, tests and their descriptions."""
     if isinstance(figures, list):
         return [_values_alone(figure) for figure in figures]
     if not isinstance(figures, dict):
@@ -404,7 +409,7 @@ def _values_alone(figures: Any) -> Any:
 
 
 def _unlike(original: Any, computed: Any, path: str) -> list[str]:
-    """Every place at which two figures differ by more than the last digits."""
+    """List every path at which two figures differ by more than the last digits."""
     if isinstance(original, dict) and isinstance(computed, dict):
         keys = [*computed, *(key for key in original if key not in computed)]
         pairs = [(key, original.get(key), computed.get(key)) for key in keys]

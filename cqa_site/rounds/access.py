@@ -33,7 +33,7 @@ WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 def opened_round(
     kind: TaskKind, request: HttpRequest, study: Study, round_id: uuid.UUID, *related: str
 ) -> Any:
-    """A round that was opened, for people of a crowd link that of the link; raises Http404."""
+    """Return an opened round; crowd participants only get their link's round. Raises Http404."""
     rounds = kind.Round._default_manager.filter(study=study).exclude(state=Round.State.DRAFT)
     participant = participant_of(request)
     if participant is not None:
@@ -43,7 +43,7 @@ def opened_round(
 
 
 def participant_of(request: Any) -> Participant | None:
-    """How the person came by a crowd link, looked up once a request."""
+    """Return the person's crowd participation; looked up once per request."""
     if not request.user.is_participant:
         return None
     if not hasattr(request, "participant"):
@@ -54,18 +54,18 @@ def participant_of(request: Any) -> Participant | None:
 
 
 def refuse_withdrawn(participant: Participant | None) -> None:
-    """Raise Http404 for somebody who took their answers back: they send no others."""
+    """Raise Http404 for a participant who withdrew their answers and may send no more."""
     if participant and participant.outcome == Participant.Outcome.WITHDRAWN:
         raise Http404
 
 
 def own_rater(request: Any) -> Rater:
-    """The rater who stands for the person."""
+    """Return the rater of the signed-in person."""
     return rater_for(membership=request.membership)
 
 
 def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: uuid.UUID) -> Any:
-    """A sheet of the person's own that may still be looked at; raises Http404."""
+    """Return a sheet of the person that they may still see; raises Http404."""
     person = request.user.pk
     sheet: Any = next(iter(_own_sheets(kind)(sheet=sheet_id, study=study.pk, user=person)), None)
     if sheet is None:
@@ -83,7 +83,7 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
 
 @cache
 def _own_sheets(kind: SheetKind) -> PreparedQuery:
-    """The query for a person's sheet of a kind."""
+    """Return the prepared query for a person's sheet of a kind."""
 
     def build(sheet: uuid.UUID, study: int, user: int) -> QuerySet[Any]:
         rows = kind.sheets("rater", "round", "slot").exclude(round__state=Round.State.DRAFT)
@@ -94,7 +94,7 @@ def _own_sheets(kind: SheetKind) -> PreparedQuery:
 
 
 def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
-    """The sheet that waits; people of a crowd link get what it asks for and no more."""
+    """Return the next sheet; crowd participants get no more than their link requires."""
     if participant_of(request):
         reason = over_reason(request, round_, submitted_count(round_, rater))
         if reason:
@@ -103,7 +103,7 @@ def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
 
 
 def over_reason(request: Any, round_: Any, done: int) -> str:
-    """Why nothing more comes to somebody of a crowd who did so many; empty for members.
+    """Return why a crowd participant with this many sheets gets no more; empty for members.
 
     ``ended``, ``skips`` (more than the round allows) or ``finished``.
     """
@@ -121,7 +121,7 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
 
 
 def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
-    """The person's sheets, newest first.
+    """Return the person's sheets, newest first.
 
     While items may come a second time only the last few are there: earlier ones could be looked
     up, and the second look would not be a fresh one.
@@ -134,7 +134,7 @@ def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
 
 
 def submitted_count(round_: Round, rater: Rater) -> int:
-    """Sheets the person has submitted, without examples."""
+    """Count the sheets the person has submitted, without examples."""
     own = sheet_kind_of(round_).Sheet._default_manager.filter(round=round_.pk, rater=rater)
     return own.filter(state=Sheet.State.SUBMITTED, is_example=False).count()
 
@@ -150,7 +150,7 @@ LONGEST_REASON = 300
 
 
 def qualify(round_: Any, place: Place) -> None:
-    """After the last example: the share of known answers that were met decides."""
+    """Decide, after the last example, by the share of matched known answers."""
     kind = sheet_kind_of(round_)
     examples = kind.Item._default_manager.filter(round=round_, key_points__isnull=False)
     keys = dict(examples.values_list(kind.subject, "key_points"))
@@ -169,7 +169,7 @@ def qualify(round_: Any, place: Place) -> None:
 
 
 def count_examples(round_: Round) -> int:
-    """Sheets of practice before somebody's first real one."""
+    """Count the practice sheets before a rater's first real one."""
     kind = kind_of(round_)
     if not isinstance(kind, SheetKind):
         return 0
@@ -179,7 +179,7 @@ def count_examples(round_: Round) -> int:
 
 
 def held_back(study: Study) -> QuerySet[Place]:
-    """Members' places in open rounds about whose practice a researcher has not decided yet.
+    """Return members' enrolments in open rounds whose practice result awaits a decision.
 
     Whoever came by a crowd link goes back to the platform, and waits for nobody.
     """
@@ -191,7 +191,7 @@ def held_back(study: Study) -> QuerySet[Place]:
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
-    """Share of all parts of known answers that the sheets met; 0 without any."""
+    """Return the share of all parts of known answers the sheets matched; 0 without any."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)
     return sum(met for met, _of in marks) / wanted if wanted else 0.0
@@ -201,7 +201,7 @@ def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
 def decide_rater(
     *, place: Place, actor: User | None, decision: str, reason: str = ""
 ) -> Place | None:
-    """Let somebody in or keep somebody out, or take work out of the figures; see `DECISIONS`.
+    """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
     Without an actor a rule decides, which never overturns a person; it may also ``pause``. None
     where nothing was to be done.
@@ -229,7 +229,7 @@ def decide_rater(
 
 
 def _stands(place: Place, decision: str) -> bool:
-    """Whether it was decided so already; who may go on can be decided anew."""
+    """Whether the same decision already applies. Admission can always be decided anew."""
     if decision == "exclude":
         return place.is_excluded
     if decision == "pause":
@@ -238,7 +238,7 @@ def _stands(place: Place, decision: str) -> bool:
 
 
 def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str, int]:
-    """Change the place, which the caller saves; return what the history says of it."""
+    """Change the enrolment, which the caller saves; return the details for the history."""
     if decision in ("pass", "fail"):
         place.is_passed, place.is_decided_by_person = decision == "pass", True
         return {}
@@ -262,19 +262,19 @@ MOST = 20
 
 
 def tried_items(round_: Any) -> QuerySet[Any]:
-    """The first items that people work on, in the order of the round."""
+    """Return the first items of the round that are not examples, in its order."""
     items = sheet_kind_of(round_).Item._default_manager.filter(round=round_.pk)
     return items.filter(key_points__isnull=True).order_by("position")[:MOST]
 
 
 def tried_id(round_: Round, number: int) -> uuid.UUID:
-    """The same for the same item each time, so that a browser keeps no more than one draft."""
+    """Return the same id for an item each time, so that a browser keeps at most one draft."""
     return uuid.uuid5(round_.public_id, f"trial {number}")
 
 
 @contextmanager
 def sheet_on_trial(round_: Any, item: Any, *, number: int, version: int) -> Iterator[Any]:
-    """A begun sheet of nobody's in a round that takes work, whatever the round's state is."""
+    """Yield a started sheet without an owner, in a round treated as open whatever its state."""
     kind = sheet_kind_of(round_)
     with transaction.atomic():
         try:

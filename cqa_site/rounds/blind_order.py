@@ -1,4 +1,4 @@
-"""In what order a rater sees the items of a round, and when one of them comes again, blind.
+"""The order in which a rater sees the items of a round, and blind repeats.
 
 All draws are seeded, so that the same items and the same seed give the same order.
 """
@@ -13,7 +13,7 @@ LEAST_GAP = 5
 
 
 def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
-    """Candidates in the random order of one rater, the same whenever it is asked for.
+    """Return the candidates in a rater's random order, the same on every call.
 
     The order of those that are left does not depend on those that are gone.
     """
@@ -21,7 +21,7 @@ def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
 
 
 def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False) -> bool:
-    """Whether an item should come a second time now.
+    """Whether an item should be repeated now.
 
     Repeats keep up with the items judged so far; at the end what is missing to the share
     follows.
@@ -40,7 +40,7 @@ def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False
 
 
 def repeats_of(firsts: int, share: float) -> int:
-    """How many items come a second time in all, after so many came once.
+    """Count the repeated items after this number of first answers.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def repeats_of(firsts: int, share: float) -> int:
 def choose_repeat(
     judged: Sequence[int], repeated: set[int], *, seed: int, rater: int
 ) -> int | None:
-    """The item that comes again: a random one of those judged long enough ago.
+    """Choose a random item to repeat among those judged long enough ago.
 
     ``judged`` is in the order of judging; None if there is none to choose.
     """

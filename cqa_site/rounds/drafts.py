@@ -25,7 +25,7 @@ SAVED_FIELDS = ("version", "client", "sequence", "since", "active_seconds", "sav
 
 
 class Save(Protocol):
-    """What a page says about a save."""
+    """The fields a page sends with a save."""
 
     @property
     def base_version(self) -> int: ...
@@ -38,17 +38,17 @@ class Save(Protocol):
 
 
 def is_same_page(sheet: Any, save: Save) -> bool:
-    """Whether the page saved last itself."""
+    """Whether the last save came from the same page."""
     return bool(save.client) and save.client == sheet.client
 
 
 def is_overtaken(sheet: Any, save: Save) -> bool:
-    """Whether the page itself has sent a later content since."""
+    """Whether the same page has already sent a later content."""
     return is_same_page(sheet, save) and 0 < save.sequence < sheet.sequence
 
 
 def may_follow(sheet: Any, save: Save) -> bool:
-    """Whether the save is based on what is stored, or on an earlier save of its own."""
+    """Whether the save builds on the stored version or on an earlier save of the same page."""
     if save.base_version == sheet.version:
         return True
     # Its own earlier save, of which the page never got the answer.
@@ -57,7 +57,7 @@ def may_follow(sheet: Any, save: Save) -> bool:
 
 
 def note_save(sheet: Any, save: Save) -> None:
-    """Count the version up and remember who saved; the caller stores `SAVED_FIELDS`."""
+    """Increment the version and record the page that saved; the caller stores `SAVED_FIELDS`."""
     sheet.since = sheet.since if is_same_page(sheet, save) else sheet.version
     sheet.version += 1
     sheet.client, sheet.sequence = save.client, save.sequence
@@ -66,7 +66,7 @@ def note_save(sheet: Any, save: Save) -> None:
 
 
 def _worked(sheet: Any, save: Save) -> int:
-    """Seconds to add: what the page claims, but no more than passed since the last save."""
+    """Return the seconds to add: the page's claim, limited to the time since the last save."""
     since = sheet.saved_at or sheet.served_at
     passed = int((timezone.now() - since).total_seconds()) if since else LONGEST_STRETCH
     return max(0, min(save.active_seconds, passed, LONGEST_STRETCH))
@@ -90,11 +90,11 @@ class DraftSubmission:
 
 
 class RoundNotOpen(Exception):
-    """The round takes nothing now; what differed is kept aside."""
+    """The round accepts nothing now; a differing content is set aside."""
 
 
 class StaleDraft(Exception):
-    """Somebody saved meanwhile; ``kept`` is what came too late."""
+    """Another page saved meanwhile; ``kept`` is the draft that came too late."""
 
     def __init__(self, draft: KeptDraft) -> None:
         super().__init__()
@@ -102,12 +102,12 @@ class StaleDraft(Exception):
 
 
 def content_of(sheet: Sheet) -> Any:
-    """What stands on the form of a sheet: the draft, or what was submitted."""
+    """Return the content of a sheet's form: the draft, or the submitted content."""
     return sheet_kind_of(sheet).content_of(sheet)
 
 
 def fresh(sheet: Any) -> Any:
-    """The sheet and its round as they are stored now, the sheet locked until the transaction ends.
+    """Reload the sheet and its round, and lock the sheet until the transaction ends.
 
     What they are about was read with the sheet given and never changes.
     """
@@ -120,7 +120,7 @@ def fresh(sheet: Any) -> Any:
 
 
 def _lend(read: Any, stored: Any) -> None:
-    """Give a row what another reading of it has read beside it already."""
+    """Copy cached related objects from one instance of a row to another."""
     for name, thing in read._state.fields_cache.items():
         field = stored._meta.get_field(name)
         if not field.concrete or thing is None or field.is_cached(stored):
@@ -130,13 +130,13 @@ def _lend(read: Any, stored: Any) -> None:
 
 
 def is_changeable(sheet: Any) -> bool:
-    """Whether the form still takes anything: never after the key of an example was shown."""
+    """Whether the form still accepts changes: never after an example's key was shown."""
     is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
     return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)
 
 
 def save_draft(*, sheet: Any, sent: DraftSubmission) -> Any:
-    """Store what stands on the form; raises RoundNotOpen or StaleDraft and keeps it even then."""
+    """Store the form's content; raises RoundNotOpen or StaleDraft but keeps the content."""
     with transaction.atomic():
         stored = fresh(sheet)
         problem = _refusal(stored, sent)
@@ -149,7 +149,9 @@ def save_draft(*, sheet: Any, sent: DraftSubmission) -> Any:
 
 
 def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
-    """Submit what stands on the form; the same key with the same content submits nothing more.
+    """Submit the form's content.
+
+    The same key with the same content submits only once.
 
     Raises RoundNotOpen and StaleDraft as `save_draft` does, and SheetNotValid for a content that
     the kind does not take; the draft is stored then.
@@ -178,7 +180,7 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
 
 @transaction.atomic
 def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
-    """Go on with a draft that was kept aside, or with the stored one; raises RoundNotOpen."""
+    """Continue with a draft that was set aside, or with the stored one; raises RoundNotOpen."""
     stored = fresh(sheet)
     if is_wanted:
         if not is_changeable(stored):
@@ -193,13 +195,13 @@ def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
 
 
 def _locked_place(sheet: Any) -> Place:
-    """The rater's place in the round, which is locked before sheets are."""
+    """Return the rater's enrolment in the round, locked before any sheet is."""
     places = Place.objects.select_for_update(of=("self",))
     return places.get(round=sheet.round_id, rater=sheet.rater_id)
 
 
 def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | None:
-    """Why the content cannot become the draft; it is kept aside then."""
+    """Return why the content cannot become the draft, after setting it aside; else None."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return None
     if not is_changeable(stored):
@@ -211,7 +213,7 @@ def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | 
 
 
 def _keep_aside(stored: Any, sent: DraftSubmission) -> KeptDraft:
-    """Keep the content once, however often it comes."""
+    """Set the content aside, only once even if it comes again."""
     draft: KeptDraft
     for draft in stored.kept.all():
         if sheet_kind_of(stored).Content(**draft.content) == sent.content:
@@ -221,14 +223,14 @@ def _keep_aside(stored: Any, sent: DraftSubmission) -> KeptDraft:
 
 
 def _put_draft(stored: Any, sent: DraftSubmission) -> None:
-    """Make the content the draft, unless it is there already or was overtaken."""
+    """Make the content the draft, unless it already is or a later save came first."""
     if _take(stored, sent):
         stored.save(update_fields=("draft", *SAVED_FIELDS))
         renew(stored)
 
 
 def _take(stored: Any, sent: DraftSubmission) -> bool:
-    """Whether the content is new; it is the draft of the sheet in memory then."""
+    """Make new content the draft of the sheet in memory; return whether it was new."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return False
     kind = sheet_kind_of(stored)
@@ -240,7 +242,7 @@ def _take(stored: Any, sent: DraftSubmission) -> bool:
 
 
 def _submit(stored: Any, place: Place, sent: DraftSubmission, key: str) -> SheetNotValid | None:
-    """Submit the content; one that the kind does not take is stored as the draft, and says why."""
+    """Submit the content; store invalid content as the draft and return the problem."""
     content = sent.content
     problem = sheet_kind_of(stored).problem(stored, content)
     if problem is not None:

@@ -1,4 +1,4 @@
-"""Forms of a round: its plan and extent, the saves of a sheet, crowd links."""
+"""Forms of a round: its plan and workload, the saves of a sheet, crowd links."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,9 @@ MOST_PAY = 100_000
 
 @dataclass(frozen=True)
 class Extent:
-    """What a plan makes; ``people`` is how many it takes at least.
+    """The workload of a plan.
+
+    ``people`` is the minimum number of raters.
 
     ``answers`` are all that are asked for, those to known items included; ``seconds`` is how long
     one takes, where somebody can say.
@@ -43,28 +45,28 @@ class Extent:
 
     @property
     def each(self) -> int:
-        """Answers of one person, where as few people as can be share them."""
+        """Answers per person, for the minimum number of people."""
         return ceil(self.answers / self.people) if self.people else 0
 
     @property
     def minutes_each(self) -> int | None:
-        """Minutes of one person."""
+        """Minutes per person; None if unknown."""
         return None if self.seconds is None else ceil(self.each * self.seconds / 60)
 
     @property
     def hours(self) -> float | None:
-        """Hours of everybody together."""
+        """Total hours of everybody; None if unknown."""
         return None if self.seconds is None else self.answers * self.seconds / 3600
 
     def cost(self, pay: Decimal | None) -> Decimal | None:
-        """What the hours cost."""
+        """Return the cost of the hours; None if pay or hours are unknown."""
         if pay is None or self.hours is None:
             return None
         return (Decimal(self.hours) * pay).quantize(Decimal("0.01"))
 
 
 class PayForm(forms.Form):
-    """What an hour is paid, for the estimate alone: it is kept nowhere."""
+    """Hourly pay, used for the estimate only and not stored."""
 
     pay = forms.DecimalField(
         label=lazy("Hourly pay"),
@@ -77,7 +79,7 @@ class PayForm(forms.Form):
 
     @property
     def given(self) -> Decimal | None:
-        """The pay, where one was given."""
+        """The pay, if given."""
         decimal: Decimal | None = self.cleaned_data.get("pay") if self.is_valid() else None
         return decimal
 
@@ -90,7 +92,9 @@ LARGEST = 2**31 - 1
 
 
 class SaveForm(forms.Form):
-    """A sheet as a page sends it; with script the whole form travels as one text.
+    """A sheet as a page sends it.
+
+    With JavaScript, the whole form travels as one text.
 
     The text is what the fields of the form are when it is sent without script, so both are read
     by the same code: a kind's ``read`` gives the content and what is wrong with it.
@@ -115,21 +119,21 @@ class SaveForm(forms.Form):
         self.content = self.read(self.fields_of(data), sheet)
 
     def fields_of(self, data: QueryDict) -> QueryDict:
-        """The fields of the form, out of the text if they travel as one."""
+        """Return the form's fields, decoded from the text if they travel as one."""
         return QueryDict(data.get("text", "")[: self.longest]) if "text" in data else data
 
     def read(self, data: QueryDict, sheet: Any) -> Any:
-        """The content of the fields; ``self.wrong`` takes what is wrong, by field."""
+        """Return the content of the fields; collect errors in ``self.wrong``, by field."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:
-        """What does not fit the sheet is refused, each with its place."""
+        """Reject values that do not fit the sheet, each with its position."""
         for text in self.wrong.values():
             self.add_error(None, text)
         return super().clean()
 
     def sent(self) -> DraftSubmission:
-        """The cleaned fields as the engine takes them."""
+        """Return the cleaned fields as a draft submission."""
         data = self.cleaned_data
         return DraftSubmission(
             content=self.content,
@@ -149,7 +153,7 @@ Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 
 
 def skip_share_field() -> forms.FloatField:
-    """How much people of a crowd may skip, for plans of kinds with something to skip."""
+    """Return the field for the maximum share of skipped items, for kinds that allow skips."""
     return forms.FloatField(
         label=lazy("Maximum share of skipped items"),
         required=False,
@@ -165,7 +169,9 @@ def skip_share_field() -> forms.FloatField:
 
 
 class RoundPlanForm(forms.Form):
-    """A draft round; a kind adds what its items are drawn by, and ``plan()``.
+    """A form for a draft round.
+
+    A kind adds the fields that select its items, and ``plan()``.
 
     ``planned`` stores a plan and draws its items. A field is kept in the round's column of that
     name, if there is one, else in its recipe.
@@ -224,31 +230,31 @@ class RoundPlanForm(forms.Form):
         self.order_fields(["name", *own, *common])
 
     def keep_correctable(self) -> None:
-        """Ask for nothing but what can change while people work."""
+        """Keep only the fields that can change while people work."""
         for name in set(self.fields) - set(self.correctable):
             del self.fields[name]
         self.advanced = ()
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """What a new plan begins with in this study, beside the fields' own initial values."""
+        """Return a new plan's initial values in this study, beyond those of the fields."""
         return {}
 
     @classmethod
     def begun(cls, study: Study) -> dict[str, Any]:
-        """What a new plan begins with."""
+        """Return the initial values of a new plan."""
         fields = cls.base_fields.items()
         initial = {name: field.initial for name, field in fields if field.initial is not None}
         return initial | cls.usual(study)
 
     @classmethod
     def column(cls, name: str) -> Any:
-        """The round's column of that name; None for what its recipe keeps."""
+        """Return the round's column of that name; None for a field stored in its recipe."""
         columns = cls.kind.Round._meta.concrete_fields
         return next((field for field in columns if field.name == name), None)
 
     def stored(self) -> dict[str, Any]:
-        """The plan of the round, rows by their ids; what is gone is left out."""
+        """Return the stored plan of the round, with rows by id, without deleted rows."""
         return {name: _offered(field, self._kept(name)) for name, field in self.fields.items()}
 
     def _kept(self, name: str) -> Any:
@@ -259,7 +265,7 @@ class RoundPlanForm(forms.Form):
 
     @property
     def sections(self) -> list[tuple[Any, list[list[forms.BoundField]]]]:
-        """The form as the page shows it, but for what is folded: legend, and rows of fields."""
+        """The form's sections without the folded ones: legend, and rows of fields."""
         named = {name for _legend, rows in self.groups for row in rows for name in row}
         rest = [(name,) for name in self.fields if name not in {*named, "name"}]
         blocks = []
@@ -271,21 +277,23 @@ class RoundPlanForm(forms.Form):
 
     @classmethod
     def next_name(cls, study: Study) -> str:
-        """A name that no round of the kind has yet, so that a new plan can stay as it is."""
+        """Return a name no round of the kind has yet, to preset in a new plan."""
         rounds = cls.kind.Round._default_manager.filter(study=study)
         names = set(rounds.values_list("name", flat=True))
         free = (_("Round %d") % number for number in range(1, len(names) + 2))
         return next(name for name in free if name not in names)
 
     def extent(self) -> Extent | None:
-        """How much work the plan makes, counted and not drawn; None while a field is wrong.
+        """Estimate the workload by counting, without drawing items.
+
+        Returns None while a field is invalid.
 
         A name that is missing or taken changes nothing about that.
         """
         return None if set(self.errors) - {"name"} else self.measure()
 
     def measure(self) -> Extent:
-        """As `extent`, of cleaned fields, in a few queries."""
+        """Estimate the workload of cleaned fields as `extent` does, in a few queries."""
         raise NotImplementedError
 
     @property
@@ -294,11 +302,11 @@ class RoundPlanForm(forms.Form):
         return False
 
     def plan(self) -> Any:
-        """What was chosen, as the kind's rounds are planned."""
+        """Return the chosen values as a plan of the kind."""
         raise NotImplementedError
 
     def clean_name(self) -> str:
-        """Keep names apart within the study."""
+        """Reject a name that another round of the study has."""
         name: str = self.cleaned_data["name"]
         others = self.kind.Round._default_manager.filter(study=self.study, name=name)
         if self.round is not None:
@@ -309,7 +317,7 @@ class RoundPlanForm(forms.Form):
 
 
 def _offered(field: forms.Field, value: Any) -> Any:
-    """What of a stored value can still be chosen."""
+    """Return the part of a stored value that can still be selected."""
     rows: Any = getattr(field, "queryset", None)
     if isinstance(field, forms.ModelMultipleChoiceField):
         there = rows.filter(public_id__in=value or ())
@@ -330,7 +338,7 @@ PARAMS = ("participant_param", "study_param", "session_param")
 
 
 class FaultForm(forms.Form):
-    """What went wrong."""
+    """A participant's fault report."""
 
     comment = forms.CharField(
         label=lazy("What does not work?"),
@@ -384,7 +392,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             self.fields[name].validators.append(_positive)
 
     def clean_required_items(self) -> int:
-        """No more than the round has for one person, who could never finish otherwise."""
+        """Reject a number above the items one person can get, because nobody could finish it."""
         wanted: int = self.cleaned_data["required_items"]
         if not self.most_items:
             raise forms.ValidationError(
@@ -400,7 +408,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         return wanted
 
     def clean(self) -> dict[str, Any]:
-        """One code per outcome, one name per parameter."""
+        """Reject duplicate codes and duplicate parameter names."""
         data = super().clean() or {}
         names = (*CODES, "skips_code", "stopped_code")
         codes = [data.get(name) for name in names if data.get(name)]
@@ -412,14 +420,14 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         return data
 
     def link_fields(self) -> dict[str, Any]:
-        """The cleaned values as fields of a link."""
+        """Return the cleaned values as fields of a link."""
         fields = dict(self.cleaned_data)
         fields["expires_at"] = timezone.now() + timedelta(days=fields.pop("days"))
         return fields
 
 
 def usual_items(most_items: int) -> int:
-    """How many items a link asks for where nothing else is said."""
+    """Return the default number of items a link requires."""
     usual: int = ParticipantLink._meta.get_field("required_items").default
     return min(usual, most_items) or usual
 

@@ -21,7 +21,7 @@ from .models import Round
 
 
 class RoundNotReady(Exception):
-    """The round cannot do that now; the message says why."""
+    """The round cannot do this now; the message says why."""
 
 
 class SheetNotValid(Exception):
@@ -34,7 +34,7 @@ class SheetNotValid(Exception):
 
 @dataclass(frozen=True)
 class Audit:
-    """The words that a study's history uses for acts on rounds and people of the kind."""
+    """The verbs a study's history uses for events of a kind's rounds and raters."""
 
     round: str
     person: str
@@ -44,13 +44,13 @@ class Audit:
     noun: str = ""
 
     def of_round(self, act: str) -> str:
-        """The verb of an act on a round."""
+        """Return the verb for an action on a round."""
         return f"{self.noun or self.round}_{act}"
 
 
 @dataclass(frozen=True)
 class Card:
-    """Words of a round on a person's first page."""
+    """The text of a round's card on a person's home page."""
 
     text: str
     button: str
@@ -62,7 +62,7 @@ SHEETS, NEW_ROUND = _("Sheets"), _("New round")
 
 @dataclass(frozen=True)
 class Words:
-    """What the pages that kinds share call things; each may be translated lazily."""
+    """A kind's words on shared pages; each may be translated lazily."""
 
     rounds: str | Promise
     # One sentence: what people do in such a round.
@@ -76,7 +76,7 @@ class Words:
 
 
 class TaskKind:
-    """One kind of work for people: what the engine asks whoever serves it, and how.
+    """One kind of human work: the contract between the engine and the kind.
 
     Its children are the policies of serving: sheets come one by one or lie on desks
     (`cqa_site.rounds.lifecycle`), labels come in blocks (`annotation.labelling.actions.blocks`).
@@ -119,116 +119,116 @@ class TaskKind:
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """What can be done with a round, as its addresses name it."""
+        """The possible actions on a round, as its addresses name them."""
         return ("open", "pause", "close", "reopen") if self.pauses else ("open", "close", "reopen")
 
     @property
     def rounds_page(self) -> str:
-        """The name of the address of its list of rounds."""
+        """The name of the address of the kind's list of rounds."""
         return f"{self.audit.round}s"
 
     @property
     def answer_pages(self) -> tuple[str, ...]:
-        """Names of the addresses to which people send their work."""
+        """Names of the addresses that receive people's work."""
         return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
     def own(self, round_: models.Round) -> Any:
-        """The round as a row of the kind; no query where that was read with it."""
+        """Return the round as a row of the kind; no query if it was loaded together with it."""
         return getattr(round_, self.row) if type(round_) is models.Round else round_
 
     @property
     def row(self) -> str:
-        """What a round calls its row in the kind's own table."""
+        """The attribute of a round that holds its row in the kind's own table."""
         return str(self.Round._meta.model_name)
 
     def count_own(self, rounds: Iterable[models.Round], user: User) -> dict[int, int]:
-        """How much somebody has done, by round; of assigned work, what they have still to do."""
+        """Count a person's finished work by round; for assigned work, the remaining work."""
         raise NotImplementedError
 
     def most_items(self, round_: models.Round) -> int:
-        """How many items one person can be served at most."""
+        """Return the maximum number of items for one person."""
         raise NotImplementedError
 
     def why_none(self, round_: models.Round, rater: Rater) -> str:
-        """Serve, and say why nothing waits for the rater; empty while something does.
+        """Serve, and return why the rater has no work; empty if there is some.
 
         ``stopped`` and ``not_qualified`` screen somebody of a crowd out.
         """
         raise NotImplementedError
 
     def is_done_by(self, round_: models.Round, place: models.Place) -> bool:
-        """Whether nothing is left at present for somebody who began; serves nothing."""
+        """Whether a rater who has begun has nothing left at present; serves nothing."""
         raise NotImplementedError
 
     def leave_out(self, place: models.Place) -> int:
-        """Open to others what somebody excluded held; return how many slots that were."""
+        """Reopen the slots an excluded rater held; return their number."""
         raise NotImplementedError
 
     def count_again(self, place: models.Place) -> int:
-        """Let work count again where nobody filled its slot meanwhile; return how much did."""
+        """Count work again if nobody filled its slot meanwhile; return the number of sheets."""
         raise NotImplementedError
 
     def count_free(self, round_: models.Round) -> int:
-        """How many items are there at this moment for somebody who comes new."""
+        """Count the items available now to a new participant."""
         raise NotImplementedError
 
     def paces(self, round_: models.Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
-        """Rater, how much they did, skipped of it, and mean seconds; ``where`` chooses raters."""
+        """Yield rater, items done, items skipped and mean seconds; ``where`` selects raters."""
         raise NotImplementedError
 
     def stop(self, place: models.Place, *, withdraws: bool) -> None:
-        """Give back what somebody holds who stops, and make void what they withdraw."""
+        """Release the slots of a person who stops, and void the work they withdraw."""
         raise NotImplementedError
 
     def counts(self) -> dict[str, Any]:
-        """Columns of rounds that say how far each is: ``size``, ``wanted`` and ``done``."""
+        """Return the progress columns of rounds: ``size``, ``wanted`` and ``done``."""
         raise NotImplementedError
 
     def make_slots(self, round_: Any) -> None:
-        """Make what is served when a draft opens; raises RoundNotReady if it cannot open."""
+        """Create the slots when a draft opens; raises RoundNotReady if it cannot open."""
         raise NotImplementedError
 
     def check_removal(self, round_: Any) -> None:
-        """Raise RoundNotReady if a draft cannot be removed."""
+        """Raise RoundNotReady if a draft cannot be deleted."""
 
     def check_reopening(self, round_: Any) -> None:
-        """Raise RoundNotReady if a closed round cannot be opened again."""
+        """Raise RoundNotReady if a closed round cannot be reopened."""
 
     def check_correction(self, round_: Any, after: dict[str, Any]) -> None:
-        """Raise RoundNotReady if a round that runs cannot take a value."""
+        """Raise RoundNotReady if a running round cannot take a value."""
 
     def corrected(self, round_: Any, before: dict[str, Any]) -> None:
-        """What follows from other values in a round that runs, in the same transaction."""
+        """Apply the consequences of changed values in a running round, in the same transaction."""
 
     def closed(self, round_: Any, actor: User) -> None:
-        """What follows from closing a round, in the same transaction."""
+        """Apply the consequences of closing a round, in the same transaction."""
 
     def card(self, done: int) -> Card:
-        """What a person's first page says about an open round.
+        """Return the card of an open round on a person's home page.
 
         ``done`` counts what they did; of assigned work, what they have still to do.
         """
         raise NotImplementedError
 
     def asks(self, items: int) -> str:
-        """What is asked of people of a crowd, before they begin."""
+        """Describe the work to crowd participants before they begin."""
         raise NotImplementedError
 
     def counted(self) -> str:
-        """What counts towards the number that a crowd link asks for."""
+        """Describe what counts towards the number of items a crowd link requires."""
         raise NotImplementedError
 
     def check_work(self) -> Iterable[str]:
-        """A sentence for every row of served work that contradicts another; the policy's own."""
+        """Yield a sentence for each inconsistent row of served work, as the policy checks it."""
         return ()
 
     def check(self) -> Iterable[str]:
-        """A sentence for every other stored row that contradicts itself."""
+        """Yield a sentence for each other stored row that is inconsistent."""
         return ()
 
 
 class SheetKind(TaskKind):
-    """A kind whose work are sheets: what it says of them, however they are served.
+    """A kind whose work consists of sheets, however they are served.
 
     ``Content`` is a frozen dataclass of what stands on a form; as a dictionary it is the JSON of
     drafts, kept drafts and events.
@@ -251,46 +251,46 @@ class SheetKind(TaskKind):
     figures: ClassVar[dict[str, Any]] = {}
 
     def sheets(self, *around: str) -> QuerySet[Any]:
-        """Sheets, each with what it is about, and with what is around it."""
+        """Return sheets with their subject and these related rows."""
         around = around or ("round__study", "rater", "slot")
         return self.Sheet._default_manager.select_related(*around, *self.needed)
 
     def begin(self, round_: Any, item: Any, rater: Rater) -> dict[str, Any]:
-        """Fields of a new sheet beyond those that every sheet has."""
+        """Return the fields of a new sheet beyond the common ones."""
         return {}
 
     def submitted(self, sheet: Any) -> Any:
-        """The content that was submitted last, empty before that."""
+        """Return the content submitted last; empty before the first submission."""
         raise NotImplementedError
 
     def problem(self, sheet: Any, content: Any) -> SheetNotValid | None:
-        """Why the content cannot be submitted; None where it can."""
+        """Return why the content cannot be submitted; None if it can."""
         raise NotImplementedError
 
     def settle(self, sheet: Any, content: Any) -> None:
-        """Set what the sheet keeps of a submitted content; the engine saves it."""
+        """Set the sheet's fields from submitted content; the engine saves it."""
         raise NotImplementedError
 
     def mark(self, sheet: Any, key: Any) -> tuple[int, int]:
-        """How many parts of a known answer were met, of how many."""
+        """Return the number of matched parts of a known answer and of all its parts."""
         raise NotImplementedError
 
     def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
-        """How many sheets each item asks for, when the round opens."""
+        """Return the number of sheets each item needs when the round opens."""
         raise NotImplementedError
 
     def check_opening(self, round_: Any) -> None:
         """Raise RoundNotReady if the round cannot open."""
 
     def keep_earlier(self, sheet: Any, sent: Any) -> None:
-        """Keep the draft that what was sent is about to replace, where that is worth keeping."""
+        """Keep the draft that a submission is about to replace, if it is worth keeping."""
 
     def event_fields(self, sheet: Any, content: Any) -> dict[str, Any]:
-        """Fields of a submission beyond those that every submission has."""
+        """Return the fields of a submission beyond the common ones."""
         return {}
 
     def content_of(self, sheet: Any) -> Any:
-        """What stands on the form of a sheet: the draft, or what was submitted."""
+        """Return the content of a sheet's form: the draft, or the submitted content."""
         return self.submitted(sheet) if sheet.draft is None else self.Content(**sheet.draft)
 
 
@@ -298,22 +298,22 @@ _KINDS: dict[Hashable, TaskKind] = {}
 
 
 def register(kind: TaskKind) -> None:
-    """Make a kind known; called once from an app's ``ready()``."""
+    """Register a kind; called once from an app's ``ready()``."""
     _KINDS[kind.name] = kind
 
 
 def kinds() -> list[TaskKind]:
-    """All kinds, in the order in which their apps came."""
+    """Return all kinds, in the order their apps registered them."""
     return list(_KINDS.values())
 
 
 def kind_of(row: Any) -> TaskKind:
-    """The kind of a round or sheet; of a round read as a plain `Round`, too."""
+    """Return the kind of a round or sheet, also of a round loaded as a plain `Round`."""
     return _KINDS[row.kind_name or row.kind]
 
 
 def sheet_kind_of(row: Any) -> SheetKind:
-    """The kind of a round of sheets, or of a sheet."""
+    """Return the kind of a round of sheets, or of a sheet."""
     kind = kind_of(row)
     assert isinstance(kind, SheetKind)  # noqa: S101
     return kind
@@ -331,7 +331,7 @@ ROUNDS = Finder(
 
 
 def round_entries() -> Iterator[MenuEntry]:
-    """The list of a kind's rounds, and the page of results, where it has one."""
+    """Yield the menu entries of each kind: its rounds, and its results if it has such a page."""
     for kind in kinds():
         page, words = kind.rounds_page, kind.words
         yield MenuEntry(

@@ -29,7 +29,7 @@ CORRECTABLE = (Round.State.OPEN, Round.State.PAUSED, Round.State.CLOSED)
 
 @transaction.atomic
 def open_round(*, round_: Round, actor: User) -> None:
-    """Make the slots and start serving, or go on after a pause; raises RoundNotReady."""
+    """Create the slots and start serving, or continue after a pause; raises RoundNotReady."""
     stored = locked_round(round_, Round.State.DRAFT, Round.State.PAUSED)
     if stored.state == Round.State.DRAFT:
         kind_of(stored).make_slots(stored)
@@ -39,7 +39,7 @@ def open_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def pause_round(*, round_: Round, actor: User) -> None:
-    """Stop serving for a while; raises RoundNotReady for kinds that do not pause."""
+    """Pause serving; raises RoundNotReady for kinds that cannot pause."""
     stored = locked_round(round_, Round.State.OPEN)
     if not kind_of(stored).pauses:
         raise RoundNotReady(
@@ -50,7 +50,7 @@ def pause_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def close_round(*, round_: Round, actor: User) -> None:
-    """Stop serving; what was submitted counts, drafts stay where they are."""
+    """Stop serving. Submitted work counts, and drafts stay."""
     stored = locked_round(round_, Round.State.OPEN, Round.State.PAUSED)
     stored.closed_at = timezone.now()
     _move(stored, Round.State.CLOSED, actor)
@@ -62,7 +62,7 @@ def close_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def reopen_round(*, round_: Round, actor: User) -> None:
-    """Let people go on; raises RoundNotReady for a round that its kind does not open again."""
+    """Reopen a closed round; raises RoundNotReady if its kind does not allow it."""
     stored = locked_round(round_, Round.State.CLOSED)
     kind_of(stored).check_reopening(stored)
     stored.closed_at = None
@@ -71,7 +71,7 @@ def reopen_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool:
-    """Store other values of a round's columns, False if none is; the study's history keeps both.
+    """Change a round's columns and record old and new values; return False if nothing changed.
 
     Raises RoundNotReady for a draft, and where the kind does not take a value.
     """
@@ -100,7 +100,7 @@ def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool
 
 @transaction.atomic
 def delete_round(*, round_: Round, actor: User) -> None:
-    """Remove a draft; nobody has worked on it yet. Raises RoundNotReady."""
+    """Delete a draft round, on which nobody has worked; raises RoundNotReady."""
     stored = locked_round(round_, Round.State.DRAFT)
     kind_of(stored).check_removal(stored)
     verb = kind_of(stored).audit.of_round("deleted")
@@ -109,7 +109,7 @@ def delete_round(*, round_: Round, actor: User) -> None:
 
 
 def locked_round(round_: Round, *states: str) -> Any:
-    """The round as stored, in one of the states until this transaction ends.
+    """Return the stored round, locked in one of these states until the transaction ends.
 
     Raises RoundNotReady.
     """
@@ -142,7 +142,7 @@ FETCH = 1_000
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every broken invariant of every kind; nothing when all is well."""
+    """Yield every broken invariant of every kind; nothing if all hold."""
     for kind in kinds():
         yield from kind.check_work()
         yield from kind.check()
@@ -150,7 +150,7 @@ def find_violations() -> Iterator[str]:
 
 
 def sheet_violations(kind: SheetKind) -> Iterator[str]:
-    """What sheets, slots and submissions of a kind say against each other."""
+    """Yield contradictions between a kind's sheets, slots and submissions."""
     yield from _slots_without_their_sheet(kind)
     yield from _sheets_without_their_slot(kind)
     yield from _sheets_unlike_their_history(kind)
@@ -200,14 +200,14 @@ def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:
 
 
 def _unlike(kind: SheetKind, sheet: Any, content: dict[str, Any]) -> list[str]:
-    """Fields that would be others if the last submission were settled once more."""
+    """List the fields that would change if the last submission were settled again."""
     stored = {name: getattr(sheet, name) for name in kind.settled}
     kind.settle(sheet, kind.Content(**content))
     return [name for name, value in stored.items() if getattr(sheet, name) != value]
 
 
 def _read(content: Any) -> dict[str, Any]:
-    """A subquery of a JSON column comes as text on SQLite."""
+    """Decode the JSON column of a subquery, which SQLite returns as text."""
     read: dict[str, Any] = json.loads(content) if isinstance(content, str) else content
     return read
 
@@ -218,13 +218,13 @@ def _read(content: Any) -> dict[str, Any]:
 
 
 class OneByOne(SheetKind):
-    """Each person's own random order, with blind repeats, after the examples."""
+    """Serving policy: each person's own random order, with blind repeats, after the examples."""
 
     # Which of somebody's own sheets the first page counts.
     own_count: ClassVar[Q] = SUBMITTED
 
     def make_slots(self, round_: Any) -> None:
-        """As many for each item as it asks for sheets."""
+        """Create one slot per sheet that each item needs."""
         items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
         wanted = self.slots(round_, items.order_by("position").values_list("pk", flat=True))
         if not wanted:
@@ -238,7 +238,7 @@ class OneByOne(SheetKind):
         self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
 
     def counts(self) -> dict[str, Any]:
-        """Items without examples, the sheets they ask for, and those that are submitted."""
+        """Count items without examples, the sheets they need, and the submitted ones."""
         slots = self.Slot._default_manager.filter(round=OuterRef("pk"))
         items = self.Item._default_manager.filter(round=OuterRef("pk"), key_points__isnull=True)
         return {
@@ -248,56 +248,59 @@ class OneByOne(SheetKind):
         }
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
-        """Sheets without examples, whether figures use them or not."""
+        """Count sheets without examples, whether figures use them or not."""
         own = self.Sheet._default_manager.filter(
             self.own_count, round__in=rounds, rater__user=user, is_example=False
         )
         return dict(own.order_by().values_list("round").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:
-        """Every item comes to a person once, blind repeats on top; nobody gets any of a draft."""
+        """Count the round's items, one sheet per person without blind repeats; 0 for a draft."""
         if round_.state == Round.State.DRAFT:
             return 0
         items = self.Item._default_manager.filter(round=round_.pk)
         return items.filter(key_points__isnull=True).count()
 
     def count_free(self, round_: Round) -> int:
-        """Items of which a slot is free; none of a round that is not open."""
+        """Count the items with a free slot; 0 if the round is not open."""
         slots = self.Slot._default_manager.filter(FREE, round=round_.pk)
         is_open = round_.state == Round.State.OPEN
         return slots.values("item").distinct().count() if is_open else 0
 
     def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
-        """Of submitted sheets, examples aside."""
+        """Compute paces from submitted sheets, without examples."""
         skipped = Value(0) if self.skipped is None else Count("pk", filter=self.skipped)
         own = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
         rows: Any = own.filter(**where).order_by().values_list("rater")
         yield from rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_seconds"))
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
-        """Begun sheets keep what stands on them; of submitted ones examples are void, too."""
+        """Release started sheets but keep their content.
+
+        Void submitted ones, examples included.
+        """
         sheets = self._sheets(place)
         free_slots(self, sheets if withdraws else sheets.filter(state=Sheet.State.OPEN))
         if withdraws:
             sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
-        """What serving says."""
+        """Return the reason the queue gives."""
         return next_sheet(round_=self.own(round_), rater=rater).reason
 
     def is_done_by(self, round_: Round, place: Place) -> bool:
-        """As the work page counts."""
+        """Whether nothing is left, counted as on the work page."""
         return not how_far(self.own(round_), place.rater).left
 
     def leave_out(self, place: Place) -> int:
-        """No item stays short of sheets."""
+        """Free the rater's slots, so that no item lacks sheets."""
         sheets = self._sheets(place)
         freed = free_slots(self, sheets)
         sheets.filter(state=Sheet.State.SUBMITTED, is_example=False).update(is_extra=True)
         return freed
 
     def count_again(self, place: Place) -> int:
-        """Blind repeats always count, others where they find a slot."""
+        """Count blind repeats again always, other sheets only if a slot is free."""
         sheets = self._sheets(place).filter(state=Sheet.State.SUBMITTED, is_extra=True)
         again: int = sheets.filter(replicate__gt=0, is_example=False).update(is_extra=False)
         firsts = sheets.filter(replicate=0, is_example=False)
@@ -311,23 +314,23 @@ class OneByOne(SheetKind):
         return self.Sheet._default_manager.filter(round=place.round_id, rater=place.rater_id)
 
     def asks(self, items: int) -> str:
-        """How many sheets, and what there is to do."""
+        """State the number of sheets and describe the work."""
         text = ngettext(
             "You will fill in %(items)s sheet.", "You will fill in %(items)s sheets.", items
         )
         return f"{text % {'items': items}} {self.card(0).text}"
 
     def counted(self) -> str:
-        """Sheets."""
+        """Say that submitted sheets count, blind repeats included, examples not."""
         return _("Submitted sheets, including blind repeats but not examples.")
 
     def check_work(self) -> Iterable[str]:
-        """Sheets, slots and submissions."""
+        """Yield contradictions between sheets, slots and submissions."""
         return sheet_violations(self)
 
 
 class Desk(OneByOne):
-    """Everybody's sheets are drawn with the round; each waits until its person submits it."""
+    """Serving policy: sheets are assigned when the round is drawn, and wait until submitted."""
 
     is_assigned = True
     own_count = TO_DO

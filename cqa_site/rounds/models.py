@@ -19,7 +19,9 @@ KNOWN_PLATFORMS = {"prolific": "https://app.prolific.com/submissions/complete?cc
 
 
 class ParticipantLink(models.Model):
-    """A link for a crowd platform; bearers become annotators of one study, for one round.
+    """A link for a crowd platform.
+
+    Its bearers become annotators of one study, for one round.
 
     The platform appends its own ids under the three parameter names. A
     completion code is kept per outcome and shown only when the server has
@@ -56,11 +58,11 @@ class ParticipantLink(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether new participants may still come in."""
+        """Whether new participants may still join."""
         return not self.closed_at and self.expires_at > timezone.now()
 
     def address_for(self, code: str = "") -> str:
-        """Where the platform takes a code, without one its first page; empty where unknown."""
+        """Return the platform's address for a code, or its first page; empty if unknown."""
         known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
         address = self.return_url or known
         if code or not address:
@@ -69,14 +71,14 @@ class ParticipantLink(models.Model):
 
 
 class Participant(models.Model):
-    """One person of a crowd platform, bound to one user of one study and to one browser.
+    """One person from a crowd platform, bound to one user, one study and one browser.
 
     ``browser_hash`` is the hash of what the browser keeps; empty after a release, when the next
     browser to come with the id gets the place. ``fault_report`` is what the person last wrote.
     """
 
     class Outcome(models.TextChoices):
-        """How a participation ended; each has its own completion code."""
+        """The outcome of a participation; each has its own completion code."""
 
         RUNNING = "running", _("Running")
         COMPLETED = "completed", _("Completed")
@@ -128,10 +130,10 @@ __all__ = [
 
 
 class Round(models.Model):
-    """Items given to people; a kind's own class adds how they are drawn and shown."""
+    """Items given to people. A kind's subclass adds how they are drawn and shown."""
 
     class State(models.TextChoices):
-        """draft → open ⇄ closed; labels pause in between."""
+        """States of a round: draft → open ⇄ closed. Labelling rounds can pause in between."""
 
         DRAFT = "draft", _("Draft")
         OPEN = "open", _("Open")
@@ -189,13 +191,13 @@ class Round(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """A round is of the kind of its class; read back as a plain round it stays so."""
+        """Store the kind of the round's class; a plain round keeps its stored kind."""
         self.kind = self.kind_name or self.kind
         super().save(*args, **kwargs)
 
 
 class Place(models.Model):
-    """How one rater stands in a round: qualified, excluded, and how much was served."""
+    """A rater's status in a round: qualified, excluded, and the number of sheets served."""
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="places", db_index=False)
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="places")
@@ -219,17 +221,19 @@ class Place(models.Model):
 
     @property
     def is_excluded(self) -> bool:
-        """Whether what the rater said is left out of every figure."""
+        """Whether every figure leaves out the rater's answers."""
         return self.excluded_at is not None
 
     @property
     def is_held_back(self) -> bool:
-        """Whether the rater cannot go on after the practice unless a researcher says so."""
+        """Whether the rater failed the practice and needs a researcher's decision to continue."""
         return self.score is not None and not self.is_passed
 
 
 class Item(models.Model):
-    """One thing of a round; with a known answer it is an example of the qualification.
+    """One item of a round.
+
+    An item with a known answer is an example of the qualification.
 
     A kind adds ``round`` and the thing itself, and says its name in `SheetKind.subject`.
     """
@@ -254,19 +258,19 @@ class Item(models.Model):
 
     @property
     def is_example(self) -> bool:
-        """Whether it belongs to the qualification."""
+        """Whether the item belongs to the qualification."""
         return self.key_points is not None
 
 
 class Slot(models.Model):
-    """One of the sheets that an item asks for; made when the round opens.
+    """One of the sheets an item needs, created when the round opens.
 
     The number of counted sheets cannot exceed the number of slots, because a counted sheet of a
     round holds exactly one. A kind adds ``round`` and ``item``.
     """
 
     class State(models.TextChoices):
-        """open → leased → done; a lease that ran out counts as open."""
+        """States of a slot: open → leased → done. An expired lease counts as open."""
 
         OPEN = "open", _("Open")
         LEASED = "leased", _("Leased")
@@ -290,14 +294,17 @@ class Slot(models.Model):
 
 
 class Sheet(models.Model):
-    """One rater's work on one item, or what a file or a machine said of the same thing.
+    """One rater's work on one item, or an answer from a file or a machine.
 
     A kind adds ``study``, ``rater``, ``round``, ``slot``, the thing itself, and what it keeps of
     a submitted sheet. What stands on the form and is not submitted is the draft alone.
     """
 
     class State(models.TextChoices):
-        """open → submitted; a machine's reply without a usable value is unscored."""
+        """States of a sheet: open → submitted.
+
+        A machine's reply without a usable value is unscored.
+        """
 
         OPEN = "open", _("Started")
         SUBMITTED = "submitted", _("Submitted")
@@ -343,7 +350,7 @@ class Sheet(models.Model):
 
     @property
     def is_counted(self) -> bool:
-        """As `COUNTED`, for one row."""
+        """Whether the row counts, as `COUNTED` does in a query."""
         return self.state == self.State.SUBMITTED and not (self.is_example or self.is_extra)
 
 
@@ -352,7 +359,9 @@ COUNTED = Q(state=Sheet.State.SUBMITTED, is_example=False, is_extra=False)
 
 
 class SheetEvent(models.Model):
-    """One submission; rows are only added, so a changed mind stays visible.
+    """One submission.
+
+    Rows are only added, so that changed answers stay visible.
 
     A kind adds ``sheet``.
     """
@@ -371,7 +380,7 @@ class SheetEvent(models.Model):
 
 
 class KeptDraft(models.Model):
-    """A draft that met a newer one: kept, because nothing anybody typed is lost.
+    """A draft that conflicted with a newer one, kept so that no typed text is lost.
 
     A kind adds ``sheet``.
     """

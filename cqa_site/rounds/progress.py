@@ -29,7 +29,7 @@ TO_DO = Q(state=Sheet.State.OPEN) | Q(draft__isnull=False)
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """What one person has done in a round; ``figures`` are the kind's own."""
+    """One person's work in a round; ``figures`` are the kind's own."""
 
     place: Place
     sheets: int
@@ -42,24 +42,24 @@ class RaterProgress:
 
     @property
     def rater(self) -> Rater:
-        """Whose row it is."""
+        """The rater of the row."""
         return self.place.rater
 
 
 def rounds_of(kind: TaskKind, study: Study) -> QuerySet[Any]:
-    """The study's rounds of a kind with ``size``, ``wanted`` and ``done``; one query."""
+    """Return the study's rounds of a kind with ``size``, ``wanted`` and ``done``; one query."""
     return kind.Round._default_manager.filter(study=study).annotate(**kind.counts())
 
 
 def seconds_each(kind: SheetKind, study: Study) -> float | None:
-    """How long a sheet of the kind took people of the study on average; None before one did."""
+    """Return people's mean seconds per sheet of the kind in the study, or None if unknown."""
     rows = kind.Sheet._default_manager.filter(COUNTED, study=study, active_seconds__gt=0)
     average: float | None = rows.aggregate(mean=Avg("active_seconds"))["mean"]
     return average
 
 
 def progress_of(round_: Round) -> list[RaterProgress]:
-    """One row a person, in the order in which they came: two queries however many sheets."""
+    """Return one row per person, in order of arrival, in two queries for any number of sheets."""
     kind = sheet_kind_of(round_)
     rows = (
         kind.Sheet._default_manager.filter(round=round_.pk)
@@ -81,7 +81,7 @@ def progress_of(round_: Round) -> list[RaterProgress]:
 
 
 def items_of(round_: Round) -> QuerySet[Any]:
-    """Items, examples too, with what they show and how many sheets each wants and has."""
+    """Return items, examples included, with their subjects and the sheets each wants and has."""
     kind = sheet_kind_of(round_)
     slots = kind.Slot._default_manager.filter(item=OuterRef("pk"))
     items = kind.Item._default_manager.filter(round=round_.pk)
@@ -93,7 +93,7 @@ def items_of(round_: Round) -> QuerySet[Any]:
 
 
 def count_of(rows: QuerySet[Any], by: str = "round") -> Coalesce:
-    """The number of rows as a column of its own, so that counts do not multiply each other."""
+    """Return the number of rows as a separate subquery, so that counts do not multiply."""
     counted = rows.order_by().values(by).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)
 
@@ -125,7 +125,7 @@ ENOUGH = 3
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """What is done and what can still come; ``seconds`` is how long one takes, where known."""
+    """Work done and work left; ``seconds`` is the time for one item, if known."""
 
     done: int
     left: int
@@ -133,30 +133,30 @@ class TaskProgress:
 
     @property
     def all(self) -> int:
-        """Done and to come."""
+        """Items done and left."""
         return self.done + self.left
 
     @property
     def minutes(self) -> int | None:
-        """About how long the rest takes; None where nothing is left or nobody can say."""
+        """Estimated minutes left; None if nothing is left or the pace is unknown."""
         if not self.left or self.seconds is None:
             return None
         return ceil(self.left * self.seconds / 60)
 
     @property
     def hours(self) -> int | None:
-        """As `minutes`, where these would be many."""
+        """Estimated hours left, if `minutes` exceeds 120; else None."""
         return round(self.minutes / 60) if self.minutes and self.minutes > 120 else None
 
     def at_most(self, wanted: int | None) -> "TaskProgress":
-        """No more than a crowd link asks for."""
+        """Limit the remaining items to those a crowd link requires."""
         if wanted is None:
             return self
         return TaskProgress(self.done, max(0, min(self.left, wanted - self.done)), self.seconds)
 
 
 def pace(own: Sequence[float], planned: float | None = None) -> float | None:
-    """Seconds for one: what is planned, and more and more somebody's own mean; else their median.
+    """Estimate seconds per item: planned, then increasingly the person's mean; else the median.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def pace(own: Sequence[float], planned: float | None = None) -> float | None:
 
 
 def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgress:
-    """How far somebody is in a round of sheets, of which a crowd link may ask for fewer."""
+    """Return a rater's progress in a round of sheets, which a crowd link may limit."""
     kind = sheet_kind_of(round_)
     own = kind.Sheet._default_manager.filter(round=round_.pk, rater=rater, is_example=False)
     own = own.annotate(is_changed=Q(draft__isnull=False))
@@ -205,7 +205,7 @@ HASTY_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Pace:
-    """What one person did; below ``mark`` seconds for an item it was very fast."""
+    """A person's pace. Less than ``mark`` seconds per item is very fast."""
 
     done: int = 0
     skipped: int = 0
@@ -215,17 +215,17 @@ class Pace:
 
     @property
     def skipped_share(self) -> float | None:
-        """Of what was done; None before anything was."""
+        """Share of skipped items among those done; None before the first."""
         return self.skipped / self.done if self.done else None
 
     @property
     def is_hasty(self) -> bool:
-        """Whether somebody can hardly have read what they answered."""
+        """Whether a person answered too fast to have read the items."""
         return self.seconds is not None and self.mark is not None and self.seconds < self.mark
 
 
 def paces_of(round_: Any, **where: Any) -> dict[int, Pace]:
-    """The pace of each rater who did something, of those that ``where`` chooses: one query."""
+    """Return the pace of each rater with work, among those ``where`` selects, in one query."""
     kind = kind_of(round_)
     rows = list(kind.paces(round_, **where))
     usual = getattr(kind.own(round_), "expected_seconds", None)
@@ -240,18 +240,18 @@ def paces_of(round_: Any, **where: Any) -> dict[int, Pace]:
 
 
 def skips_allowed(round_: Any, items: int) -> float:
-    """How many of so many items somebody may skip; without a limit infinitely many."""
+    """Return the number of items a person may skip out of these; infinite without a limit."""
     share = round_.skip_share
     return float("inf") if share is None else max(1, floor(round(share * items, 9)))
 
 
 def skips_paid(round_: Any, items: int) -> float:
-    """How many of so many a crowd link takes for work: who skips everything did nothing."""
+    """Return the number of skips a crowd link accepts, which is never all of the items."""
     return min(skips_allowed(round_, items), items - 1)
 
 
 def skipped_by(round_: Any, user: User) -> int:
-    """How many items somebody skipped."""
+    """Count the items a person skipped."""
     return sum(
         skipped
         for _rater, _done, skipped, _time in kind_of(round_).paces(round_, rater__user=user)
@@ -268,7 +268,7 @@ LOOKED_AT = 10
 
 @dataclass(frozen=True, slots=True)
 class TaskCard:
-    """One card on a person's first page.
+    """One card on a person's home page.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ class TaskCard:
 
 
 def waiting_for(membership: Membership) -> list[TaskCard]:
-    """One card for every open round; for people of a crowd link that of the link alone.
+    """Return a card for every open round; crowd participants get only their link's round.
 
     Two queries, and one more for every kind that has an open round; a few for each of the first
     rounds that the person began. A round whose sheets are assigned waits only for those who have
@@ -350,7 +350,7 @@ def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
 
 
 def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
-    """Rounds in which nothing is left for somebody who began, among the first ones."""
+    """Return which of the first begun rounds have nothing left for the rater."""
     free = [round_ for round_ in begun if not kind_of(round_).is_assigned][:LOOKED_AT]
     return {round_.pk for round_ in free if kind_of(round_).is_done_by(round_, places[round_.pk])}
 
@@ -383,7 +383,7 @@ def _card(
 
 
 def _ended(round_: Round, participant: Participant) -> TaskCard:
-    """A round in which nothing more can come to somebody who came by a crowd link."""
+    """Return the card of a crowd participant's round that has nothing left for them."""
     text = _("Every answer is saved. You have nothing left to do.")
     if participant.outcome == Participant.Outcome.WITHDRAWN:
         text = _("You withdrew your answers. You have nothing left to do.")
@@ -396,6 +396,6 @@ def _ended(round_: Round, participant: Participant) -> TaskCard:
 
 
 def _is_over(participant: Participant, done: int) -> bool:
-    """Whether nothing more is asked of somebody who came by a crowd link."""
+    """Whether a crowd participant has nothing more to do."""
     is_running = participant.outcome == Participant.Outcome.RUNNING
     return not is_running or done >= participant.link.required_items

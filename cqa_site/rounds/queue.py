@@ -33,7 +33,7 @@ FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
 
 
 def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
-    """Items without a known answer whose thing is not among those."""
+    """Return the items without a known answer whose subjects are not among these."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
     # A list, not a subquery: a planner that does not know fresh tables would join row by row.
@@ -42,13 +42,13 @@ def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
 
 
 def with_free_slot(round_: Any, items: QuerySet[Any]) -> QuerySet[Any]:
-    """Those of a round's items of which a slot is free."""
+    """Return those of a round's items that have a free slot."""
     slots = sheet_kind_of(round_).Slot._default_manager
     return items.filter(Exists(slots.filter(FREE, item=OuterRef("pk"))))
 
 
 def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
-    """Reserve one of an item's slots that is free; None where others hold all of them.
+    """Reserve a free slot of an item, or return None if other raters hold all of them.
 
     Every lock is taken with SKIP LOCKED, so takers and saves can never wait in a circle.
     """
@@ -63,7 +63,7 @@ def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
 
 
 def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
-    """A slot whose lease ran out, locked and taken from its sheet.
+    """Lock a slot whose lease expired, and take it from its sheet.
 
     Saving locks a sheet and then its slot, so holders are locked first here, too.
     """
@@ -83,7 +83,7 @@ def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
 
 
 def renew(sheet: Any) -> None:
-    """Prolong the reservation of a sheet that is being worked on."""
+    """Extend the reservation of a sheet in progress."""
     if sheet.slot_id is None:
         return
     slots = sheet_kind_of(sheet).Slot._default_manager.filter(pk=sheet.slot_id, state=LEASED)
@@ -91,7 +91,7 @@ def renew(sheet: Any) -> None:
 
 
 def hold_slot(sheet: Any) -> None:
-    """A counted sheet holds a slot; a late one whose slot went to somebody else is an extra."""
+    """Give a counted sheet a slot; a late sheet whose slot was taken becomes an extra."""
     kind = sheet_kind_of(sheet)
     if sheet.slot is None:
         thing = getattr(sheet, f"{kind.subject}_id")
@@ -105,7 +105,7 @@ def hold_slot(sheet: Any) -> None:
 
 
 def free_slots(kind: Any, holders: Any) -> int:
-    """Open the slots of sheets to others, the sheets keep everything else; return how many."""
+    """Free the slots of sheets for other raters, keep the sheets, and return their number."""
     # Sheets are locked before slots, as everywhere; nobody takes one of these meanwhile.
     held = holders.filter(slot__isnull=False)
     locked = held.select_for_update(of=("self",)).order_by("pk")
@@ -127,14 +127,14 @@ TRIES = 5
 
 @dataclass(frozen=True)
 class SheetWork:
-    """The sheet to fill in now, or why there is none."""
+    """The sheet to fill in now, or the reason for none."""
 
     sheet: Any | None
     reason: str = ""
 
 
 def place_for(*, round_: Round, rater: Rater) -> Place:
-    """The rater's place in the round, made at the first visit."""
+    """Return the rater's enrolment in the round, created at the first visit."""
     place, _created = Place.objects.get_or_create(round_id=round_.pk, rater=rater)
     # As given: of the kind's own class, where a plain round would be read.
     place.round, place.rater = round_, rater
@@ -142,14 +142,14 @@ def place_for(*, round_: Round, rater: Rater) -> Place:
 
 
 def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
-    """The rater's sheets of a round in the order in which they came."""
+    """Return the rater's sheets of a round in the order they were served."""
     rows = sheet_kind_of(round_).sheets().filter(round=round_.pk, rater=rater)
     return rows.order_by("place")
 
 
 @transaction.atomic
 def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
-    """Return the sheet that waits for the rater, beginning a new one where none does.
+    """Return the rater's next sheet, starting a new one if none is open.
 
     Reasons for none: ``not_open``, ``stopped``, ``not_qualified``, ``held`` (others hold the last
     items), ``finished``.
@@ -177,7 +177,10 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
 
 
 def _locked_place(round_: Any, rater: Rater) -> Place:
-    """The rater's place; of two tabs the second waits here, and finds the first one's sheet."""
+    """Lock the rater's enrolment.
+
+    The second of two tabs waits here and gets the first one's sheet.
+    """
     places = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
     place = places.first() or places.get(pk=place_for(round_=round_, rater=rater).pk)
     place.rater = rater
@@ -186,7 +189,7 @@ def _locked_place(round_: Any, rater: Rater) -> Place:
 
 @dataclass(frozen=True)
 class _SheetServer:
-    """One answer to "what next" for one rater, whose place is locked."""
+    """The choice of one rater's next sheet, with their enrolment locked."""
 
     kind: SheetKind
     round_: Any
@@ -200,7 +203,7 @@ class _SheetServer:
         return self.kind.Item._default_manager.filter(round=self.round_)
 
     def waiting(self) -> Any | None:
-        """The sheet that was begun and waits, reserved anew."""
+        """Return the open sheet, if any, with its reservation renewed."""
         begun = [pk for pk, *_about, state in self._had if state == Sheet.State.OPEN]
         if not begun:
             return None
@@ -211,18 +214,21 @@ class _SheetServer:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the rater has had anything but examples."""
+        """Whether the rater has had sheets other than examples."""
         return bool(self._done)
 
     def next_example(self) -> Any | None:
-        """The next example, after the last a seen one; None in a round without examples."""
+        """Return the next example, or a seen one after the last.
+
+        None in a round without examples.
+        """
         examples = self.items().filter(key_points__isnull=False)
         mine = self.own().filter(**{self.kind.subject: OuterRef(self.kind.subject)})
         seen = examples.annotate(is_seen=Exists(mine.filter(is_example=True)))
         return seen.order_by("is_seen", "position").first()
 
     def ordinary(self) -> SheetWork:
-        """A repeat if one is due, else the next item of the rater's own order."""
+        """Return a repeat if one is due, else the next item in the rater's own order."""
         sheet = self._repeat() or self._first() or self._repeat(is_last=True)
         if sheet is not None:
             return SheetWork(sheet)
@@ -231,11 +237,11 @@ class _SheetServer:
         return SheetWork(None, "held" if is_held else "finished")
 
     def _unseen(self) -> QuerySet[Any]:
-        """Items of which the rater has had no sheet."""
+        """Return the items for which the rater has had no sheet."""
         return unseen_items(self.round_, [thing for thing, again in self._done if again == 0])
 
     def _first(self) -> Any | None:
-        """A sheet for the next item of which a slot is free."""
+        """Return a sheet for the next item with a free slot."""
         # A random order of the rater's own, in which what is gone moves nothing that is left. The
         # database shuffles: it takes milliseconds where reading and hashing here took a tenth of a
         # second for 3,000 items.
@@ -251,7 +257,7 @@ class _SheetServer:
 
     @cached_property
     def _done(self) -> list[tuple[int, int]]:
-        """Thing and number of repetition of the rater's sheets, in their order."""
+        """Subject and repetition number of the rater's sheets, in order."""
         return [
             (thing, again) for _pk, thing, again, is_example, _state in self._had if not is_example
         ]
@@ -262,7 +268,7 @@ class _SheetServer:
         return list(self.own().order_by("place").values_list(*columns))
 
     def _repeat(self, *, is_last: bool = False) -> Any | None:
-        """A sheet for an item that comes again, if one is due."""
+        """Return a sheet for a repeated item, if one is due."""
         share = self.round_.repeat_share
         if not share:
             return None

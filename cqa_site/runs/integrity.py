@@ -1,4 +1,4 @@
-"""Invariants of the ledger and of kinds with one row a call."""
+"""Invariants of the ledger, and of kinds with one row per call."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ OPEN = Attempt.Outcome.OPEN
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every broken invariant; nothing when all is well."""
+    """Yield every broken invariant; nothing if all hold."""
     yield from _attempts_unlike_leases()
     yield from _calls_without_their_attempt()
     yield from _calls_of_ended_runs()
@@ -28,7 +28,7 @@ def find_violations() -> Iterator[str]:
 
 
 def _attempts_unlike_leases() -> Iterator[str]:
-    """One open attempt for each leased call, under its fence; none otherwise."""
+    """Check that each leased call has one open attempt under its fence, and other calls none."""
     leased = Call.objects.filter(state=Call.State.LEASED).annotate(
         n=Count("attempts", filter=Q(attempts__outcome=OPEN, attempts__fence=F("fence")))
     )
@@ -42,7 +42,7 @@ def _attempts_unlike_leases() -> Iterator[str]:
 
 
 def _calls_without_their_attempt() -> Iterator[str]:
-    """A call's reply is that of the attempt with its fence, and there is one such attempt."""
+    """Check that each answered call has one attempt with its fence, and that attempt's reply."""
     answered = (Attempt.Outcome.REPLIED, Attempt.Outcome.REUSED)
     calls = Call.objects.filter(state__in=(Call.State.DONE, Call.State.REPLIED)).annotate(
         n=Count(
@@ -74,7 +74,7 @@ def _wrong_counts() -> Iterator[str]:
 
 
 def _money() -> Iterator[str]:
-    """What budgets say is what attempts add up to; nothing passed a cap by more than one batch."""
+    """Check that budgets equal sum of their attempts, and exceed a cap by at most one batch."""
     for budget in Budget.objects.filter(is_study_wide=False).annotate(
         cost=_sum("cost_micro"), reserved=_sum("reserve_micro", outcome=OPEN)
     ):
@@ -105,7 +105,7 @@ ENDED = (Call.State.DONE, Call.State.UNSCORED)
 
 
 def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
-    """Every ended call has its one row, under its own fence.
+    """Check that every ended call has exactly one row, under its own fence.
 
     ``fences`` is call → fence of all rows, ``name`` what a row is called. A call that is open
     again, or was cancelled then, keeps what it had before.
@@ -128,7 +128,7 @@ def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
 def check_rows(
     run: Run, rows: QuerySet[Any], name: str, is_as_said: Callable[[Any, Call], bool]
 ) -> list[str]:
-    """The same, and every row is as its call's reply says."""
+    """Check rows as `check_places` does, and that every row matches its call's reply."""
     problems = check_places(run, dict(rows.values_list("call", "fence")), name)
     ended = rows.filter(call__state__in=ENDED).select_related("call__reply").order_by("pk")
     return problems + [

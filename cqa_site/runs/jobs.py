@@ -38,7 +38,7 @@ _quiet = {"until": 0.0}
 
 
 def ring() -> None:
-    """Wake a worker; a broker that does not answer costs only the time until one looks itself."""
+    """Wake a worker. If the broker does not answer, a worker finds the work at its next sweep."""
     if settings.JOBS_INLINE:
         for work in INLINE:
             work()
@@ -53,7 +53,7 @@ def ring() -> None:
 
 
 def send() -> None:
-    """One message; it says nothing, and after a minute nobody needs it."""
+    """Send an empty wake-up message that expires after a minute."""
     current_app.send_task(WAKE, expires=60, ignore_result=True, retry=False)
 
 
@@ -84,15 +84,15 @@ WEIGHTS: dict[str, int] = {}
 
 
 class JobRefused(Exception):
-    """The work cannot be done; the message is shown to the person who asked."""
+    """The job cannot be done; the message is shown to the person who requested it."""
 
 
 class NotYet(Exception):
-    """The job waits for something that comes by itself; the message is its note meanwhile."""
+    """The job waits for something that happens by itself; the message becomes its note."""
 
 
 class StaleWorker(Exception):
-    """Somebody else holds the job now; nothing this worker does may count."""
+    """Another worker holds the job now, so this worker's results must not count."""
 
 
 def handles(
@@ -126,7 +126,7 @@ def handles(
 
 
 def wait_for(part: packages.PackagePart) -> None:
-    """Raise NotYet while packages are being fetched; for the beginning of a handler."""
+    """Raise NotYet while packages are being downloaded; call it first in a handler."""
     state = packages.state(part)
     if state.is_fetching:
         raise NotYet(str(state))
@@ -135,7 +135,7 @@ def wait_for(part: packages.PackagePart) -> None:
 def enqueue(
     *, study: Study | None, kind: str, key: str, actor: User | None = None, **payload: Any
 ) -> Job:
-    """Ask for work, or return the active job with the same key; rings after the commit.
+    """Queue a job, or return the active one with the same key; wakes a worker after the commit.
 
     Without a study it is work of the whole site.
     """
@@ -164,7 +164,7 @@ def enqueue(
 
 
 class JobContext:
-    """What a handler gets: the job, its payload, and a way to report progress."""
+    """A handler's argument: the job, its payload, and a way to report progress."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -173,7 +173,7 @@ class JobContext:
 
     @property
     def study(self) -> Study:
-        """The study that the work is for; work of the whole site never asks."""
+        """The study of the job; raises LookupError for a job of the whole site."""
         if self.job.study is None:
             raise LookupError(f"Job {self.job.public_id} is of no study.")
         return self.job.study
@@ -204,7 +204,7 @@ class JobContext:
 
 
 def claim() -> Job | None:
-    """Take a job whose worker died, or else the first due one; None when there is nothing."""
+    """Claim a job whose worker died, or else the first due one; None if nothing is due."""
     with transaction.atomic():
         rows = Job.objects.order_by("position", "id").select_for_update(skip_locked=True)
         job = rows.filter(_is_lost(), state="leased").first() or _first_due(rows)
@@ -239,7 +239,7 @@ def _is_lost() -> models.Q:
 
 
 def _first_due(rows: models.QuerySet[Job]) -> Job | None:
-    """The next waiting job; written so that the index of positions serves it, however many."""
+    """Return the next waiting job, with a query that the position index serves at any size."""
     pauses = models.Q(run_after__gt=Now(), run_after__lte=Now() + LONGEST_WAIT)
     return rows.filter(~pauses, state="ready").first()
 
@@ -258,7 +258,7 @@ INLINE.append(drain)
 
 
 def run(job: Job) -> None:
-    """Run one claimed job to done or failed; every line that is logged meanwhile names it."""
+    """Run one claimed job until done or failed; every log line meanwhile names it."""
     began = time.monotonic()
     with around(
         "job",
@@ -298,7 +298,7 @@ def _run(job: Job) -> None:
 
 
 def beat() -> None:
-    """Say that this process is alive."""
+    """Record that this process is alive."""
     WorkerBeat.objects.update_or_create(
         worker=this_worker(),
         defaults={
@@ -312,7 +312,7 @@ def beat() -> None:
 
 @chore("beats of workers that ended")
 def forget_workers() -> int:
-    """Drop who ended a week before the newest beat, which tells for how long nobody works."""
+    """Delete workers unseen for a week before the newest beat, which dates the last activity."""
     newest = WorkerBeat.objects.aggregate(at=Max("seen_at"))["at"]
     if newest is None:
         return 0
@@ -325,7 +325,7 @@ def is_worker_alive() -> bool:
 
 
 def workers_alive() -> list[WorkerBeat]:
-    """Who reported within the last minute, without those who are seen to have ended since."""
+    """Return workers that reported within the last minute, except those known to have ended."""
     beats = list(_recent_beats())
     dead = gone(beat.worker for beat in beats)
     return [beat for beat in beats if beat.worker not in dead]
@@ -336,7 +336,7 @@ def _recent_beats() -> models.QuerySet[WorkerBeat]:
 
 
 def _put_back(job: Job, note: str) -> None:
-    """Have a job wait again behind its person's others, which it would keep waiting otherwise."""
+    """Requeue a job behind the other jobs of its person, so that they need not wait for it."""
     Job.objects.filter(pk=job.pk, fence=job.fence, state="leased").update(
         state="ready",
         lease_until=None,
@@ -353,7 +353,7 @@ def _fail(job: Job, message: str) -> None:
 
 
 def _heartbeat(job: Job, stop: threading.Event) -> None:
-    """Renew the lease from a thread of its own until the handler returns."""
+    """Renew the lease from a separate thread until the handler returns."""
     while not stop.wait(settings.JOB_LEASE.total_seconds() / 3):
         try:
             close_old_connections()

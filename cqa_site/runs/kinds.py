@@ -1,4 +1,4 @@
-"""Kinds of runs: how to ask, read, store and show; raters and menu entries."""
+"""Kinds of runs: their requests, readings, storage and pages; raters and menu entries."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class RunStart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PromptKind:
-    """One kind of prompt: its name, its placeholders and the file it begins with."""
+    """One kind of prompt: its name, its placeholders and the file with its default text."""
 
     name: Promise
     layout: PromptLayout
@@ -53,7 +53,7 @@ class PromptKind:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The section in which runs of a kind stand, the address of their list, and its title."""
+    """The menu section of a kind's runs, and the address and title of their list."""
 
     section: str
     route: str
@@ -66,7 +66,7 @@ def _keys(items: Sequence[Any]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreviewTargets:
-    """What prompts of one kind of run are tried out on.
+    """The items on which prompts of one kind of run are previewed.
 
     Parameters
     ----------
@@ -88,7 +88,10 @@ class PreviewTargets:
 
 @dataclass(frozen=True, slots=True)
 class RequestItem:
-    """One thing a request is about; ``value`` is what was read of it, ``reason`` why nothing."""
+    """One item of a request.
+
+    ``value`` is the reading of its reply, ``reason`` why there is no value.
+    """
 
     text: str
     context: str
@@ -100,7 +103,7 @@ class RequestItem:
 
 @dataclass(frozen=True, slots=True)
 class Titles:
-    """What the columns of a table of requests are called."""
+    """The column titles of a table of requests."""
 
     item: Promise
     value: Promise
@@ -109,7 +112,7 @@ class Titles:
 
 @dataclass(frozen=True, slots=True)
 class CallSubjects:
-    """How one kind of run says what its requests are about.
+    """The way one kind of run names the items of its requests.
 
     ``items`` takes calls and returns call → its items, None for one that is gone; a bounded
     number of queries.
@@ -120,12 +123,12 @@ class CallSubjects:
 
 
 def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
-    """Nothing to add."""
+    """Add nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiExtension:
-    """What the interface tells of one kind of run alone; of others these fields have a default.
+    """API fields of one kind of run only; other kinds leave them at a default.
 
     ``add_to_calls`` gives requests of a run of the kind what the fields need; a bounded number
     of queries.
@@ -147,7 +150,7 @@ class ApiExtension:
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """One request as the app wants it asked.
+    """One request of the app.
 
     Parameters
     ----------
@@ -166,7 +169,7 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyReading:
-    """What a reply means.
+    """The reading of a reply.
 
     Parameters
     ----------
@@ -184,7 +187,7 @@ class ReplyReading:
 
     @classmethod
     def unscored(cls, reason: str, value: Any = None) -> "ReplyReading":
-        """Of a reply without a usable value; ``value`` is what is kept of it all the same."""
+        """Return a reading without a usable value; ``value`` is the part kept anyway."""
         return cls(
             value,
             str(reason),
@@ -195,7 +198,7 @@ class ReplyReading:
 
 @dataclass(frozen=True, slots=True)
 class EndedCall:
-    """A call that is over: done with a value, or unscored with a reason."""
+    """An ended call: done with a value, or unscored with a reason."""
 
     call: Call
     fence: int
@@ -204,7 +207,7 @@ class EndedCall:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One thing to be judged: a name unique in the run, and the primary keys behind it."""
+    """One subject to judge: a name unique in the run, and its primary keys."""
 
     name: str
     ids: tuple[int, ...] = field(default=())
@@ -212,7 +215,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Subjects(Sequence[Subject]):
-    """Subjects kept as their primary keys alone: a run may have a hundred thousand.
+    """Subjects stored as primary keys only, because a run may have a hundred thousand.
 
     Parameters
     ----------
@@ -236,7 +239,7 @@ class Subjects(Sequence[Subject]):
     @overload
     def __getitem__(self, place: slice) -> list[Subject]: ...
     def __getitem__(self, place: int | slice) -> Subject | list[Subject]:
-        """One subject, or some of them."""
+        """Return one subject, or a list for a slice."""
         if isinstance(place, slice):
             return [self[index] for index in range(len(self))[place]]
         place = range(len(self))[place]
@@ -246,7 +249,7 @@ class Subjects(Sequence[Subject]):
 
 
 class RunKind(Protocol):
-    """One kind of run: what the engine asks of it, and what pages and the interface do."""
+    """One kind of run: its contract with the engine, its pages and its API."""
 
     name: str
     # What runs of this kind are called, and where they are listed.
@@ -269,52 +272,52 @@ class RunKind(Protocol):
 
     @property
     def values_title(self) -> Promise | str:
-        """Stands before the spread of `values` on pages."""
+        """The title above the distribution of `values` on pages."""
 
     @property
     def dominance(self) -> float | None:
-        """Share of one value from which the pre-flight warns; None where they are sizes."""
+        """The share of one value that makes the pre-flight warn; None if values are sizes."""
 
     def begin(self, run: Run) -> None:
-        """Make the app's own rows of a run, in the transaction that makes the run."""
+        """Create the app's own rows of a run, in the transaction that creates the run."""
 
     def subjects(self, run: Run) -> Sequence[Subject]:
-        """All subjects of the run, in the order in which they should be asked; see `Subjects`."""
+        """Return all subjects of the run, in the order of their calls; see `Subjects`."""
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """The requests for some subjects, in the same order; bounded number of queries."""
+        """Return the requests for some subjects, in the same order; bounded number of queries."""
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply; no database access."""
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store what ended, inside the transaction that ends the calls."""
+        """Store the ended calls' results, inside the transaction that ends the calls."""
 
     def values(self, run: Run) -> dict[str, int]:
-        """How often each value was given so far, for the pre-flight; see `spread.dominant`."""
+        """Count each value given so far, for the pre-flight; see `spread.dominant`."""
 
     def texts(self, run: Run) -> Sequence[str]:
-        """What was written so far, for kinds whose replies are prose; else nothing."""
+        """Return the texts written so far, for kinds whose replies are prose; else nothing."""
 
     def check(self, run: Run) -> list[str]:
-        """Sentences about stored results that contradict the ledger."""
+        """List contradictions between stored results and the ledger."""
 
     def page(self, request: "StudyRequest", study: "Study", run: Run) -> HttpResponse:
-        """The page of one run."""
+        """Render the page of one run."""
         return cast(HttpResponse, import_string(self.view_path)(request, study, run))
 
     def start(self) -> RunStart:
-        """Return how the API starts a run of this kind."""
+        """Return the API's way to start a run of the kind."""
         return cast(RunStart, import_string(self.start_path))
 
     def told(self) -> ApiExtension:
-        """What the interface tells of one and its requests beside what it tells of all."""
+        """Return the kind's additional API fields for runs and calls."""
         return (
             cast(ApiExtension, import_string(self.told_path)) if self.told_path else ApiExtension()
         )
 
     def about(self, run: Run) -> str:
-        """What a run is about, in a few words."""
+        """Describe the target of a run in a few words."""
         return str(self.title)
 
 
@@ -322,38 +325,38 @@ KINDS: dict[str, RunKind] = {}
 
 
 def register(kind: RunKind) -> None:
-    """Make a kind of run known; called once from an app's ``ready()``."""
+    """Register a kind of run; called once from an app's ``ready()``."""
     KINDS[kind.name] = kind
 
 
 def kind_named(name: str) -> RunKind:
-    """The kind of that name; KeyError if no app registered it."""
+    """Return the kind of that name; KeyError if no app registered it."""
     return KINDS[name]
 
 
 def kind_of(run: Run) -> RunKind:
-    """The kind of a run."""
+    """Return the kind of a run."""
     return KINDS[run.kind]
 
 
 def about(run: Run) -> str:
-    """What a run is about, in a few words; its kind's bare name where no app knows it."""
+    """Describe the target of a run briefly; the kind's bare name if no app registered it."""
     return kind_of(run).about(run) if run.kind in KINDS else run.kind
 
 
 def unusable(run: Run) -> Promise:
-    """What its calls without a usable value are called."""
+    """Return the kind's term for calls without a usable value."""
     return kind_of(run).unusable if run.kind in KINDS else RunKind.unusable
 
 
 @cache
 def prompt_kinds() -> Mapping[str, PromptKind]:
-    """All kinds of prompts, in the order in which kinds of runs were registered."""
+    """Return all kinds of prompts, in the order their kinds of runs were registered."""
     return {name: prompt for kind in KINDS.values() for name, prompt in kind.prompts.items()}
 
 
 def run_kind_of(prompt_kind: str) -> RunKind:
-    """The kind of run to which a kind of prompt belongs; KeyError if none has it."""
+    """Return the kind of run that uses a kind of prompt; KeyError if none does."""
     for kind in KINDS.values():
         if prompt_kind in kind.prompts:
             return kind
@@ -367,7 +370,7 @@ ASKED = ("endpoint", "origin", "model", "prompt", "params")
 
 
 def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
-    """One rater for each combination of model, prompt and parameters, made when first asked for.
+    """Return the rater for this model, prompt and parameters, created on first use.
 
     ``also`` is what else tells two judges apart; without a ``name`` model and prompt make one.
     """
@@ -394,7 +397,7 @@ RUNS = Finder(
 
 
 def run_entries() -> Iterator[MenuEntry]:
-    """The list of each kind of run, then prompts and endpoints."""
+    """Yield the menu entries: the list of each kind of run, then prompts and endpoints."""
     for home in dict.fromkeys(kind.home for kind in KINDS.values()):
         yield MenuEntry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
     yield MenuEntry("judges", _("Prompts"), "prompts", place=80)
@@ -406,6 +409,6 @@ def run_entries() -> Iterator[MenuEntry]:
 
 
 def _waiting(home: Home, study: Any) -> int:
-    """Runs of a list that do nothing until somebody decides."""
+    """Count the runs of a list that wait for a decision."""
     listed = [name for name, kind in KINDS.items() if kind.home == home]
     return Run.objects.filter(study=study, kind__in=listed, state__in=Run.WAITING).count()

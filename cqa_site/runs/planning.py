@@ -1,4 +1,4 @@
-"""Plan of a run: its requests, their estimate, previews and repeated replies."""
+"""Planning of a run: its requests, their estimate, previews and repeated replies."""
 
 import random
 import uuid
@@ -50,7 +50,7 @@ COLUMNS = (
 
 @dataclass(slots=True)
 class CallPlan:
-    """What all calls of a run come to, and the figures of each in the order they are asked."""
+    """The totals of a run's calls, and the figures of each call in sending order."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -61,11 +61,11 @@ class CallPlan:
 
     @property
     def calls(self) -> int:
-        """How many calls there are."""
+        """Number of calls."""
         return len(self.figures) // FIGURES.size
 
     def add(self, key: str, estimate: CostEstimate, flags: Sequence[str]) -> None:
-        """Count one more call."""
+        """Add one call to the totals."""
         self.tokens_in += estimate.tokens_in
         self.tokens_out += estimate.tokens_out
         self.cost_micro += estimate.cost_micro
@@ -77,7 +77,7 @@ class CallPlan:
 
 
 def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
-    """Write the prompts of a run and count; nothing is stored.
+    """Write the prompts of a run and estimate its cost; nothing is stored.
 
     Beyond a thousand subjects a seeded sample is written and scaled up; then the second
     value is True.
@@ -96,7 +96,7 @@ def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
 
 
 def write_calls(run: Run) -> int:
-    """Write the ledger rows of a draft and start its pre-flight; return how many rows.
+    """Write the ledger rows of a draft and start its pre-flight; return the number of rows.
 
     All rows and the change of state are one transaction, so a draft has no calls and
     everything else has all of them. The prompts are written before it begins: on SQLite
@@ -129,7 +129,7 @@ def write_calls(run: Run) -> int:
 
 
 def write_more(run: Run, subjects: Sequence[Subject]) -> None:
-    """Write ledger rows behind those that a planned run has; call under the gate's lock."""
+    """Append ledger rows to a planned run; call under the gate's lock."""
     plan = _plan(run, subjects)
     rows = _rows(run, subjects, plan, set(), first=run.planned)
     insert_like(Call(run=run), COLUMNS, rows)
@@ -151,7 +151,7 @@ def _plan(run: Run, subjects: Sequence[Subject]) -> CallPlan:
 
 
 def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[CallRequest]:
-    """What the app asks, written some hundreds at a time."""
+    """Yield the app's requests, written some hundreds at a time."""
     for start in range(0, len(subjects), AT_ONCE):
         yield from kind_of(run).questions(run, subjects[start : start + AT_ONCE])
 
@@ -159,7 +159,7 @@ def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[CallRequest]:
 def _rows(
     run: Run, subjects: Sequence[Subject], plan: CallPlan, canaries: set[int], first: int = 0
 ) -> Iterator[tuple[Any, ...]]:
-    """Values of `COLUMNS` for every call in the order in which they are asked.
+    """Yield the values of `COLUMNS` for every call, in sending order.
 
     Replicates of one subject stand together: servers keep the beginning of a prompt.
     """
@@ -176,7 +176,7 @@ def _rows(
 
 
 def _canaries(run: Run, subjects: int) -> set[int]:
-    """Places of the subjects that are asked first."""
+    """Return the positions of the subjects to send first."""
     if run.spec["preflight"] == "off":
         return set()
     chooser = random.Random(run.spec["seed"])  # noqa: S311 - a reproducible sample
@@ -190,7 +190,7 @@ def _canaries(run: Run, subjects: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """Messages for some items, their size in tokens, what was noticed about the texts."""
+    """The messages for some items, their size in tokens, and flags about the texts."""
 
     items: list[Any]
     messages: tuple[Mapping[str, str], ...]
@@ -199,7 +199,7 @@ class PromptPreview:
 
 
 def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptPreview:
-    """Write the request about an item of the study; ``version`` may be unsaved."""
+    """Write the request for an item of the study; ``version`` may be unsaved."""
     tried = run_kind_of(version.kind).tried_on
     run, items = tried.draft(study, version, item)
     subject = Subject("preview", tried.ids(items))
@@ -217,7 +217,7 @@ def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptP
 
 @dataclass(frozen=True, slots=True)
 class RewrittenRequest:
-    """The request, its size in tokens, what was noticed, and whether it is what left."""
+    """The rewritten request, its size in tokens, its flags, and whether it equals the one sent."""
 
     request: ChatRequest
     flags: tuple[str, ...]
@@ -226,7 +226,7 @@ class RewrittenRequest:
 
 
 def asked_again(run: Run, call: Call) -> RewrittenRequest | None:
-    """The first request of a call as it would be written today; None if an item is gone."""
+    """Rewrite the first request of a call with today's data; None if an item is gone."""
     first = copy(call)
     first.token_limit = 0
     try:
@@ -256,7 +256,7 @@ SHARED_WORDS = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Dominant:
-    """A value that was given ``count`` times among the ``of`` values of its scale."""
+    """A value given ``count`` times among the ``of`` values of its scale."""
 
     label: str
     count: int
@@ -264,7 +264,7 @@ class Dominant:
 
 
 def dominant(values: Mapping[str, int]) -> Dominant | None:
-    """The most frequent value, where it stands furthest out of its scale; None without values.
+    """Return the most dominant value relative to its scale, or None without values.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def dominant(values: Mapping[str, int]) -> Dominant | None:
 
 
 def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
-    """Whether that is too much of one value to go on without a look."""
+    """Whether one value is so frequent that a person should look before the run goes on."""
     return (
         dominant is not None
         and dominant.of >= ENOUGH_VALUES
@@ -298,7 +298,7 @@ def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
 
 
 def alike(texts: Sequence[str]) -> int:
-    """How many texts are (nearly) the one that most others repeat; itself counts.
+    """Count the texts that nearly equal the most repeated one, itself included.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def alike(texts: Sequence[str]) -> int:
 
 
 def are_alike(texts: Sequence[str]) -> bool:
-    """Whether a model that was asked different things wrote one text again and again."""
+    """Whether the model wrote nearly the same text to different requests."""
     return len(texts) >= ENOUGH_TEXTS and alike(texts) >= MOST * len(texts)
 
 

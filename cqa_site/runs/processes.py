@@ -1,4 +1,4 @@
-"""Names of workers that say which process they are, so that a dead one's leases end at once.
+"""Worker names that identify their process, so that a dead one's leases end at once.
 
 A lease protects a call while nobody can tell whether its worker lives. On the machine where
 the worker ran, somebody can: the process is there or it is not.
@@ -19,27 +19,27 @@ UNKNOWN = "0"
 
 
 def worker_name() -> str:
-    """A new name for a worker of this process: machine, process, its start, and a mark."""
+    """Return a new worker name of this process: machine, process id, start time, and a mark."""
     return process_name(os.getpid(), secrets.token_hex(3))
 
 
 def process_name(pid: int, mark: str) -> str:
-    """What `gone` knows a process of this machine by."""
+    """Return the name by which `gone` identifies a process of this machine."""
     return f"{_machine()}-{pid:x}-{_start_of(pid)}-{mark}"
 
 
 def this_worker() -> str:
-    """The name under which this process does jobs; a forked one gets its own."""
+    """Return the name under which this process runs jobs; a forked process gets its own."""
     return _name_in(os.getpid())
 
 
 def gone(names: Iterable[str]) -> set[str]:
-    """Those workers whose process is surely over: it ran on this machine and is not there."""
+    """Return the workers whose process has ended: it ran on this machine and no longer exists."""
     return {name for name in names if _is_gone(name)}
 
 
 def mark_of_code() -> str:
-    """A mark of the code that lies here; the same on every machine that has the same files."""
+    """Return a hash of the installed code, equal on all machines with the same files."""
     digest = hashlib.sha256()
     for package in OURS:
         for file in sorted((ROOT / package).rglob("*.py")):
@@ -49,7 +49,7 @@ def mark_of_code() -> str:
 
 @cache
 def code_at_start() -> str:
-    """The mark when this process first asked: it runs what lay here then."""
+    """Return the code hash at the first call, which is the code this process runs."""
     return mark_of_code()
 
 
@@ -74,13 +74,13 @@ def _is_there(pid: int) -> bool:
 
 
 def _start_of(pid: int) -> str:
-    """When a process began, in ticks since the machine did; a number is given away again."""
+    """Return the start time of a process in ticks since boot, because process ids are reused."""
     fields = _stat(pid)
     return f"{int(fields[19]):x}" if fields else UNKNOWN
 
 
 def _stat(pid: int) -> list[str]:
-    """State and numbers of a process after its name, which may hold anything; see proc(5)."""
+    """Return the state and numbers of a process, after its arbitrary name; see proc(5)."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -94,7 +94,7 @@ def _name_in(_pid: int) -> str:
 
 @cache
 def _machine() -> str:
-    """A mark of this boot of this machine and the space in which its process numbers count."""
+    """Return a mark of this boot of this machine and of its process id namespace."""
     try:
         boot = (PROC / "sys/kernel/random/boot_id").read_text()
         place = f"{boot}{(PROC / 'self/ns/pid').stat().st_ino}"

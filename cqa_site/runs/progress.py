@@ -28,7 +28,7 @@ UNANSWERED = (Failure.CONNECTION, Failure.SERVER, Failure.TIMEOUT)
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Counts of calls, money in millionths of a unit, times in seconds."""
+    """A run's progress: counts of calls, money in millionths of a unit, times in seconds."""
 
     planned: int
     done: int
@@ -52,22 +52,22 @@ class RunProgress:
 
     @property
     def ended(self) -> int:
-        """Calls that need no further request."""
+        """Number of calls that need no further request."""
         return self.done + self.unscored + self.cancelled
 
     @property
     def share(self) -> float:
-        """Part of the planned calls that ended, 0 to 1."""
+        """Share of planned calls that ended, 0 to 1."""
         return self.ended / self.planned if self.planned else 0.0
 
     @property
     def coverage(self) -> float:
-        """Part of the planned calls that gave a value, 0 to 1."""
+        """Share of planned calls with a value, 0 to 1."""
         return self.done / self.planned if self.planned else 0.0
 
 
 def progress_of(run: Run) -> RunProgress:
-    """Look a run up; six queries, whatever its size, and one more while nobody answers."""
+    """Return a run's progress with six queries at any size, one more while no reply comes."""
     states = dict(run.calls.values_list("state").annotate(Count("pk")))
     # One query for the clock and the window, so that both use the database's time.
     now = Run.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=run.pk)
@@ -121,7 +121,7 @@ def _gate(run: Run) -> GateState:
 
 
 def _last_failure(run: Run) -> str:
-    """Why the endpoint gets nothing now, as a pause would name it."""
+    """Return why the endpoint gets no requests now, in the form of a pause reason."""
     failed = Attempt.objects.filter(call__run__endpoint=run.endpoint_id, failure__in=UNANSWERED)
     last = failed.order_by("-pk").values_list("failure", "message").first()
     return ": ".join(last) if last else ""
@@ -135,7 +135,7 @@ def _oldest(run: Run, now: datetime) -> float | None:
 
 
 def add_counts(runs: Iterable[Run]) -> None:
-    """Give each run ``done``, ``unscored``, ``cancelled`` and ``ended``: one query for all.
+    """Add ``done``, ``unscored``, ``cancelled`` and ``ended`` to each run, in one query for all.
 
     A second one where there are drafts, which say whether their planning failed.
     """
@@ -152,7 +152,7 @@ def add_counts(runs: Iterable[Run]) -> None:
 
 
 def with_planning(runs: Iterable[Run]) -> list[Run]:
-    """Runs whose drafts know whether their planning failed: one query where there are drafts."""
+    """Return the runs, with failed planning marked on drafts; one query if there are drafts."""
     listed = list(runs)
     drafts = {_planning_key(run): run for run in listed if run.state == Run.State.DRAFT}
     if drafts:
@@ -163,7 +163,7 @@ def with_planning(runs: Iterable[Run]) -> list[Run]:
 
 
 def planning_job(run: Run) -> Job | None:
-    """The newest job that writes the calls of a draft."""
+    """Return the newest job that writes the calls of a draft."""
     return run.study.jobs.filter(key=_planning_key(run)).order_by("-pk").first()
 
 
@@ -258,14 +258,14 @@ CAPABILITIES: dict[str, Promise] = {
 
 
 def reason_in_words(name: str) -> str:
-    """Why a call is unscored, or an attempt failed."""
+    """Explain why a call is unscored or an attempt failed."""
     if name.startswith("parser_"):
         return _("The parser failed on the reply (%s).") % name.removeprefix("parser_")
     return str(REASONS.get(name, name))
 
 
 def failure_in_words(text: str) -> str:
-    """A stored failure such as ``denied: The key was refused`` as a sentence."""
+    """Format a stored failure such as ``denied: The key was refused`` as a sentence."""
     name, _colon, detail = text.partition(": ")
     if name not in FAILURES:
         return str(UNUSABLE.get(text, text))
@@ -273,7 +273,7 @@ def failure_in_words(text: str) -> str:
 
 
 def _as_sentence(detail: str) -> str:
-    """What a library or an endpoint said: its names of parameters stay as they are."""
+    """Format an error message as a sentence, but keep a leading parameter name unchanged."""
     if not detail:
         return ""
     first = detail.partition(" ")[0]
@@ -282,7 +282,7 @@ def _as_sentence(detail: str) -> str:
 
 
 def pause_in_words(run: Run) -> str:
-    """Why a run is paused and what to do about it."""
+    """Explain why a run is paused and what to do about it."""
     if run.pause_reason == "person":
         return _("A person paused it. Nothing more is sent until it is resumed.")
     if run.pause_reason == Run.RESTORED:
@@ -308,18 +308,18 @@ def pause_in_words(run: Run) -> str:
 
 
 def can_be_corrected(run: Run) -> bool:
-    """Whether a run is paused because the endpoint refuses what it sends."""
+    """Whether a run is paused because the endpoint refuses its requests."""
     kind = run.pause_reason.partition(":")[0]
     return run.state == Run.State.PAUSED and kind in (Failure.PARAMETER, Failure.REQUEST)
 
 
 def price(units: Decimal) -> str:
-    """A price per million tokens without idle zeros."""
+    """Format a price per million tokens without trailing zeros."""
     return f"{units.normalize():f}" if units else "0"
 
 
 def state_in_words(run: Run) -> str:
-    """What a run does now."""
+    """Describe the current activity of a run."""
     sentences: dict[str, str] = {
         Run.State.DRAFT: _(
             "It is queued: a worker prepares the requests first. Nothing has been sent yet."

@@ -1,4 +1,4 @@
-"""The order in which waiting jobs are claimed: fair by person, quick kinds before long ones.
+"""The claim order of waiting jobs: fair by person, quick kinds before long ones.
 
 Fair queueing with weights. A new job stands behind the jobs of its own person, not behind those
 of everybody: so 5,000 jobs of one person and one of another take turns. A long job counts as
@@ -17,7 +17,7 @@ LONG = 20
 
 
 def position_of(actor: User | None, weight: int) -> int:
-    """Return the position of a new job; ``None`` asks for the site itself."""
+    """Return the position of a new job; ``None`` stands for the site itself."""
     # Somebody new begins where the newest claimed job began, not where the first job ever did.
     claimed = Job.objects.filter(fence__gt=0).exclude(state=Job.State.READY)
     begun = claimed.annotate(begun=F("position") - F("weight")).order_by("-begun")

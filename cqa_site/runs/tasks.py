@@ -1,4 +1,4 @@
-"""The doorbell: messages carry no state, so losing or repeating one changes nothing."""
+"""Wake-up messages for workers. They carry no state, so losing or repeating one is harmless."""
 
 from celery import shared_task
 
@@ -10,7 +10,10 @@ from .carrying import clients, worker
 
 @shared_task(ignore_result=True, acks_late=False, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def wake() -> int:
-    """Run due jobs and carry calls for up to 50 seconds each; workers do it unasked, too."""
+    """Run due jobs and calls for up to 50 seconds each.
+
+    Workers also do so without this message.
+    """
     count = jobs.drain() + clients.tend() + worker.drain_runs()
     worker.carry_on()
     return count
@@ -18,5 +21,5 @@ def wake() -> int:
 
 @shared_task(ignore_result=True, acks_late=False, expires=1800, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def housekeeping() -> None:
-    """Throw away what is no longer needed."""
+    """Delete data that is no longer needed."""
     keep_house()

@@ -1,4 +1,4 @@
-"""What changed between two texts: line by line, and word by word inside changed lines."""
+"""Comparison of two texts: by line, and by word inside changed lines."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of the comparison.
+    """One line of a text comparison.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class DiffLine:
 
 
 def compare_texts(before: str, after: str) -> list[DiffLine] | None:
-    """Changed lines with two lines around them, in order; nothing if the texts are equal.
+    """Return changed lines with two lines of context, in order; empty if the texts are equal.
 
     None where the texts are too long to compare.
 
@@ -63,7 +63,7 @@ def _lines(tag: str, old: list[str], new: list[str]) -> list[DiffLine]:
 
 
 def _changed(old: list[str], new: list[str]) -> list[DiffLine]:
-    """Equally many lines on both sides are taken for each other's successors."""
+    """Pair removed and added lines one to one, and compare their words."""
     pairs = [_words(*pair) for pair in zip(old, new, strict=True)]
     return [DiffLine("removed", removed) for removed, _added in pairs] + [
         DiffLine("added", added) for _removed, added in pairs

@@ -1,4 +1,4 @@
-"""Agreement statistics under one name, and agreement of every two raters."""
+"""Agreement statistics by name, and agreement between every two raters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PAIR_STATISTICS: tuple[str, ...] = get_args(PairStatistic)
 
 @dataclass(frozen=True)
 class PairwiseMatrix:
-    """Rater × rater tables; missing (pd.NA) on the diagonal and where there is no value.
+    """Rater × rater tables; missing (pd.NA) on the diagonal and for pairs without a value.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class PairwiseMatrix:
 
 @dataclass(frozen=True, eq=False)
 class _SharedItems:
-    """One row for each item and two raters of it; `pair` numbers the couples of raters."""
+    """One row per item and pair of its raters; `pair` numbers the pairs of raters."""
 
     pair: IntArray
     rater_a: IntArray
@@ -93,7 +93,7 @@ class _SharedItems:
 def pairwise_agreement(
     ratings: Ratings, statistic: PairStatistic = "alpha_ordinal", min_shared: int = 5
 ) -> pd.DataFrame:
-    """Agreement of each two raters who share at least one item.
+    """Compute the agreement of every two raters who share at least one item.
 
     Time and memory grow with the sum over items of (ratings of the item) squared.
 
@@ -135,7 +135,7 @@ def pairwise_agreement(
 def pairwise_matrix(
     ratings: Ratings, statistic: PairStatistic = "alpha_ordinal", min_shared: int = 5
 ) -> PairwiseMatrix:
-    """The same as two square tables, for a page; see `pairwise_agreement`."""
+    """Compute pairwise agreement as two square tables; see `pairwise_agreement`."""
     table = pairwise_agreement(ratings, statistic, min_shared)
     size = ratings.n_raters
     first = ratings.raters.get_indexer(table["rater_a"])
@@ -196,7 +196,7 @@ def _pair_values(shared: _SharedItems, scale: FloatArray, statistic: str) -> Flo
 
 
 def _ordinal_alphas(shared: _SharedItems, pooled: FloatArray) -> FloatArray:
-    """Each couple has its own mid-ranks, from the ratings of its shared items."""
+    """Compute ordinal alphas; each pair's mid-ranks come from the ratings of its shared items."""
     n = 2 * shared.n_shared
     scores = mid_ranks(pooled)
     differences = scores[shared.pair, shared.code_a] - scores[shared.pair, shared.code_b]

@@ -1,4 +1,4 @@
-"""The alternative annotator test: may a judge take the place of a human annotator?
+"""The alternative annotator test: can a judge replace a human annotator?
 
 One human is left out at a time. On each item the judge and that human are scored by how close
 they come to the remaining humans; the judge wins against the human if it comes as close,
@@ -40,7 +40,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorTest:
-    """The judge against one human, both compared with the remaining humans.
+    """The judge compared with one human, each against the remaining humans.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class AnnotatorTest:
 
 @dataclass(frozen=True, kw_only=True)
 class AlternativeAnnotator:
-    """Outcome of the test.
+    """The outcome of the alternative annotator test.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ def _check(closeness: str, epsilon: float, level: float) -> None:
 
 
 def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str], pd.Index]:
-    """Humans' values of items the judge scored, NaN for gaps; the judge's; names; items."""
+    """Return humans' values of the judge's items (NaN for gaps), the judge's, names and items."""
     grid = np.full((humans.n_items, humans.n_raters), np.nan)
     grid[humans.item_codes, humans.rater_codes] = humans.values
     values = judge.dropna().astype(float)
@@ -271,7 +271,7 @@ def _closeness(values: FloatArray, others: FloatArray, closeness: Closeness) -> 
 
 
 def _p_below(differences: FloatArray, mark: float) -> float:
-    """One-sided p of the t test that the mean lies below `mark`."""
+    """Return the one-sided p of the t test that the mean lies below `mark`."""
     n = len(differences)
     edge = float(differences.mean()) - mark
     error = float(differences.std(ddof=1)) / n**0.5

@@ -1,4 +1,4 @@
-"""Names of arrays; importing them loads numpy alone, where `ratings` would load pandas."""
+"""Type names of arrays; importing them loads only numpy, and not pandas as `ratings` does."""
 
 from typing import Any
 

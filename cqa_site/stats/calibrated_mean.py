@@ -1,4 +1,4 @@
-"""Mean of human scores from a judge's scores on all items and people's on a random part.
+"""Mean human score, from a judge's scores of all items and human scores of a random sample.
 
 The judge's mean is corrected by how much people differ from it where both scored. Whatever
 the judge's error, the interval holds if the labelled items were drawn with known
@@ -39,7 +39,7 @@ INTERVALS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedMean:
-    """A mean of human scores with a judge's help.
+    """A mean of human scores, estimated with a judge's help.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def calibrated_mean(
     recipe: Recipe = "corrected",
     confidence: float = 0.95,
 ) -> CalibratedMean:
-    """Prediction-powered mean with tuned lambda.
+    """Compute the prediction-powered mean with tuned lambda.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def calibrated_mean(
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Weighted scores of labelled items (y, f), of the others (rest), and bare ones to tune."""
+    """Weighted scores of labelled items (y, f) and of the others (rest), and raw ones to tune."""
 
     y: FloatArray
     f: FloatArray
@@ -207,7 +207,7 @@ class _Parts:
         )
 
     def tuning(self) -> float:
-        """The lambda with the smallest variance, from deviations from the untuned mean."""
+        """Return the lambda with the smallest variance, from deviations from the untuned mean."""
         n, others = len(self.y), len(self.rest)
         centre = self._mean(1.0)
         y, f = self.w * (self.y - centre), self.w * (self.f - centre)
@@ -248,7 +248,7 @@ class _Parts:
         )
 
     def _added(self, tuning: float, correction: float) -> FloatArray:
-        """What each item adds to the mean; with clusters, what each cluster does."""
+        """Return each item's contribution to the mean, or each cluster's if there are clusters."""
         rest, own = tuning * self.rest, self.y - tuning * self.f
         labelled = self.w * (own - (self.w * own).mean()) / len(own) * correction**0.5
         others = self.v * (rest - (self.v * rest).mean()) / len(rest)
@@ -260,7 +260,7 @@ class _Parts:
         return np.asarray(added, dtype=np.float64)
 
     def labels_to_halve(self, tuning: float) -> int | None:
-        """Fewest of the others to label for half the standard error, lambda tuned anew.
+        """Return the fewest further labels that halve the standard error, lambda tuned again.
 
         With the best lambda the variance is ``unexplained / n + explained / (n + N)``: what
         the judge explains is known from all items, the rest from the labelled ones.
@@ -279,7 +279,7 @@ class _Parts:
         return float(tuning * (self.v * self.rest).mean() + labelled)
 
     def _variances(self, tuning: float) -> tuple[float, float]:
-        """Variances (ddof 0) of one of the others and of one labelled item."""
+        """Return the variances (ddof 0) of one unlabelled and one labelled item."""
         rest, own = tuning * self.rest, self.y - tuning * self.f
         return (
             float((self.v * (rest - (self.v * rest).mean())).var()),

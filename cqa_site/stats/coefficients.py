@@ -45,7 +45,7 @@ _PACKAGE_CELLS = 30_000_000
 
 
 def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95) -> Estimate:
-    """Krippendorff's alpha of all raters together.
+    """Compute Krippendorff's alpha of all raters together.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
 
 
 def why_undefined(ratings: Ratings, n_pairable_items: int, n_categories: int) -> str | None:
-    """The reason shared by the chance-corrected statistics, or None if they are defined."""
+    """Return why the chance-corrected statistics are undefined, or None if they are defined."""
     if ratings.n_values == 0:
         return NO_VALUES
     if ratings.n_raters < 2:
@@ -152,7 +152,7 @@ def gwet_ac(
     *,
     categories: Sequence[float] | FloatArray | None = None,
 ) -> Estimate:
-    """AC1 of nominal ratings, AC2 of ordinal and interval ones.
+    """Compute AC1 of nominal ratings, AC2 of ordinal and interval ones.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def gwet_ac(
 
 
 def pair_weights(scale: FloatArray, level: Level) -> FloatArray:
-    """How far two values count as agreement, 0 to 1, shape (n_categories, n_categories).
+    """Return how far two values count as agreement, 0 to 1, shape (n_categories, n_categories).
 
     >>> pair_weights(np.arange(3.0), "ordinal").round(2).tolist()
     [[1.0, 0.67, 0.0], [0.67, 1.0, 0.67], [0.0, 0.67, 1.0]]
@@ -238,7 +238,7 @@ def fleiss_kappa(
     *,
     drop_unequal: bool = False,
 ) -> Estimate:
-    """Fleiss' kappa (Fleiss 1971), nominal, for items with equally many ratings.
+    """Compute Fleiss' kappa (Fleiss 1971), nominal, for items with equal numbers of ratings.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def fleiss_kappa(
 
 
 def disagreement(scale: FloatArray, weights: Weights | None) -> FloatArray:
-    """Disagreement of each two categories under a weighting, shape (k, k)."""
+    """Return the disagreement between every two categories under a weighting, shape (k, k)."""
     difference = np.abs(np.subtract.outer(scale, scale))
     if weights is None:
         return (difference > 0).astype(np.float64)

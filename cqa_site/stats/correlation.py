@@ -1,4 +1,4 @@
-"""Correlations of two raters, also weighted, and their Bland-Altman limits."""
+"""Correlations of two raters, optionally weighted, and their Bland-Altman limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_SPREAD = 1e-22
 
 
 def check_correlation(kind: str) -> None:
-    """Raise ValueError for a correlation that does not exist."""
+    """Raise ValueError for an unknown correlation."""
     if kind not in CORRELATIONS:
         raise ValueError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {kind!r}")
 
@@ -45,7 +45,7 @@ def check_correlation(kind: str) -> None:
 def weighted_correlations(
     kind: Correlation, x: FloatArray, y: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """Correlation under each row of weights.
+    """Compute the correlation under each row of weights.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def weighted_correlations(
 
 
 def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Mean rank (from 0) of each value among all the weighted ones, shape of `weights`.
+    """Return the mean rank (from 0) of each value among the weighted ones, shape of `weights`.
 
     Equal values share the middle of the ranks they cover: ``weight below + own weight / 2``.
     """
@@ -117,14 +117,14 @@ def _taus(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _pair_sums(table: FloatArray, weights: FloatArray) -> FloatArray:
-    """Sum over i and j of ``weights[i] table[i, j] weights[j]``, shape (n_rows,)."""
+    """Return the sum over i and j of ``weights[i] table[i, j] weights[j]``, shape (n_rows,)."""
     if table.ndim == 2:
         return np.asarray(((weights @ table) * weights).sum(axis=1))
     return np.asarray(np.einsum("bi,bij,bj->b", weights, table, weights))
 
 
 def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
-    """``top / sqrt(squared)`` where defined, else NaN; rounding never leaves -1 to 1."""
+    """Return ``top / sqrt(squared)`` where defined, else NaN, clipped to -1 to 1."""
     nothing = np.full(len(top), np.nan)
     ratio = np.divide(top, np.sqrt(squared), out=nothing, where=defined)
     return np.asarray(np.clip(ratio, -1.0, 1.0))
@@ -144,7 +144,7 @@ _CHUNK_CELLS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class ValuePairs:
-    """Two values of each unit, and the cluster it belongs to.
+    """Two values of each unit, and its cluster.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class ValuePairs:
     def of(
         cls, x: Sequence[float], y: Sequence[float], clusters: Sequence[Hashable] | None
     ) -> ValuePairs:
-        """Keep the pairs with both values; without `clusters` each pair stands alone.
+        """Keep the pairs with both values; without `clusters` each pair is its own cluster.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class ValuePairs:
         return cls(first[both], second[both], codes, len(places), int((~both).sum()))
 
     def about(self) -> dict[str, Any]:
-        """What an `Estimate` says about these pairs."""
+        """Return the fields of an `Estimate` that describe these pairs."""
         return {
             "n_items": len(self.x) + self.n_dropped,
             "n_pairable_items": len(self.x),
@@ -199,7 +199,9 @@ class ValuePairs:
 def correlation(
     x: Sequence[float], y: Sequence[float], kind: Correlation = "pearson"
 ) -> float | None:
-    """Correlation of paired values; None of fewer than 3 pairs, or where one side is constant.
+    """Compute the correlation of paired values.
+
+    None for fewer than 3 pairs or a constant side.
 
     Parameters
     ----------
@@ -251,7 +253,7 @@ RECIPES = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BlandAltman:
-    """First minus second rater against the mean of the two.
+    """Differences (first minus second rater) against the means of the two.
 
     Attributes
     ----------
@@ -281,7 +283,7 @@ def bland_altman(
     *,
     confidence: float = 0.95,
 ) -> BlandAltman:
-    """Differences of two raters over items: bias, limits of agreement, proportional bias.
+    """Compute two raters' bias, limits of agreement and proportional bias over items.
 
     Parameters
     ----------
@@ -366,7 +368,7 @@ def _why_undefined(name: str) -> str:
 
 
 def _moments(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted mean and sd (ddof 1) of `values` under each row; sd NaN below a weight of 2."""
+    """Return weighted mean and sd (ddof 1) of `values` per row; sd is NaN below a weight of 2."""
     total = weights.sum(axis=1)
     mean = weights @ values / total
     squares = (weights * (values - mean[:, None]) ** 2).sum(axis=1)

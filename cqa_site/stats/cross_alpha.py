@@ -52,7 +52,7 @@ def cross_alpha(
     confidence: float = 0.95,
     clusters: Mapping[Hashable, Hashable] | None = None,
 ) -> Estimate:
-    """Alpha between a group of raters and one rater outside it.
+    """Compute alpha between a group of raters and one rater outside it.
 
     The figure for "does the judge agree with people as people agree with each other": put it
     beside `krippendorff_alpha` of the group.
@@ -126,7 +126,7 @@ def alpha_interval(
     least: int = LEAST_RATED,
     unit: str = "items",
 ) -> Interval:
-    """Interval of an alpha below 1; parameters and errors as `jackknife_t_interval`.
+    """Return the interval of an alpha below 1; parameters and errors as `jackknife_t_interval`.
 
     Notes
     -----
@@ -143,7 +143,7 @@ def alpha_interval(
 def alpha_difference(
     ratings: Ratings, other: pd.Series, level: Level, confidence: float = 0.95
 ) -> Estimate:
-    """Alpha of another rater with a group minus alpha within the group, on the same items.
+    """Compute a group's alpha with another rater minus its own alpha, on the same items.
 
     Two separate intervals that overlap say nothing about that: they come from different items,
     and neither is one of the difference.
@@ -206,7 +206,7 @@ def alpha_difference(
 
 
 def _both_sides(kind: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Coincidences of one item: of the group with the other rater, and within the group."""
+    """Return one item's coincidences of the group with the other rater, and within the group."""
     counts = kind[:-1].astype(float)
     across = _coincidences(kind[None, :-1], kind[-1:])
     within = (np.outer(counts, counts) - np.diag(counts)) / (counts.sum() - 1)
@@ -219,14 +219,14 @@ def _difference(level: Level, both: list[FloatArray], scale: FloatArray) -> floa
 
 
 def _coincidences(counts: IntArray, own: IntArray) -> FloatArray:
-    """Coincidences of the group's values with the other's, over items."""
+    """Return the coincidences of the group's values with the other rater's, over items."""
     met = np.zeros((counts.shape[1], counts.shape[1]))
     np.add.at(met.T, own, counts)
     return np.asarray(met + met.T, dtype=np.float64)
 
 
 def _shared(ratings: Ratings, other: pd.Series) -> tuple[IntArray, IntArray, FloatArray, pd.Index]:
-    """Counts of the group on shared items, place of the other's value, the scale, the items."""
+    """Return the group's counts on shared items, indices of the other's values, scale, items."""
     values = other.dropna().astype(float)
     place = pd.Index(values.index).get_indexer(ratings.items)
     both = place >= 0
@@ -275,7 +275,7 @@ def _alpha(level: Level, coincidences: FloatArray, scale: FloatArray) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledStatistic:
-    """A statistic over shuffled sheets.
+    """A statistic over shuffled sheets, beside its observed value.
 
     Attributes
     ----------
@@ -359,7 +359,7 @@ def shuffled_baseline(
 
 
 def concatenated_alpha(a: FloatArray, b: FloatArray, level: Level = "interval") -> float:
-    """Krippendorff's alpha of two raters with every cell of their sheets as an item.
+    """Compute Krippendorff's alpha of two raters with every cell of their sheets as an item.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ INTERVAL = "t over items, corrected for skewness"
 
 
 def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
-    """Mean over items of the share of agreeing pairs, in 0..1.
+    """Compute the mean over items of the share of agreeing pairs, from 0 to 1.
 
     Each item counts once however many ratings it has. The interval is that of a mean over
     items.
@@ -71,7 +71,7 @@ def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
 
 
 def agreeing_pair_share(counts: IntArray) -> FloatArray:
-    """Share of equal pairs among the pairs of ratings of each item, shape (n_items,).
+    """Return the share of equal pairs among each item's pairs of ratings, shape (n_items,).
 
     Every row of `counts` sums to at least 2.
     """
@@ -124,7 +124,7 @@ def confusion(
 
 
 def coincidences(ratings: Ratings, categories: Scale = None) -> pd.DataFrame:
-    """Krippendorff's coincidence matrix: ordered pairs of values within items.
+    """Return Krippendorff's coincidence matrix: ordered pairs of values within items.
 
     An item with n ratings adds n in all (each pair weighs 1 / (n - 1)), so the margins count
     the pairable values. Symmetric; the diagonal is agreement.
@@ -143,7 +143,7 @@ def _labelled(table: FloatArray | IntArray, scale: FloatArray) -> pd.DataFrame:
 
 
 def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
-    """How far apart the ratings of each pairable item are.
+    """Measure the spread of the ratings of each pairable item.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
 
 
 def per_label_agreement(ratings: Ratings) -> pd.DataFrame:
-    """Specific agreement: a rater gave this label, so how likely did another one?
+    """Return specific agreement: the chance that another rater also gave this label.
 
     Returns
     -------
@@ -224,7 +224,7 @@ Tie = Literal["higher", "lower"]
 
 
 def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
-    """Most frequent value of each item.
+    """Return the most frequent value of each item.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
 
 
 def split_pattern(ratings: Ratings) -> pd.Series:
-    """How the votes of each item split, largest first, e.g. "3-0", "2-1", "1-1-1".
+    """Describe the split of each item's votes, largest first, such as "3-0", "2-1", "1-1-1".
 
     A unanimous item reads "3-0" (and a single vote "1-0"), whatever the value.
     """
@@ -283,12 +283,12 @@ def _pattern(row: IntArray) -> str:
 
 
 def _first(flags: NDArray[np.bool_]) -> IntArray:
-    """Position of the first True in each row."""
+    """Return the position of the first True in each row."""
     return np.asarray(flags.argmax(axis=1) if flags.size else [], dtype=np.int64)
 
 
 def _last(flags: NDArray[np.bool_]) -> IntArray:
-    """Position of the last True in each row."""
+    """Return the position of the last True in each row."""
     return np.asarray(flags.shape[1] - 1 - _first(flags[:, ::-1]))
 
 
@@ -297,7 +297,7 @@ def _last(flags: NDArray[np.bool_]) -> IntArray:
 
 @dataclass(frozen=True, kw_only=True)
 class Replacement:
-    """Majority labels (higher label on a tie) with one vote replaced, averaged over which one.
+    """Majority labels (higher label on a tie) with one vote replaced, averaged over the votes.
 
     Attributes
     ----------
@@ -327,7 +327,7 @@ class Replacement:
 
 
 def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.95) -> Replacement:
-    """Recompute the majority with the other rater in the place of each vote in turn.
+    """Recompute the majority with the other rater in place of each vote in turn.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.9
 
 
 def _expected(counts: IntArray, own: int) -> tuple[float, float, float, float, float]:
-    """Expected change, rise, fall, tie before and tie after for one item."""
+    """Return the expected change, rise, fall, tie before and tie after for one item."""
     before, tied_before = _majority(counts)
     votes = counts.sum()
     raised = lowered = tied = 0.0
@@ -394,7 +394,7 @@ def _majority(counts: IntArray) -> tuple[int, bool]:
 
 
 def _interval(share: float, n: int, confidence: float) -> tuple[float | None, float | None, str]:
-    """Exact interval of a share of items, each of which counts in part: too wide, if anything."""
+    """Return an exact interval of a share of partly counted items; if anything, it is too wide."""
     if n < LEAST_RATED:
         return None, None, too_few(LEAST_RATED, "items")
     ends = (

@@ -1,4 +1,4 @@
-"""Estimates, standings and alpha thresholds, and how figures are stored as JSON."""
+"""Estimates, standings and alpha thresholds, and their storage as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ONE_VALUE = "only one value was used, so agreement by chance is certain"
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """One statistic.
+    """One statistic with its interval.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Estimate:
             raise ValueError("an undefined statistic has no interval")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain strings, ints, floats and None, ready for JSON."""
+        """Return plain strings, ints, floats and None, ready for JSON."""
         return asdict(self)
 
 
@@ -106,11 +106,11 @@ Reader = Callable[[Any], Any]
 
 
 class StoredError(ValueError):
-    """What is stored is no such figure; the message names the field."""
+    """The stored value does not fit the figure; the message names the field."""
 
 
 def to_json(value: Any, decimals: int | None = None) -> Any:
-    """Plain values ready for JSON: keys that are text, no NaN; floats rounded if asked."""
+    """Return plain values for JSON: text keys, no NaN, floats rounded to ``decimals`` if given."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -129,7 +129,7 @@ def to_json(value: Any, decimals: int | None = None) -> Any:
 
 
 def from_json(kind: type[Kind], stored: Any) -> Kind:
-    """Build a dataclass of what `to_json` gave; numbers and texts are taken as they are.
+    """Build a dataclass from the output of `to_json`; numbers and texts are not converted.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def from_json(kind: type[Kind], stored: Any) -> Kind:
 
 @cache
 def _reader(kind: Any) -> Reader:
-    """What reads values of a type."""
+    """Return the function that reads values of a type."""
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return _object(kind)
@@ -163,7 +163,7 @@ def _reader(kind: Any) -> Reader:
 
 
 def _object(kind: Any) -> Reader:
-    """Reads a dataclass; its type hints are looked at once, when the first one is read."""
+    """Return a reader of a dataclass; its type hints are resolved when it first reads."""
     known = {field.name for field in fields(kind)}
     needed = {
         field.name
@@ -190,7 +190,7 @@ def _object(kind: Any) -> Reader:
 
 
 def _first_of(readers: Collection[Reader]) -> Reader:
-    """Reads objects of several types: as the first that has their fields."""
+    """Return a reader that tries several types and takes the first with matching fields."""
     *others, last = readers
 
     def read(value: Any) -> Any:
@@ -207,7 +207,7 @@ def _as_it_is(value: Any) -> Any:
 
 
 def _at(place: object, read: Reader, value: Any) -> Any:
-    """Read a value; a message says where it stands."""
+    """Read a value; an error message names its place."""
     try:
         return read(value)
     except StoredError as reason:
@@ -219,7 +219,7 @@ def _at(place: object, read: Reader, value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """One system on the board; figures over the common questions.
+    """One system on the board, with figures over the common questions.
 
     Attributes
     ----------

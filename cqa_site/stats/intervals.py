@@ -46,7 +46,7 @@ def mean_interval(
     least: int = LEAST_CLUSTERS,
     unit: str = "items",
 ) -> Interval:
-    """Interval of the mean of independent values; see `cqa_site.stats.intervals`.
+    """Return the interval of the mean of independent values; see `cqa_site.stats.intervals`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def jackknife_t_interval(
     least: int = LEAST_RATED,
     unit: str = "items",
 ) -> Interval:
-    """Interval of a statistic from what it is without each unit.
+    """Return the interval of a statistic from its values without each unit.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def jackknife_t_interval(
 
 
 def too_few(least: int, unit: str) -> str:
-    """Why there is no interval of fewer units."""
+    """Explain that there are too few units for an interval."""
     return f"an interval needs {least} or more {unit}"
 
 
@@ -131,7 +131,7 @@ def estimated(
     how: str,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
-    """A value with its interval, cut to the limits, or with the reason why there is none.
+    """Return a value with its interval, cut to the limits, or with the reason for none.
 
     ``how`` the interval is made, and all else that an `Estimate` says.
     """
@@ -144,7 +144,10 @@ def estimated(
 
 
 def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -> Interval:
-    """Exact interval of a proportion (Clopper and Pearson 1934); coverage never below nominal."""
+    """Return an exact interval of a proportion (Clopper and Pearson 1934).
+
+    Its coverage is never below nominal.
+    """
     from scipy import special
 
     check_confidence(confidence)
@@ -177,7 +180,7 @@ MOST_TILT = 1.5
 
 
 def mean_p(values: arrays_FloatArray) -> arrays_FloatArray:
-    """Two-sided p of "the mean is 0" for each column, shape (n_columns,).
+    """Return the two-sided p of "the mean is 0" for each column, shape (n_columns,).
 
     Parameters
     ----------
@@ -210,7 +213,7 @@ def mean_bounds(
     *,
     often: arrays_IntArray | None = None,
 ) -> tuple[arrays_FloatArray, arrays_FloatArray]:
-    """All means that `mean_p` does not reject, for each column; NaN for one without spread.
+    """Return the bounds of the means `mean_p` does not reject, per column; without spread, NaN.
 
     Parameters
     ----------
@@ -237,19 +240,19 @@ def mean_bounds(
 def reaches(
     quantile: float, pull: arrays_FloatArray
 ) -> tuple[arrays_FloatArray, arrays_FloatArray]:
-    """How many standard errors an interval goes down and up; never less than the quantile."""
+    """Return the interval's reach down and up in standard errors, at least the quantile."""
     down = np.maximum(quantile, with_skewness(np.full_like(pull, quantile), pull))
     return down, np.maximum(quantile, -with_skewness(np.full_like(pull, -quantile), pull))
 
 
 def without_skewness(t: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_FloatArray:
-    """Hall's transformation of t; ``pull`` is the skewness divided by the root of n."""
+    """Apply Hall's transformation to t; ``pull`` is the skewness divided by the root of n."""
     tilt = np.clip(pull * t, -MOST_TILT, MOST_TILT)
     return np.asarray(t * (1 + tilt / 3 + tilt**2 / 27) + pull / 6)
 
 
 def with_skewness(quantile: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_FloatArray:
-    """The t that `without_skewness` turned into ``quantile``."""
+    """Return the t that `without_skewness` transforms into ``quantile``."""
     straight = quantile - pull / 6
     safe = np.where(pull == 0, 1.0, pull)
     t = np.where(pull == 0, straight, 3 / safe * (np.cbrt(1 + safe * straight) - 1))
@@ -260,7 +263,7 @@ def with_skewness(quantile: arrays_FloatArray, pull: arrays_FloatArray) -> array
 def moments(
     values: arrays_FloatArray, often: arrays_IntArray | None = None
 ) -> tuple[arrays_FloatArray, arrays_FloatArray, arrays_FloatArray]:
-    """Mean, standard error and skewness by root n; 0 where digits alone differ."""
+    """Return mean, standard error and skewness by root n; 0 if values differ by rounding alone."""
     weights = np.ones(len(values)) if often is None else often
     n = int(weights.sum())
     mean = weights @ values / n
@@ -287,7 +290,7 @@ _CHUNK_CELLS = 4_000_000
 
 
 def least_items(margins: arrays_IntArray | arrays_FloatArray) -> int:
-    """Items that an interval of a chance-corrected statistic needs.
+    """Return the number of items an interval of a chance-corrected statistic needs.
 
     Parameters
     ----------
@@ -306,7 +309,7 @@ def jackknifed(
     *,
     least: int = LEAST_RATED,
 ) -> Estimate:
-    """A statistic whose largest value is 1, with its interval or the reason why there is none.
+    """Return a statistic of at most 1, with its interval or the reason for none.
 
     Parameters
     ----------
@@ -329,7 +332,7 @@ def jackknifed_over(
     *,
     least: int = LEAST_RATED,
 ) -> Estimate:
-    """A statistic of weighted items with its interval; see `jackknifed`.
+    """Compute a statistic of weighted items with its interval; see `jackknifed`.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class Votes:
 
     @classmethod
     def from_ratings(cls, ratings: Ratings, categories: Sequence[float] | None) -> Votes:
-        """Sort; raises RatingsError without ratings, UnknownCategoryError off the scale."""
+        """Sort the ratings; raises RatingsError if empty, UnknownCategoryError off the scale."""
         if ratings.n_values == 0:
             raise RatingsError("there are no ratings to aggregate")
         scale = ratings.categories() if categories is None else np.asarray(categories, dtype=float)
@@ -84,7 +84,7 @@ class Votes:
 
     @property
     def cell(self) -> IntArray:
-        """Rater and label in one number, rater × k + label."""
+        """Rater and label as one number, rater × k + label."""
         return self.rater * len(self.scale) + self.label
 
     def sum_by_item(self, rows: FloatArray) -> FloatArray:
@@ -92,13 +92,13 @@ class Votes:
         return np.asarray(np.add.reduceat(rows, self.starts, axis=0), dtype=np.float64)
 
     def sum_by_cell(self, weights: FloatArray) -> FloatArray:
-        """Sum a weight of each vote by rater and label: (n_values,) -> (n_raters, k)."""
+        """Sum weights of votes by rater and label: (n_values,) -> (n_raters, k)."""
         shape = (len(self.raters), len(self.scale))
         sums = np.bincount(self.cell, weights=weights, minlength=shape[0] * shape[1])
         return sums.reshape(shape).astype(np.float64)
 
     def vote_shares(self) -> FloatArray:
-        """Share of each label among the votes of each item, shape (n_items, k)."""
+        """Return the share of each label among the votes of each item, shape (n_items, k)."""
         counts = self.sum_by_item(np.eye(len(self.scale))[self.label])
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
@@ -112,7 +112,7 @@ class Votes:
         log_likelihood: float,
         rater_columns: dict[str, FloatArray] | None = None,
     ) -> LatentLabels:
-        """Name the rows and columns, and read labels and accuracies off the posteriors."""
+        """Label rows and columns, and derive labels and accuracies from the posteriors."""
         near_top = posteriors >= posteriors.max(axis=1, keepdims=True) - _TIE
         best = len(self.scale) - 1 - near_top[:, ::-1].argmax(axis=1)
         n = np.bincount(self.rater, minlength=len(self.raters))
@@ -130,7 +130,7 @@ class Votes:
 
 
 def normalise(log_joint: FloatArray) -> tuple[FloatArray, float]:
-    """Posteriors by row, and the summed log of what was divided by.
+    """Return posteriors by row, and the summed log of the divisors.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def normalise(log_joint: FloatArray) -> tuple[FloatArray, float]:
 
 @dataclass(frozen=True, eq=False)
 class DawidSkene(LatentLabels):
-    """`LatentLabels` with the parameters of the model.
+    """`LatentLabels` with the parameters of the Dawid-Skene model.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def dawid_skene(
     max_iterations: int = 500,
     tolerance: float = 1e-7,
 ) -> DawidSkene:
-    """Infer labels with Dawid-Skene; deterministic, it starts from the vote shares.
+    """Infer labels with Dawid-Skene; deterministic, because it starts from the vote shares.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def dawid_skene(
 def _likeliest_confusions(
     votes: Votes, posteriors: FloatArray, smoothing: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Confusions, shape (n_raters, k given, k true), and class shares, shape (k,)."""
+    """Return confusions, shape (n_raters, k given, k true), and class shares, shape (k,)."""
     by_vote = posteriors[votes.item]
     counts = np.stack([votes.sum_by_cell(column) for column in by_vote.T], axis=2) + smoothing
     # A category nobody is likely to have must keep a finite logarithm.
@@ -379,6 +379,6 @@ def _likeliest_competence(
 
 
 def _habit_probability(votes: Votes, parameters: _Parameters) -> FloatArray:
-    """Probability that the rater does not know and still gives this label, shape (n_values,)."""
+    """Return the probability of not knowing and still giving this label, shape (n_values,)."""
     guessing = 1 - parameters.competence[votes.rater]
     return np.asarray(guessing * parameters.habit[votes.rater, votes.label])

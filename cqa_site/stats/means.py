@@ -39,7 +39,7 @@ def clustered_mean(
     limits: tuple[float, float] = (-math.inf, math.inf),
     unit: str = "questions",
 ) -> Estimate:
-    """Mean over all values, with an interval over whole clusters.
+    """Compute the mean over all values, with an interval over whole clusters.
 
     Values of one cluster resemble each other, so an interval over single values would be too
     narrow. The mean gives every value the same weight, whatever its cluster's size.
@@ -104,7 +104,7 @@ def clustered_mean(
 def _per_cluster(
     clusters: Sequence[Hashable], sums: Sequence[float], counts: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
-    """Sum and number of values of each cluster, shape (n_clusters,), in order of appearance."""
+    """Return sum and number of values per cluster, shape (n_clusters,), in order of appearance."""
     places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
     rows = np.array([places[cluster] for cluster in clusters], dtype=np.int64)
     totals = np.bincount(rows, weights=np.asarray(sums, dtype=float), minlength=len(places))
@@ -159,7 +159,7 @@ class PairDifference:
 def compare_pairs(
     names: list[str], common: arrays_FloatArray, confidence: float
 ) -> tuple[PairDifference, ...]:
-    """Difference of every two systems.
+    """Compute the differences between every two systems.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _known(value: float, is_enough: bool) -> float | None:
 
 
 def tie_groups(separable: np.ndarray) -> IntArray:
-    """Group of each system, 1 first: no two systems of a group can be told apart.
+    """Return each system's group, 1 first; systems of a group cannot be told apart.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 def smallest_detectable(
     sd: arrays_FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
 ) -> arrays_FloatArray:
-    """True mean difference that a new study of as many questions finds with the given power.
+    """Return the true mean difference a new study of this size detects with the given power.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def smallest_detectable(
 
 @lru_cache(maxsize=256)
 def _detectable_sds(n: int, level: float, power: float) -> float:
-    """The detectable difference in units of the estimated sd."""
+    """Return the detectable difference in units of the estimated sd."""
     from scipy import special  # costly to load, and pages name this module at start
 
     quantiles = (np.arange(_POINTS) + 0.5) / _POINTS
@@ -293,7 +293,7 @@ POWER = 0.8
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTest:
-    """The mean of paired differences over n units.
+    """The test of a mean of paired differences over n units.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class PairedTest:
 
     @property
     def direction(self) -> Direction:
-        """What is shown of the mean at the corrected level."""
+        """The direction of the mean, as shown at the corrected level."""
         if self.p is None or self.p >= LEVEL:
             return "not_shown"
         return "above" if (self.value or 0) > 0 else "below"
@@ -324,7 +324,7 @@ class PairedTest:
 def paired_tests(
     family: Sequence[Sequence[float] | arrays_FloatArray], rule: str = "paired means"
 ) -> list[PairedTest]:
-    """Test means of differences against 0, corrected for all of them after Holm (1979).
+    """Test mean differences against 0, with p values corrected after Holm (1979).
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def _test(
 
 
 def least_units(n_tests: int) -> int:
-    """Units from which any of so many means can be shown.
+    """Return the fewest units that can show any one of this number of means.
 
     >>> [least_units(n) for n in (1, 100)]
     [10, 12]
@@ -372,7 +372,7 @@ def least_units(n_tests: int) -> int:
 
 
 def units_that_tell(value: float, bounds: Bounds, n: int, level: float) -> int | None:
-    """Units with which a value would be shown with power .8, from its interval of n units.
+    """Return the units needed to show a value with power .8, from its interval of n units.
 
     ``level`` is that of the interval; None where more than `MOST_UNITS` would be needed.
     """

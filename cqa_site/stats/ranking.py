@@ -25,7 +25,7 @@ _CHUNK_CELLS = 8_000_000
 
 
 def ranks_of(values: FloatArray) -> IntArray:
-    """Rank of each system in each row, 1 best: one more than the systems above it."""
+    """Rank the systems in each row, 1 best: one more than the number of better systems."""
     rows = max(1, _CHUNK_CELLS // values.shape[1] ** 2)
     blocks = [values[start : start + rows] for start in range(0, len(values), rows)]
     return np.concatenate(
@@ -167,7 +167,7 @@ def rank_systems(
 def _bounds(
     common: FloatArray, confidence: float, highest: float | None
 ) -> list[tuple[float | None, float | None]]:
-    """Interval of each mean; none for equal scores and for too few questions."""
+    """Return the interval of each mean; none for equal scores or too few questions."""
     if not RULES["mean"].allows(common.shape[1]):
         return [(None, None)] * len(common)
     bounds = np.array(mean_bounds(common.T, confidence))
@@ -177,7 +177,7 @@ def _bounds(
 
 @dataclass(frozen=True, kw_only=True)
 class RankPosition:
-    """Where a system stands; see `Standing`."""
+    """The rank of a system; see `Standing`."""
 
     rank: int
     rank_low: int | None = None
@@ -188,7 +188,7 @@ class RankPosition:
 def places_of(
     values: FloatArray, pairs: tuple[PairDifference, ...], *, is_enough: bool = True
 ) -> list[RankPosition]:
-    """Ranks, their ranges, and groups of systems in the order of the board.
+    """Return ranks, rank ranges and tie groups of systems in the order of the board.
 
     Parameters
     ----------
@@ -217,7 +217,10 @@ def places_of(
 
 
 def separable_table(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.ndarray:
-    """Whether two systems can be told apart; `pairs` are all pairs, in the order of the board."""
+    """Tabulate which systems can be told apart.
+
+    `pairs` are all pairs, in the order of the board.
+    """
     table = np.zeros((n_systems, n_systems), dtype=bool)
     table[np.triu_indices(n_systems, k=1)] = [pair.is_separable for pair in pairs]
     return table | table.T
@@ -239,7 +242,7 @@ ALL_ALIKE = "both order the systems in exactly the same way, or in reverse; that
 
 @dataclass(frozen=True, kw_only=True)
 class WithinAndAcross:
-    """Correlation of two raters on two levels.
+    """Correlation of two raters across systems and within questions.
 
     Attributes
     ----------
@@ -324,7 +327,7 @@ def within_and_across(
 
 
 def _matrices(table: pd.DataFrame) -> tuple[ratings_FloatArray, ratings_FloatArray, int]:
-    """Both values of each system (row) and question (column), NaN where missing."""
+    """Return both values of each system (row) and question (column), NaN where missing."""
     complete = table.dropna(subset=["x", "y"])
     means = complete.groupby(["system", "question"], sort=True, observed=True)[["x", "y"]].mean()
     x, y = (means[column].unstack("question").to_numpy(dtype=float) for column in ("x", "y"))

@@ -31,7 +31,7 @@ COLUMNS = ("item", "rater", "value")
 
 
 class RatingsError(ValueError):
-    """A table cannot be read as ratings."""
+    """The table cannot be read as ratings."""
 
 
 class MissingColumnError(RatingsError):
@@ -47,7 +47,7 @@ class DuplicateRatingError(RatingsError):
 
 
 class UnknownCategoryError(RatingsError):
-    """A value lies outside the scale that was given."""
+    """A value lies outside the given scale."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Ratings:
 
     @classmethod
     def from_series(cls, series: pd.Series, rater: str) -> Ratings:
-        """One rater's values, indexed by item."""
+        """Build ratings from one rater's values, indexed by item."""
         return cls.from_frame(
             pd.DataFrame({"item": series.index, "rater": rater, "value": series.to_numpy()})
         )
@@ -120,17 +120,17 @@ class Ratings:
 
     @property
     def values_per_item(self) -> IntArray:
-        """How many raters rated each item, shape (n_items,)."""
+        """Number of raters per item, shape (n_items,)."""
         return np.bincount(self.item_codes, minlength=self.n_items)
 
     def counts_on(self, items: NDArray[np.bool_]) -> dict[str, int]:
-        """``n_raters`` and ``n_values`` of some items, given as a mask of shape (n_items,)."""
+        """Count ``n_raters`` and ``n_values`` of the items in a mask of shape (n_items,)."""
         is_there = items[self.item_codes]
         raters = np.unique(self.rater_codes[is_there])
         return {"n_raters": len(raters), "n_values": int(is_there.sum())}
 
     def categories(self) -> FloatArray:
-        """The distinct values, ascending."""
+        """Return the distinct values in ascending order."""
         return np.unique(self.values)
 
     def counts(self, categories: Sequence[float] | FloatArray | None = None) -> IntArray:
@@ -156,7 +156,7 @@ class Ratings:
         return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
     def value_codes(self, categories: Sequence[float] | FloatArray) -> IntArray:
-        """Position of every value in the ascending scale `categories`, shape (n_values,)."""
+        """Return each value's position in the ascending scale `categories`, shape (n_values,)."""
         scale = np.asarray(categories, dtype=float)
         if not (np.diff(scale) > 0).all():
             raise RatingsError("the categories of a scale must be distinct and ascending")
@@ -169,7 +169,7 @@ class Ratings:
     def subset(
         self, items: Iterable[Any] | None = None, raters: Iterable[Any] | None = None
     ) -> Ratings:
-        """Keep the named items and raters; names without a value disappear."""
+        """Keep the named items and raters; names without a value are dropped."""
         mask = np.ones(self.n_values, dtype=bool)
         if items is not None:
             mask &= self.items.isin(list(items))[self.item_codes]
@@ -178,7 +178,7 @@ class Ratings:
         return Ratings.from_frame(self.to_frame()[mask])
 
     def to_frame(self) -> pd.DataFrame:
-        """The long table again."""
+        """Return the ratings as a long table."""
         columns = (self.items[self.item_codes], self.raters[self.rater_codes], self.values)
         return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
@@ -218,20 +218,20 @@ LEVELS: tuple[str, ...] = get_args(Level)
 
 
 def check_level(level: str) -> None:
-    """Raise ValueError for a level of measurement that does not exist."""
+    """Raise ValueError for an unknown level of measurement."""
     if level not in LEVELS:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
 
 
 def pairable_counts(counts: IntArray, categories: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Drop items with fewer than two ratings, then categories nobody is left to use."""
+    """Drop items with fewer than two ratings, then categories without ratings."""
     pairable = counts[counts.sum(axis=1) >= 2]
     used = pairable.any(axis=0)
     return pairable[:, used], categories[used]
 
 
 def row_kinds(counts: IntArray) -> tuple[IntArray, IntArray]:
-    """The different rows of `counts` in lexicographic order, and which of them each row is.
+    """Return the distinct rows of `counts` in lexicographic order, and the index of each row.
 
     Returns
     -------
@@ -249,13 +249,13 @@ def row_kinds(counts: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def distinct_rows(counts: IntArray) -> tuple[IntArray, IntArray]:
-    """The different rows of `counts` in lexicographic order, and how often each occurs."""
+    """Return the distinct rows of `counts` in lexicographic order, and their frequencies."""
     rows, kind = row_kinds(counts)
     return rows, np.bincount(kind, minlength=len(rows))
 
 
 def coincidence_matrix(rows: IntArray, multiplicity: IntArray) -> FloatArray:
-    """Ordered pairs of values within items, each item weighted by 1 / (its ratings - 1).
+    """Count ordered pairs of values within items, weighting each item by 1 / (its ratings - 1).
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def coincidence_matrix(rows: IntArray, multiplicity: IntArray) -> FloatArray:
 
 
 def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArray) -> FloatArray:
-    """Squared difference of each two categories at a level of measurement.
+    """Return the squared difference between every two categories at a level of measurement.
 
     Parameters
     ----------
@@ -295,13 +295,16 @@ def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArr
 
 
 def mid_ranks(margins: FloatArray | IntArray) -> FloatArray:
-    """Mean rank (from 0) of each category; also for rows of margins, shape (..., n_categories)."""
+    """Return each category's mean rank (from 0).
+
+    Also works for rows of margins, shape (..., n_categories).
+    """
     ranks = margins.astype(np.float64)
     return np.asarray(np.cumsum(ranks, axis=-1) - ranks / 2)
 
 
 def alpha_from_counts(rows: IntArray, multiplicity: IntArray, distance: FloatArray) -> float:
-    """1 - observed / expected disagreement, for a fixed distance; NaN with a single value."""
+    """Return 1 - observed / expected disagreement for a fixed distance, or NaN with one value."""
     coincidences = coincidence_matrix(rows, multiplicity)
     margins = coincidences.sum(axis=0)
     expected = float(margins @ distance @ margins)
@@ -311,7 +314,7 @@ def alpha_from_counts(rows: IntArray, multiplicity: IntArray, distance: FloatArr
 
 
 def chance_corrected(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """1 - observed / expected, element by element; NaN where no disagreement is expected."""
+    """Return 1 - observed / expected by element; NaN where no disagreement is expected."""
     undefined = np.full(len(expected), np.nan)
     ratio = np.divide(observed, expected, out=undefined, where=expected > 1e-12)
     return np.asarray(1 - ratio, dtype=np.float64)
@@ -320,7 +323,7 @@ def chance_corrected(observed: FloatArray, expected: FloatArray) -> FloatArray:
 def alphas_left_out(
     level: Level, rows: IntArray, multiplicity: IntArray, categories: FloatArray
 ) -> FloatArray:
-    """Alpha without one item of each kind, shape (n_kinds,); NaN where only one value is left."""
+    """Return alpha without one item of each kind, shape (n_kinds,); NaN if one value is left."""
     total = multiplicity @ rows
     margins = (total - rows).astype(np.float64)
     if level == "ordinal":
@@ -345,7 +348,7 @@ def _fixed_left_out(
 def _quadratic_left_out(
     rows: IntArray, multiplicity: IntArray, margins: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Observed and expected sums when every left-out item changes the mid-ranks.
+    """Return observed and expected sums when every left-out item changes the mid-ranks.
 
     With scores x, the sum of ``o[k, l] (x[k] - x[l])**2`` is ``2 (n x² - x' o x)``, so no
     n_kinds × n_categories² array is needed.

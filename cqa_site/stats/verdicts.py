@@ -27,7 +27,7 @@ Reliability = Literal["firm", "tentative", "not_shown", "too_little", "no_interv
 
 
 class Bounds(Protocol):
-    """An estimate with an interval, or without one."""
+    """An estimate with or without an interval."""
 
     @property
     def low(self) -> float | None: ...
@@ -37,7 +37,7 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRule:
-    """What has to be true of data before a verdict is printed about them.
+    """The conditions data must meet before a verdict about them is printed.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ class VerdictRule:
     unit: str
 
     def allows(self, n: int) -> bool:
-        """Whether there is enough for a verdict, whichever."""
+        """Whether there are enough units for any verdict."""
         return n >= self.least
 
 
 def direction_of(bounds: Bounds, zero: float = 0.0) -> Direction:
-    """On which side of ``zero`` the whole interval lies; without an interval nothing is shown."""
+    """Return the side of ``zero`` that holds the whole interval; not shown without an interval."""
     if bounds.low is None or bounds.high is None:
         return "not_shown"
     if bounds.low > zero:
@@ -72,7 +72,7 @@ def direction_of(bounds: Bounds, zero: float = 0.0) -> Direction:
 
 
 def reliability_of(alpha: Bounds) -> Reliability:
-    """What the interval of an alpha allows to conclude; without an interval nothing."""
+    """Return the reliability that an alpha's interval supports; none without an interval."""
     if alpha.low is None or alpha.high is None:
         return "no_interval"
     if alpha.low >= TENTATIVE:
@@ -210,12 +210,12 @@ RULES = {
 
 
 def corrected_level(level: float, m: int) -> float:
-    """The level of each of m tests after Bonferroni; m below 1 counts as 1."""
+    """Return the level of each of m tests after Bonferroni; m below 1 counts as 1."""
     return level / max(1, m)
 
 
 def least_to_differ(n_pairs: int = 1) -> int:
-    """Common questions from which any of so many pairs of systems can be told apart.
+    """Return the fewest common questions that can tell apart one of this number of system pairs.
 
     No p of n questions lies below 2^(1 - n), and Holm asks one pair for less than LEVEL / n_pairs.
 
@@ -238,19 +238,21 @@ MOST_NEEDED = 100_000
 
 
 def pseudo_values(value: float, left_out: FloatArray) -> FloatArray:
-    """Jackknife pseudo-values (Tukey 1958) of a statistic without each of n units."""
+    """Return jackknife pseudo-values (Tukey 1958) from a statistic without each of n units."""
     n = len(left_out)
     return np.asarray(n * value - (n - 1) * left_out)
 
 
 def ratio_pseudo_values(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
-    """Pseudo-values of a sum over a sum, such as the mean of all values of clusters."""
+    """Return pseudo-values of a ratio of sums, such as the mean of all values of clusters."""
     whole, under = tops.sum(), bottoms.sum()
     return pseudo_values(whole / under, (whole - tops) / (under - bottoms))
 
 
 def p_above(values: FloatArray, mark: float) -> float:
-    """P value that the mean of independent values lies at or below ``mark``, one-sided.
+    """Return the one-sided p value of the hypothesis that the mean is at or below ``mark``.
+
+    The values are independent.
 
     Parameters
     ----------
@@ -276,12 +278,15 @@ def p_above(values: FloatArray, mark: float) -> float:
 
 
 def p_below(values: FloatArray, mark: float) -> float:
-    """P value that the mean of independent values lies at or above ``mark``, one-sided."""
+    """Return the one-sided p value of the hypothesis that the mean is at or above ``mark``.
+
+    The values are independent.
+    """
     return p_above(-values, -mark)
 
 
 def most_of(p: FloatArray, least: int) -> float:
-    """P value that fewer than ``least`` of the hypotheses are false: a partial conjunction.
+    """Return the p value of fewer than ``least`` hypotheses being false, a partial conjunction.
 
     Benjamini and Heller (2008), Screening for partial conjunction hypotheses, after Bonferroni.
 
@@ -292,7 +297,7 @@ def most_of(p: FloatArray, least: int) -> float:
 
 
 def more_needed(n: int, p: float, units: int, level: float) -> int:
-    """How many more of n would show it in `POWER` of studies, if they came out alike.
+    """Return how many more of n would show it in `POWER` of studies, given similar results.
 
     Parameters
     ----------
@@ -321,7 +326,7 @@ def more_needed(n: int, p: float, units: int, level: float) -> int:
 
 
 def holm(p: FloatArray) -> FloatArray:
-    """Adjusted p values: reject where they lie below the level (Holm 1979).
+    """Return adjusted p values; reject those below the level (Holm 1979).
 
     The i-th smallest of m is multiplied by ``m - i + 1``, kept from falling below the ones
     before it and from passing 1.
@@ -337,7 +342,7 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def benjamini_yekutieli(p: FloatArray) -> FloatArray:
-    """Adjusted p values under any dependence; reject where they are at most the rate.
+    """Return adjusted p values under any dependence; reject those at or below the rate.
 
     The i-th smallest of m is multiplied by ``m / i (1 + 1/2 + ... + 1/m)``, kept from passing
     the ones after it and 1 (Benjamini and Yekutieli 2001).

@@ -1,4 +1,4 @@
-"""Tables in and out of files that nobody has checked: CSV, TSV, JSON, JSONL, XLSX.
+"""Import and export of tables (CSV, TSV, JSON, JSONL, XLSX) from untrusted files.
 
 Pure: no Django. Reading streams rows within `Limits`; what cannot be trusted
 raises `UnreadableFile` with file, row, column and reason, and nothing is

@@ -37,7 +37,7 @@ _PIPE_PIECE = 65_536
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A filled row as it stands.
+    """A filled row with its raw cells.
 
     `sheet` counts from 0, `number` is the sheet row, `cells` end at the last
     filled one, and `width` is that of the widest among the sheet's first rows.
@@ -52,7 +52,7 @@ class SheetRow:
 
 
 class WorkbookReader:
-    """One child process and its messages; `close` ends it at any time."""
+    """A child process that reads a workbook, and its messages; `close` ends it at any time."""
 
     def __init__(
         self, file: BinaryIO, *, name: str, sheet: str | int | None, limits: Limits
@@ -70,7 +70,7 @@ class WorkbookReader:
             raise
 
     def rows(self, *, with_bad: bool = False) -> Iterator[SheetRow]:
-        """Filled rows of the chosen sheets, in order; the child is gone afterwards.
+        """Yield the filled rows of the chosen sheets, in order; the child process then ends.
 
         Raises UnreadableFile at a row that cannot be read, unless ``with_bad``.
         """
@@ -133,7 +133,7 @@ class WorkbookReader:
             yield from lines
 
     def _piece(self, descriptor: int) -> bytes:
-        """The next bytes; only time spent waiting for the child is counted."""
+        """Return the next bytes; only time spent waiting for the child is counted."""
         started = time.monotonic()
         left = self._limits.child_wait_seconds - self._waited
         poller = select.poll()
@@ -173,7 +173,7 @@ def _start_child(
 
 
 def check_size(file: BinaryIO, name: str, limits: Limits) -> None:
-    """Refuse a workbook above the size limit before a process is started for it."""
+    """Reject a workbook above the size limit before starting a process for it."""
     if file.seek(0, os.SEEK_END) > limits.xlsx_bytes:
         raise UnreadableFile(name, f"is larger than {limits.xlsx_bytes:,} bytes")
 
@@ -186,7 +186,7 @@ def read_sheet(
     header_row: int | None = None,
     log: ReadingLog | None = None,
 ) -> tuple[FileLayout, int, Iterator[TableRow]]:
-    """The header and the rows below it, as `layout.lay_out` gives them.
+    """Return the header and the rows below it, as `layout.lay_out` does.
 
     Columns without a header that hold something within the first 1,000 rows
     are named by their place.
@@ -234,12 +234,12 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, Not
 
 
 def folder_members(folder: Path, is_wanted: Callable[[str], bool]) -> dict[str, Path]:
-    """Wanted files that lie directly in a folder, by name."""
+    """Map names to the wanted files directly in a folder."""
     return {path.name: path for path in sorted(folder.iterdir()) if is_wanted(path.name)}
 
 
 def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> int:
-    """Pack the wanted files of a folder; the same files make the same bytes.
+    """Pack the wanted files of a folder; the same files give the same bytes.
 
     Returns
     -------
@@ -255,7 +255,7 @@ def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> 
 
 
 def place_in(path: str) -> str:
-    """A member's path for people: its folders and its name, without what leads elsewhere.
+    """Return a member's printable path: folders and name, without parts that leave the archive.
 
     >>> place_in("../judged/./cam.json")
     'judged/cam.json'
@@ -273,7 +273,7 @@ def unpacked(
     called: Callable[[str], str] = printable_name,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[dict[str, Path]]:
-    """Unpack the wanted members of an archive into a folder that goes away afterwards.
+    """Unpack the wanted members of an archive into a temporary folder.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def unpacked(
 def single_member(
     path: str | os.PathLike[str], name: str, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[tuple[Path, str]]:
-    """Path and name of the one table of an archive, as survey programs pack it.
+    """Yield path and name of an archive's only table, as survey programs pack it.
 
     Any other file, and an archive of no table or several, is given as it is. What is unpacked
     can be opened inside the ``with`` block and goes away after it.
@@ -330,7 +330,7 @@ def single_member(
 
 
 def _tables_in(path: str | os.PathLike[str]) -> list[str]:
-    """Tables in an archive that is not a workbook."""
+    """List the tables in an archive, unless it is a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [

@@ -27,7 +27,7 @@ _MOST_DIGITS, _SURE_DIGITS = 20, 19
 
 
 class StrictJsonError(ValueError):
-    """The text is JSON that is not accepted here, or no JSON at all.
+    """The text is not JSON, or JSON that is not accepted here.
 
     ``end`` is the position behind a value that is refused as a whole, if it is known.
     """
@@ -40,7 +40,10 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 class LenientNumbers:
-    """Takes NaN and infinities, which many programs write, for nothing, and counts them."""
+    """A JSON decoder that reads NaN and infinities as missing, because many programs write them.
+
+    It counts them.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -138,7 +141,7 @@ def loads(
     numbers: LenientNumbers | None = None,
     raw_lines: bool = False,
 ) -> Value:
-    """Parse one whole document; a UTF-8 byte order mark is accepted.
+    """Parse a whole document; a UTF-8 byte order mark is accepted.
 
     Examples
     --------
@@ -181,7 +184,7 @@ def _nests_deeper(value: Value, depth: int) -> bool:
 
 
 def _may_hold_unstorable(text: str, start: int, end: int) -> bool:
-    """Whether the source of a value says so; most do not, and looking at each text takes long."""
+    """Whether source may hold unstorable characters, a quick test before checking each text."""
     if text.find("\\u", start, end) >= 0:
         return True
     return not text.isascii() and _SURROGATE.search(text, start, end) is not None
@@ -260,7 +263,7 @@ def trimmed(text: str) -> str:
 
 
 def is_missing(value: Value) -> bool:
-    """Whether a cell says nothing: empty, an empty list, or a word such as NA, NaN or null.
+    """Whether a cell is empty, an empty list, or a word such as NA, NaN or null.
 
     >>> is_missing(" N/A "), is_missing([]), is_missing(0)
     (True, True, False)
@@ -272,7 +275,9 @@ def is_missing(value: Value) -> bool:
 
 
 def single(value: Value) -> Value:
-    """What a list of one holds, or the one choice of an annotation tool; JSON text is read.
+    """Return the value of a list of one, or an annotation tool's only choice.
+
+    JSON text is parsed.
 
     >>> single(["2"]), single('{"choices": ["0"]}'), single([])
     ('2', '0', None)
@@ -290,7 +295,7 @@ def single(value: Value) -> Value:
 
 
 def as_text(value: Value) -> str | None:
-    """Text as it is; a whole number as its digits; None for an empty cell or list."""
+    """Return text unchanged, a whole number as its digits, None for an empty cell or list."""
     if isinstance(value, list):
         value = single(value)
     if value is None or isinstance(value, str):
@@ -303,7 +308,7 @@ def as_text(value: Value) -> str | None:
 
 
 def as_words(value: Value) -> str:
-    """A cell as text: nothing for an empty one, JSON for a list or an object."""
+    """Return a cell as text: empty for an empty one, JSON for a list or an object."""
     if value is None or value == [] or value == {}:
         return ""
     if isinstance(value, str):
@@ -314,7 +319,7 @@ def as_words(value: Value) -> str:
 
 
 def as_name(value: Value) -> str | None:
-    """A trimmed text; None where a cell says nothing."""
+    """Return a trimmed text; None for a missing value."""
     if is_missing(value):
         return None
     text = as_text(value)
@@ -322,7 +327,7 @@ def as_name(value: Value) -> str | None:
 
 
 def as_number(value: Value) -> float | None:
-    """A number, None for a cell that says nothing.
+    """Return a number, or None for a missing value.
 
     A comma is taken for the decimal point, unless it may stand between thousands.
 
@@ -348,7 +353,7 @@ def as_number(value: Value) -> float | None:
 
 
 def as_whole(value: Value) -> int | None:
-    """A whole number, also if it is written 2.0; None for a cell that says nothing."""
+    """Return a whole number, even if written 2.0; None for a missing value."""
     number = as_number(value)
     if number is not None and not number.is_integer():
         raise ValueError(f"{str(value)[:40]!a} is not a whole number")
@@ -356,7 +361,7 @@ def as_whole(value: Value) -> int | None:
 
 
 def as_flag(value: Value) -> bool | None:
-    """Yes or no, also in the languages that spreadsheets write them in.
+    """Return a truth value, also from the words of other languages' spreadsheets.
 
     >>> as_flag("FALSCH"), as_flag("VRAI"), as_flag(1), as_flag("n/a")
     (False, True, True, None)
@@ -370,7 +375,7 @@ def as_flag(value: Value) -> bool | None:
 
 
 def as_moment(value: Value) -> datetime | None:
-    """A time in UTC, which it also is without a zone; None for a cell that says nothing.
+    """Return a time in UTC (assumed without a zone), or None for a missing value.
 
     Examples
     --------
@@ -392,7 +397,7 @@ def as_moment(value: Value) -> datetime | None:
 
 
 def _read_moment(text: str, form: str) -> datetime:
-    """In a form of strptime, or as ISO 8601; its zone may be missing."""
+    """Parse a time in a format of strptime, or as ISO 8601; it may lack a zone."""
     if not form:
         return datetime.fromisoformat(text)
     return datetime.strptime(text, form)

@@ -54,7 +54,7 @@ _MARKUP_START = re.compile(r"\s*<(\?xml|!doctype|html|table)", re.IGNORECASE)
 
 
 def binary_family(head: bytes, name: str) -> str:
-    """'xlsx' for what may be a workbook, 'text' for anything that may be text.
+    """Return 'xlsx' for a possible workbook, 'text' for anything that may be text.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def binary_family(head: bytes, name: str) -> str:
 
 
 def text_family(sample: str, name: str) -> str:
-    """'json' or 'text', from the first characters."""
+    """Return 'json' or 'text', judged by the first characters."""
     if not sample.strip():
         raise UnreadableFile(name, "contains only white space")
     if _MARKUP_START.match(sample):
@@ -88,7 +88,7 @@ def text_family(sample: str, name: str) -> str:
 
 
 def json_kind(sample: str, name: str) -> str:
-    """'jsonl' when each line is an object of its own, else 'json'."""
+    """Return 'jsonl' if each line is a separate object, else 'json'."""
     if not sample.lstrip().startswith("{"):
         return "json"
     if _suffix(name) in (".jsonl", ".ndjson"):
@@ -105,7 +105,7 @@ def _is_object(line: str) -> bool:
 
 
 def check_agrees(family: str, name: str, kind: str | None) -> None:
-    """Refuse a file whose content is of another family than asked or named."""
+    """Reject a file whose content does not match the requested kind or its name."""
     if kind is not None and kind not in KINDS:
         raise UnreadableFile(name, f"cannot be read as {kind!a}; choose {', '.join(KINDS)}")
     suffix = _suffix(name)
@@ -155,7 +155,7 @@ _RUN_OF_LETTERS = re.compile(rb"[\xb8\xc0-\xff]{3,}")
 
 
 def choose_encoding(head: bytes, name: str, encoding: str | None) -> str:
-    """The asked encoding, or what the byte order mark says, or UTF-8.
+    """Return the requested encoding, else that of the byte order mark, else UTF-8.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def _utf16_reason(encoding: str) -> str:
 
 
 def open_text(file: BinaryIO, *, name: str, asked: str | None, limits: Limits) -> TextIO:
-    """A text stream over `file`, already known to decode from end to end.
+    """Open a text stream over `file`, after checking that all of it decodes.
 
     Line ends are kept as they are in the file. The encoding is the stream's
     `encoding` attribute.
@@ -258,7 +258,7 @@ def _bad_byte(error: UnicodeDecodeError, where: int, encoding: str, fitting: str
 
 
 def _fitting(piece: bytes) -> str:
-    """The 8-bit encoding of text that is not UTF-8, by the bytes that are no ASCII.
+    """Guess the 8-bit encoding of text that is not UTF-8, by its non-ASCII bytes.
 
     Cyrillic words are runs of them. Windows writes dashes and quotation marks from 0x80 to 0x9F,
     where Latin-1 has nothing that is printed.

@@ -56,7 +56,7 @@ def spreadsheet_unsafe(value: object) -> object:
 
 
 def to_sheet_text(text: str) -> str:
-    """Escape what sheet XML cannot hold, as Office does: ``_x000D_`` for CR."""
+    """Escape characters sheet XML cannot hold, as Office does: ``_x000D_`` for CR."""
     return _ESCAPED.sub(lambda match: f"_x{ord(match.group()):04X}_", text)
 
 
@@ -129,7 +129,7 @@ def _cell(place: str, value: str | int | float) -> str:
 
 
 def _letters(place: int) -> str:
-    """The name of a column, counted from 0.
+    """Return the letters of a column, counted from 0.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _letters(place: int) -> str:
 
 
 def _parts(sheet: str) -> dict[str, str]:
-    """The parts every workbook has, beside its sheet."""
+    """Return the parts every workbook has besides its sheet."""
     links = f'<Relationships xmlns="{_PACKAGE}/relationships">'
     return {
         "[Content_Types].xml": (
@@ -241,7 +241,7 @@ def csv_pieces(
     delimiter: str = ",",
     for_spreadsheets: bool = True,
 ) -> Iterator[bytes]:
-    """Yield the same as bytes, some rows at a time."""
+    """Yield CSV (or TSV) as bytes, some rows at a time."""
     text = io.StringIO("\ufeff" if for_spreadsheets else "", newline="")
     text.seek(0, io.SEEK_END)
     defuse = spreadsheet_safe if for_spreadsheets else _same
@@ -276,7 +276,7 @@ def _iso(value: Any) -> str:
 def write_xlsx(
     file: BinaryIO, columns: Sequence[str], rows: Iterable[Cells], *, sheet: str = "Data"
 ) -> None:
-    """Write one sheet in which every cell is a text or a number, never a formula.
+    """Write one sheet whose every cell is a text or a number, never a formula.
 
     Text keeps its exact characters (what XML cannot hold is escaped the way
     Office does it), so no apostrophes are added here.

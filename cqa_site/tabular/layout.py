@@ -77,7 +77,10 @@ _NAMED_QUESTION = re.compile(r"([A-Za-z]\w{0,40}(?:\[\w{1,40}\])*)\. (\S.*)", re
 
 @dataclass(frozen=True)
 class FileLayout:
-    """``header`` and ``below`` count records: where the names stand, further rows below them."""
+    """The layout of a file.
+
+    ``header`` and ``below`` count records: the header row, and rows under it.
+    """
 
     header: int
     below: int
@@ -94,7 +97,7 @@ def lay_out(
     header_row: int | None,
     log: ReadingLog | None,
 ) -> tuple[FileLayout, int, Iterator[TableRow]]:
-    """Find the header among the first records, and give the rows below it.
+    """Find the header among the first records, and return the rows below it.
 
     Parameters
     ----------
@@ -135,13 +138,13 @@ def lay_out(
 
 
 def begins_below_title(first: Sequence[Record]) -> bool:
-    """Whether a table stands below lines that are no part of it."""
+    """Whether the table is preceded by lines that do not belong to it."""
     layout = _layout_of(first, None, "")
     return layout.header > 0 and len(layout.columns) > 1
 
 
 def named_question(heading: str) -> tuple[str, str]:
-    """Short name and question of a heading that holds both; ("", "") of another one.
+    """Split a heading into short name and question; ("", "") if it does not hold both.
 
     >>> named_question("Q00. What would you change?"), named_question("Comment")
     (('Q00', 'What would you change?'), ('', ''))
@@ -174,7 +177,7 @@ def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> Fi
 
 
 def _header_place(first: Sequence[Record]) -> int:
-    """The first row that is wide enough, unless the next ones are rather the names."""
+    """Return the position of the first row wide enough, unless a later one has better names."""
     width = _common_width([cells for _number, cells in first])
     if width < 2:
         return 0
@@ -192,7 +195,7 @@ def _header_place(first: Sequence[Record]) -> int:
 
 
 def _stand_apart(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether a row looks like names, and in some column otherwise than all rows below it."""
+    """Whether a row looks like names and differs in type from all rows below it in some column."""
     if not _looks_like_names(names):
         return False
     for place, name in enumerate(names):
@@ -207,7 +210,7 @@ def _stand_apart(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
 
 
 def _rows_below(first: Sequence[Record]) -> int:
-    """How many rows below the header belong to it."""
+    """Count the rows below the header that belong to it."""
     if marked := _marked_below(first):
         return marked
     rows = [cells for _number, cells in first]
@@ -226,7 +229,7 @@ def _marked_below(first: Sequence[Record]) -> int:
 
 
 def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether the first of the rows has words where all further ones have numbers or dates.
+    """Whether the first row has words where all further ones have numbers or dates.
 
     Two such columns show it, or one where the words repeat the names; also an empty first cell
     where all further rows have one.
@@ -252,7 +255,7 @@ def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bo
 
 
 def _titles(columns: Sequence[str], below: Sequence[Any]) -> dict[str, str]:
-    """What was asked, by column: from the row below, or from headings that hold both."""
+    """Return the questions by column: from the row below the header, or from combined headings."""
     pairs = zip(columns, below, strict=False)
     titles = {column: " ".join(str(cell).split()) for column, cell in pairs if _is_filled(cell)}
     if not titles:
@@ -304,7 +307,7 @@ def _rows(
 def too_long(
     cells: Sequence[Any], columns: Sequence[str], name: str, number: int, limits: Limits
 ) -> Problem | None:
-    """That a text is longer than a cell may be."""
+    """Return the problem of a text longer than a cell may be, or None."""
     for column, cell in zip(columns, cells, strict=True):
         if isinstance(cell, str) and len(cell) > limits.cell_chars:
             reason = f"this cell is longer than {limits.cell_chars:,} characters"
@@ -337,20 +340,20 @@ def _common_width(rows: Sequence[Sequence[Any]]) -> int:
 
 
 def _looks_like_names(cells: Sequence[Any]) -> bool:
-    """Different short texts without a gap."""
+    """Whether the cells are different short texts without a gap."""
     names = cells[: _extent(cells)]
     return _may_be_names(names) and len(set(names)) == len(names) == _filled(names)
 
 
 def _may_be_names(cells: Sequence[Any]) -> bool:
-    """Whether what is there are short texts, and neither numbers nor dates."""
+    """Whether the filled cells are short texts, and neither numbers nor dates."""
     filled = [cell for cell in cells if _is_filled(cell)]
     short = [cell for cell in filled if isinstance(cell, str) and len(cell) <= _LONGEST_NAME]
     return len(short) == len(filled) and not any(map(_is_typed, short))
 
 
 def _is_typed(cell: Any) -> bool:
-    """A number, a date or a truth value; "no" may be the name of a column of numbers."""
+    """Whether a cell is a number, date or truth value. A column of numbers may be named "no"."""
     if isinstance(cell, bool) or (isinstance(cell, str) and cell.strip().lower() in _TRUTH):
         return True
     return any(_reads(read, cell) for read in (as_number, as_moment))
@@ -372,12 +375,12 @@ def _filled(cells: Sequence[Any]) -> int:
 
 
 def _extent(cells: Sequence[Any]) -> int:
-    """Cells up to the last one that holds something."""
+    """Return the number of cells up to the last filled one."""
     return next((at for at in range(len(cells), 0, -1) if _is_filled(cells[at - 1])), 0)
 
 
 def _are_named(rows: Sequence[Sequence[Any]], width: int) -> bool:
-    """Whether nearly all rows have so many cells and begin with a name of their own."""
+    """Whether nearly all rows have this number of cells and start with a unique name."""
     names = [str(cells[0]) for cells in rows if _extent(cells) == width and _is_filled(cells[0])]
     return 1 < len(names) == len(set(names)) and len(names) * 10 >= len(rows) * 9
 

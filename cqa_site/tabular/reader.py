@@ -92,7 +92,7 @@ def open_table(
 
 @dataclass(frozen=True)
 class _TableOptions:
-    """What `open_table` was told."""
+    """The options given to `open_table`."""
 
     kind: str | None
     encoding: str | None
@@ -103,7 +103,7 @@ class _TableOptions:
 
     @property
     def laying(self) -> dict[str, Any]:
-        """What a reader of rows without named values is told."""
+        """The options for a reader of rows without named values."""
         return {"limits": self.limits, "header_row": self.header_row, "log": self.log}
 
 
@@ -117,7 +117,7 @@ def preview(
     header_row: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> FilePreview:
-    """Kind, encoding, separator, sheets, columns and first 20 rows of a file.
+    """Return kind, encoding, separator, sheets, columns and first 20 rows of a file.
 
     Takes the arguments of `open_table` and raises what it raises; rows that
     cannot be read do not show here.
@@ -136,7 +136,7 @@ def preview(
 
 
 def beginning(table: Table) -> FilePreview:
-    """The same of a table that is open."""
+    """Return the preview of an open table."""
     return FilePreview(
         name=table.name,
         kind=table.kind,
@@ -153,7 +153,7 @@ def beginning(table: Table) -> FilePreview:
 def open_workbook(
     path: str | os.PathLike[str], *, name: str, limits: Limits = DEFAULT_LIMITS
 ) -> WorkbookReader:
-    """All sheets of a workbook as bare rows, for formats with more than one header."""
+    """Open all sheets of a workbook as bare rows, for formats with more than one header."""
     label = printable_name(name)
     with _open_regular(path, label) as file:
         if binary_family(file.read(_HEAD_BYTES), label) != "xlsx":
@@ -225,7 +225,7 @@ def _open_text_kind(file: BinaryIO, name: str, how: _TableOptions) -> Table:
 
 
 def _with_first_row(table: Table) -> Table:
-    """Refuse a table without rows; a bad first row is then found at once, too."""
+    """Reject a table without rows, and report a bad first row at once."""
     try:
         first = next(table.rows, None)
         if first is None:
@@ -259,7 +259,7 @@ def is_lines(
     encoding: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> bool:
-    """Whether a text file is one text a line rather than a table.
+    """Whether a text file holds one text per line rather than a table.
 
     It is where its first line is prose, in which white space follows every separator, and its
     lines are neither one cell each nor split alike by one separator. Of a file called .txt either
@@ -293,7 +293,7 @@ def open_lines(
     encoding: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Table:
-    """Lines of a text file as rows of one column, which the first line names.
+    """Open the lines of a text file as rows of one column, named by the first line.
 
     Blank lines are left out; a line in quotation marks loses them. ``kind`` of the table is
     ``lines``. Raises UnreadableFile as `open_table` does, also for a file of one line.
@@ -327,7 +327,7 @@ def open_table_or_lines(
     header_row: int | None = None,
     **how: Any,
 ) -> Table:
-    """A table as `open_table` opens it, or the lines of a text that is none.
+    """Open a table as `open_table` does, or else the lines of a text.
 
     Where somebody says in which row the header is, it is a table.
     """
@@ -357,7 +357,7 @@ def _text(path: str | os.PathLike[str], name: str, encoding: str | None, limits:
 
 
 def _is_even(stream: TextIO, name: str) -> bool:
-    """Whether one separator splits all lines of the beginning alike, perhaps below a title."""
+    """Whether one separator splits all the first lines alike, perhaps below a title."""
     mark = sniff_delimiter(stream, name, None)
     sample = stream.read(_SAMPLE_CHARS)
     lines = [line for line in sample.splitlines() if line.strip()]
@@ -374,12 +374,12 @@ def _is_even(stream: TextIO, name: str) -> bool:
 
 
 def _is_prose(line: str) -> bool:
-    """Whether a line may be a sentence; names of columns stand close together."""
+    """Whether a line may be a sentence; column names have no spaces after separators."""
     return not _CLOSE.search(line.strip())
 
 
 def _is_one_column(stream: TextIO) -> bool:
-    """Whether every record is one cell, however it is quoted."""
+    """Whether every record is one cell, quoted or not."""
     try:
         return all(len(row) <= 1 for row in csv.reader(stream, strict=True))
     except csv.Error:

@@ -1,4 +1,4 @@
-"""The words of this package: limits, tables, rows, and what is wrong with a file."""
+"""Shared types of this package: limits, tables, rows and file errors."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What an uploaded file may cost before it is refused.
+    """The limits above which an uploaded file is rejected.
 
     Sizes are bytes, lengths are characters. `row_chars` bounds one row with
     all its cells, so that no reader ever holds more than one row of that size.
@@ -49,7 +49,7 @@ def _describe(file: str, row: int | None, column: str | None, reason: str) -> st
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong at one place; `row` and `column` are None where unknown."""
+    """One problem at one place; `row` and `column` are None if unknown."""
 
     file: str
     row: int | None
@@ -100,7 +100,7 @@ class UnreadableFile(Exception):
 
 @dataclass
 class ReadingLog:
-    """What is met while a table is read.
+    """Rejected rows and notes collected while a table is read.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class ReadingLog:
 
 
 def reject(log: ReadingLog | None, problem: Problem) -> None:
-    """Keep a row that cannot be read in the log; without a log raise `UnreadableFile`."""
+    """Log a row that cannot be read; without a log raise `UnreadableFile`."""
     if log is None:
         row, column = problem.row, problem.column
         raise UnreadableFile(problem.file, problem.reason, row=row, column=column)
@@ -128,7 +128,7 @@ def reject(log: ReadingLog | None, problem: Problem) -> None:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One record.
+    """One record of a table.
 
     `number` is what a person sees: the physical line on which the record
     starts (CSV, TSV, JSONL), the sheet row (XLSX), or the position counted
@@ -194,7 +194,7 @@ class FilePreview:
 
 
 def counted(number: int, singular: str, many: str) -> str:
-    """A number with its noun.
+    """Format a number with its noun.
 
     >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
     ('1 row', '1,200 rows')

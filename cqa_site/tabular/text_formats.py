@@ -20,7 +20,7 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
 class _Lines:
-    """Physical lines for `csv.reader`, never longer than one row may be."""
+    """Physical lines for `csv.reader`, never longer than the row limit."""
 
     def __init__(self, stream: TextIO, name: str, limits: Limits) -> None:
         self._stream = stream
@@ -49,14 +49,14 @@ class _Lines:
         return line
 
     def hint(self) -> str:
-        """Why a row may have swallowed the lines below it."""
+        """Explain why a row may have swallowed the lines below it."""
         if self.number == self.start:
             return ""
         return "; a quotation mark opened in it may never be closed"
 
 
 def sniff_delimiter(stream: TextIO, name: str, kind: str | None) -> str:
-    """The separator under which most of the first records are equally wide.
+    """Return the separator that splits most of the first records into equal widths.
 
     A file in which no separator splits most records has one column. A first line ``sep=;`` says
     it.
@@ -105,7 +105,7 @@ def read_delimited(
     header_row: int | None = None,
     log: ReadingLog | None = None,
 ) -> tuple[FileLayout, int, Iterator[TableRow]]:
-    """Read the header now and the rows as they are asked for.
+    """Read the header now and the rows on demand.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _records(
 
 
 def is_separator_line(cells: Sequence[str]) -> bool:
-    """Whether a first line says nothing but the separator, as ``sep=;`` for spreadsheets."""
+    """Whether a first line only states the separator, as ``sep=;`` does for spreadsheets."""
     return cells[0].lower() == "sep=" or bool(_SEPARATOR_LINE.fullmatch(",".join(cells)))
 
 
@@ -185,7 +185,7 @@ Record = dict[str, Value]
 
 
 class _BadRecord(Exception):
-    """A record that cannot be used although what follows it can."""
+    """One record cannot be used, although the following ones can."""
 
 
 # A record, or what is wrong with it.
@@ -194,7 +194,7 @@ Item = tuple[str | None, int, "Value | _BadRecord"]
 
 
 class _JsonText:
-    """A cursor over a JSON text that keeps at most two rows' worth of it."""
+    """A cursor over JSON text that keeps at most two rows of it in memory."""
 
     def __init__(self, stream: TextIO, name: str, limits: Limits, numbers: LenientNumbers) -> None:
         stream.seek(0)
@@ -212,7 +212,7 @@ class _JsonText:
         return UnreadableFile(self._name, reason, row=self.record)
 
     def peek(self) -> str:
-        """The next character that is not white space; "" at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             self._fill()
             match = _NOT_SPACE.search(self._buffer, self._at)
@@ -230,7 +230,7 @@ class _JsonText:
         self._at += 1
 
     def value(self) -> Value:
-        """Decode the next value, which may take no more than one row's length."""
+        """Decode the next value, which may not be longer than one row."""
         self.peek()
         self._fill()
         try:
@@ -345,7 +345,7 @@ def _line_record(line: str, limits: Limits, numbers: LenientNumbers) -> Record |
 def read_records(
     stream: TextIO, *, name: str, kind: str, limits: Limits, log: ReadingLog | None = None
 ) -> tuple[list[str], Iterator[TableRow]]:
-    """Columns and rows of a JSON list of objects, an object holding one, or JSONL.
+    """Read columns and rows of a JSON list of objects, an object that holds one, or JSONL.
 
     NaN and infinities are missing values.
 

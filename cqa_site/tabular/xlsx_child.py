@@ -63,7 +63,7 @@ def _import_openpyxl() -> Any:
 
 
 def _check_archive(file: BinaryIO, limits: dict[str, Any]) -> bool:
-    """Judge the archive by its directory; zipfile later enforces the declared sizes.
+    """Check the archive by its directory; zipfile later enforces the declared sizes.
 
     Whether it is an OpenDocument spreadsheet.
     """
@@ -132,7 +132,7 @@ def _plain(value: Any, row: int, column: str) -> str | int | float | bool | None
 def _rows(
     rows: Iterable[_SparseRow], limits: dict[str, Any], letter: Any
 ) -> Iterator[tuple[int, list[Any] | _Refusal]]:
-    """Filled rows only, or why one cannot be read."""
+    """Yield filled rows, each as cells or the reason why it cannot be read."""
     count = 0
     for number, cells in rows:
         if number > _LAST_SHEET_ROW:
@@ -206,7 +206,7 @@ def _parsed_rows(book: Any, sheet: Any) -> Iterator[tuple[int, list[dict[str, An
 
 
 def _other_book(file: BinaryIO) -> _Book:
-    """OpenDocument, and .xls of before 2007."""
+    """Open an OpenDocument workbook or an .xls from before 2007."""
     from python_calamine import CalamineWorkbook
 
     book = CalamineWorkbook.from_filelike(file)
@@ -225,7 +225,7 @@ def _other_book(file: BinaryIO) -> _Book:
 
 
 def _without_point(value: Any) -> Any:
-    """These formats keep every number as one with a point."""
+    """Return whole numbers as ints, because these formats store every number as a float."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -251,7 +251,7 @@ def _reason_for(error: Exception) -> str:
 
 
 def _outcome(limits: dict[str, Any], wanted: str | int | None) -> list[Any]:
-    """Write the sheets; return the last message, after what they held is freed."""
+    """Write the sheets; free their content and return the last message."""
     try:
         _read(sys.stdin.buffer, limits, wanted)
     except _Refusal as refusal:

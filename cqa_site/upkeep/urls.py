@@ -1,4 +1,4 @@
-"""Addresses of the pages on which administrators look after the site."""
+"""Addresses of the pages for site administrators."""
 
 from django.urls import include, path
 

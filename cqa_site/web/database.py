@@ -31,7 +31,7 @@ _SAMPLES: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True)
 class _CompiledQuery:
-    """A compiled query; ``places`` are names of values, or None for a parameter that stays."""
+    """A compiled query; ``places`` are names of values, or None for a constant parameter."""
 
     compiler: Any
     sql: str
@@ -40,7 +40,7 @@ class _CompiledQuery:
 
 
 class PreparedQuery:
-    """A query with places for values.
+    """A query with placeholders for values.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class PreparedQuery:
         self._made: dict[str, _CompiledQuery] = {}
 
     def __call__(self, **values: Any) -> list[Any]:
-        """The rows for these values, as the queryset would give them."""
+        """Return the rows for these values, as the queryset would."""
         connection: Any = connections[DEFAULT_DB_ALIAS]
         statement = self._made.get(connection.vendor)
         if statement is None:
@@ -108,13 +108,13 @@ _CHECKS: list[Check] = []
 
 
 def register(check: Check) -> None:
-    """Make known what yields one sentence for every broken invariant, and else nothing."""
+    """Register a check that yields one sentence per broken invariant."""
     if check not in _CHECKS:
         _CHECKS.append(check)
 
 
 def find_violations() -> Iterator[str]:
-    """Every broken invariant of every app, and of the database file."""
+    """Yield every broken invariant of every app and of the database file."""
     for check in _CHECKS:
         yield from check()
     yield from _database_faults()
@@ -142,7 +142,7 @@ CHORES: dict[str, Chore] = {}
 
 
 def chore(name: str) -> Callable[[Chore], Chore]:
-    """Register ``function()``, which returns how many things it threw away."""
+    """Register ``function()``, which returns how many things it deleted."""
 
     def register(function: Chore) -> Chore:
         CHORES[name] = function
@@ -152,14 +152,14 @@ def chore(name: str) -> Callable[[Chore], Chore]:
 
 
 def keep_house() -> dict[str, int | None]:
-    """Do every chore; map its name to what it returned, None if it failed (see the log)."""
+    """Run every chore; map its name to its result, None if it failed (see the log)."""
     done = {name: _try(name, function) for name, function in CHORES.items()}
     _try("its record", lambda: kept_at().write_text(json.dumps(done), encoding="utf-8"))
     return done
 
 
 def kept_at() -> Path:
-    """The file that says what was done last; it was written then."""
+    """Return the file that records the last housekeeping; its time is when that ran."""
     return Path(settings.DATA_DIR) / "housekeeping.json"
 
 
@@ -174,5 +174,5 @@ def _try(name: str, function: Chore) -> int | None:
 
 @chore("sessions that ran out")
 def clear_sessions() -> int:
-    """What Django's ``clearsessions`` does, counted."""
+    """Delete expired sessions like Django's ``clearsessions``, and count them."""
     return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]

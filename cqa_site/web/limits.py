@@ -1,4 +1,4 @@
-"""Limits on what comes in: uploads, JSON bodies, and the rate of API requests."""
+"""Limits on input: uploads, JSON bodies, and the rate of API requests."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class StoredUpload:
-    """An upload as it lies on disk."""
+    """An upload as stored on disk."""
 
     stored_as: str
     size: int
@@ -34,7 +34,7 @@ class StoredUpload:
 
 
 def path_of(folder: str, stored_as: str) -> Path:
-    """Where the bytes lie; the name on disk is ours, never the client's."""
+    """Return the path of an upload; its name on disk is ours, never the client's."""
     return settings.MEDIA_ROOT / folder / stored_as
 
 
@@ -70,7 +70,7 @@ MOST_DRAINED = 4 * 64 * 1024 * 1024
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Whether the size alone refuses the body; it is read away then, for the answer to show."""
+    """Whether the body is too large. It is then discarded, so that the browser shows the reply."""
     if int(request.META.get("CONTENT_LENGTH") or 0) <= settings.MAX_UPLOAD_BYTES + FORM_SLACK:
         return False
     _drain(request)
@@ -78,7 +78,7 @@ def is_too_large(request: HttpRequest) -> bool:
 
 
 def _drain(request: HttpRequest) -> None:
-    """Read the body away, within bounds, so that the browser shows the answer."""
+    """Read and discard the body, within bounds, so that the browser shows the reply."""
     left = MOST_DRAINED
     while left > 0 and (piece := request.read(65_536)):
         left -= len(piece)
@@ -92,7 +92,10 @@ MAX_DEPTH = 32
 
 
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON up to 1 MB and 32 levels: no NaN, NUL, lone surrogate or repeated key."""
+    """A parser of UTF-8 JSON up to 1 MB and 32 levels.
+
+    It rejects NaN, NUL, lone surrogates and repeated keys.
+    """
 
     media_type = "application/json"
 
@@ -116,7 +119,7 @@ class StrictJSONParser(BaseParser):
 
 
 class CourtesyThrottle(UserRateThrottle):
-    """600 requests a minute and person, counted in each process by itself.
+    """A limit of 600 requests per minute and person, counted separately in each process.
 
     The shared cache may be the database, where counting would cost every read
     a write.

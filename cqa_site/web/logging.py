@@ -1,4 +1,4 @@
-"""Log lines: JSON for machines, plain ones for people; what they are about comes from around them.
+"""Log lines as JSON for machines or plain text for people, with fields from their context.
 
 Never in a line: bodies, texts, labels, prompts, keys, headers, e-mail addresses, whole IP
 addresses, or a path, for links with a secret are paths. This file needs no Django: the web
@@ -45,7 +45,7 @@ HIDDEN = (
 
 @contextmanager
 def around(work: str = "", **fields: Value) -> Iterator[None]:
-    """Have every line inside say what it belongs to; empty values are left out."""
+    """Add these fields to every log line inside; empty values are left out."""
     token = _AROUND.set(
         {**_AROUND.get(), **{name: field for name, field in fields.items() if field}}
     )
@@ -59,20 +59,20 @@ def around(work: str = "", **fields: Value) -> Iterator[None]:
 
 
 def request_id() -> str:
-    """The id of the request that led here; empty where none did."""
+    """Return the id of the current request; empty if there is no request."""
     return str(_AROUND.get().get("request", ""))
 
 
 def security(event: str, **fields: object) -> None:
-    """Write a line of the security log: ids and names of states, nothing that people wrote."""
+    """Write a line to the security log: ids and names of states, no text written by people."""
     logging.getLogger(SECURITY).info(event, extra={"fields": fields})
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line in ASCII, so that nothing in a message can forge a second entry."""
+    """A formatter for one ASCII JSON object per line, so that no message can forge an entry."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render time, level, logger, message, what is around it and, if any, the traceback."""
+        """Render time, level, logger, message, context and, if any, the traceback."""
         line = {
             "time": _moment(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
@@ -86,10 +86,10 @@ class JsonLines(logging.Formatter):
 
 
 class PlainLines(logging.Formatter):
-    """A line for the person at the terminal; a traceback stands below it."""
+    """A formatter for people at the terminal; tracebacks follow below the line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render the time of day, level, message, and which job or run it is about."""
+        """Render the time of day, level, message, and the job or run concerned."""
         about = [
             f"{name} {value}" for name, value in _fields(record).items() if name in PEOPLE_ASK
         ]
@@ -107,7 +107,7 @@ PEOPLE_ASK = ("route", "job", "run", "call")
 
 
 def server_lines() -> logging.Formatter:
-    """Lines of the web server's own process, which reads no settings."""
+    """Return the log formatter of the web server's own process, which reads no settings."""
     is_production = os.environ.get("PRODUCTION", "").lower() in (
         "1",
         "true",
@@ -121,20 +121,20 @@ def server_lines() -> logging.Formatter:
 
 
 def hide(text: str) -> str:
-    """The text without what a log line may never hold."""
+    """Remove everything from the text that a log line must never contain."""
     for pattern, instead in HIDDEN:
         text = pattern.sub(instead, text)
     return text
 
 
 def known() -> dict[str, str]:
-    """What is known by now of what is going on."""
+    """Return the current context fields that have a value."""
     facts = {name: value() if callable(value) else value for name, value in _AROUND.get().items()}
     return {name: value for name, value in facts.items() if value}
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    """What is around the line, and what whoever wrote it added."""
+    """Return the context fields of the line and those its author added."""
     fields = known() | getattr(record, "fields", {})
     if record.name != SECURITY:
         fields.pop(PLACE, None)
@@ -142,7 +142,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _message(record: logging.LogRecord) -> str:
-    """The words of a line, without the path that Django's own lines about a request name."""
+    """Return the message of a line, without the path in Django's own lines about a request."""
     if record.name.startswith("django.security."):
         return f"refused: {record.name.rpartition('.')[2]}"
     path = getattr(getattr(record, "request", None), "path", None)

@@ -24,7 +24,7 @@ ANY_STUDY = UUID(int=0)
 
 @dataclass(frozen=True)
 class MenuGroup:
-    """Entries under one heading.
+    """Menu entries under one heading.
 
     ``icon`` is a name in the site's sprite, ``help`` a file of `docs` without its ending.
     """
@@ -52,7 +52,7 @@ ADMINS = frozenset({"admin"})
 
 @dataclass(frozen=True)
 class MenuEntry:
-    """A page of the menu.
+    """A page in the menu.
 
     Parameters
     ----------
@@ -82,13 +82,13 @@ class MenuEntry:
 
     @property
     def path(self) -> str:
-        """Its address inside a study."""
+        """The entry's address inside a study."""
         return _inside(self.page)
 
 
 @dataclass(frozen=True)
 class VisibleEntry:
-    """An entry as one member of a study sees it."""
+    """A menu entry as one member of a study sees it."""
 
     entry: MenuEntry
     url: str
@@ -97,7 +97,7 @@ class VisibleEntry:
 
 @dataclass(frozen=True)
 class VisibleGroup:
-    """A group with the entries that a member may open; others than needed stand behind *More*."""
+    """A group with the entries a member may open. Unneeded groups are listed under *More*."""
 
     group: MenuGroup
     entries: tuple[VisibleEntry, ...]
@@ -105,13 +105,13 @@ class VisibleGroup:
 
     @property
     def is_current(self) -> bool:
-        """Whether the page at hand belongs here."""
+        """Whether the current page belongs to the group."""
         return any(entry.is_current for entry in self.entries)
 
 
 @dataclass(frozen=True)
 class Breadcrumb:
-    """Where a page stands: its group, and the page of the menu above it unless it is that one."""
+    """The location of a page: its group, and the menu page above it unless it is that page."""
 
     group: str
     title: str = ""
@@ -123,14 +123,17 @@ _SOURCES: list[Source] = []
 
 
 def add_entries(source: Source) -> None:
-    """Have entries in the menu; called from an app's ``ready()``, asked at the first request."""
+    """Register menu entries; call it in an app's ``ready()``.
+
+    They are read at the first request.
+    """
     _SOURCES.append(source)
     entries.cache_clear()
 
 
 @cache
 def entries() -> tuple[MenuEntry, ...]:
-    """Everything in the menu, by group and place.
+    """Return all menu entries, by group and place.
 
     A page that several sources name stands where the first place is, and what waits is counted.
     """
@@ -146,7 +149,9 @@ def entries() -> tuple[MenuEntry, ...]:
 def menu_of(
     study_id: UUID, role: str, here: str, needed: frozenset[str] = frozenset()
 ) -> list[VisibleGroup]:
-    """The groups of a member; ``here`` is the address of a page inside the study.
+    """Return the groups of a member.
+
+    ``here`` is the address of a page inside the study.
 
     ``needed`` are the keys of the groups that the study's question needs, empty for all.
     """
@@ -166,7 +171,7 @@ def menu_of(
 
 
 def place_of(address: str, study_id: UUID, groups: Iterable[VisibleGroup]) -> Breadcrumb | None:
-    """Where the page of this address stands; nothing for a study's first page."""
+    """Return the location of the page at this address; None for a study's first page."""
     for group in groups:
         for entry in group.entries:
             if entry.is_current and entry.url == address:
@@ -178,7 +183,7 @@ def place_of(address: str, study_id: UUID, groups: Iterable[VisibleGroup]) -> Br
 
 
 def entry_at(here: str, among: Iterable[MenuEntry]) -> MenuEntry | None:
-    """The entry whose address the page's own begins with, the longest one."""
+    """Return the entry with the longest address that the page's address begins with."""
     fits = [
         (len(path), entry)
         for entry in among
@@ -189,7 +194,7 @@ def entry_at(here: str, among: Iterable[MenuEntry]) -> MenuEntry | None:
 
 
 def inside(address: str) -> str:
-    """What comes after the study in the address of one of its pages."""
+    """Return the part of a page's address after the study."""
     return address.removeprefix(_begin()[: -len(f"{ANY_STUDY}/")])[len(f"{ANY_STUDY}/") :]
 
 
@@ -208,7 +213,7 @@ def _inside(page: str) -> str:
 
 @dataclass(frozen=True)
 class StudyStep:
-    """One step of a study, with where it stands and the page where it is done."""
+    """One step of a study, with its status and the page to do it."""
 
     title: str
     text: str
@@ -221,7 +226,7 @@ class StudyStep:
 
 @dataclass(frozen=True)
 class Path:
-    """A question that people open a study with.
+    """A question for which people open a study.
 
     ``steps(study)`` looks up how far the study is; each step is done only when it is. ``groups``
     are those of the menu that it leads through: the menu shows the others behind *More*.
@@ -237,7 +242,7 @@ class Path:
     terms: tuple[str, ...] = ()
 
     def terms_in(self, steps: Sequence[StudyStep]) -> tuple[str, ...]:
-        """Those of its words that stand in what it says now."""
+        """Return the path's terms that occur in its current text."""
         texts = [str(self.about)]
         for step in steps:
             texts += [step.title, step.text, step.button, step.other[0] if step.other else ""]
@@ -249,22 +254,22 @@ _PATHS: dict[str, Path] = {}
 
 
 def add_paths(*paths: Path) -> None:
-    """Offer paths; called from an app's ``ready()``."""
+    """Register paths; call it in an app's ``ready()``."""
     _PATHS.update({path.key: path for path in paths})
 
 
 def paths() -> list[Path]:
-    """All of them, in the order in which they are offered."""
+    """Return all paths, in the order they are offered."""
     return sorted(_PATHS.values(), key=lambda path: path.place)
 
 
 def path_of(key: str) -> Path:
-    """The path of that name; the first one where there is none, or not any more."""
+    """Return the path of that name, or the first one if it does not exist."""
     return _PATHS.get(key) or paths()[0]
 
 
 def needed_groups(goal: str) -> frozenset[str]:
-    """Groups of the menu that a study with this goal needs; empty where it needs all."""
+    """Return the menu groups a study with this goal needs; empty if it needs all."""
     return _PATHS[goal].groups if goal in _PATHS else frozenset()
 
 
@@ -279,7 +284,7 @@ def step(
     of: Any = None,
     other: tuple[str, str] | None = None,
 ) -> StudyStep:
-    """A step whose button leads to a page of the study, or of one thing in it.
+    """Return a step whose button leads to a page of the study, or of an object in it.
 
     ``other`` is a second page of the study: the words of its link, and its name. A query may
     follow a name, as in ``imports?kind=answers``.
@@ -303,7 +308,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Finder:
-    """One kind of thing.
+    """The search for one kind of object.
 
     ``rows`` are those of a study in the order in which they are shown, ``fields`` what the words
     are looked for in, and ``page`` where a row leads.
@@ -319,7 +324,7 @@ class Finder:
     name: Callable[[Any], str] = str
 
     def url(self, study: Any, row: Any) -> str:
-        """Where a row leads."""
+        """Return the address of a row's page."""
         page = self.page if isinstance(self.page, str) else self.page(row)
         ids = [study.public_id] if self.is_listed else [study.public_id, row.public_id]
         return reverse(page, args=ids)
@@ -329,12 +334,12 @@ _FINDERS: list[Finder] = []
 
 
 def add_finders(*finders: Finder) -> None:
-    """Have things found; called from an app's ``ready()``."""
+    """Register finders for the search; call it in an app's ``ready()``."""
     _FINDERS.extend(finders)
 
 
 def find(study: Any, role: str, words: list[str]) -> list[dict[str, str]]:
-    """Rows of every kind that hold all words: one query a kind."""
+    """Return rows of every kind that contain all words, with one query per kind."""
     return [
         {"kind": str(finder.kind), "name": finder.name(row)[:120], "url": finder.url(study, row)}
         for finder in _FINDERS
@@ -362,7 +367,7 @@ TOUR = "tour"
 
 @dataclass(frozen=True)
 class Stop:
-    """One page of a tour; ``back`` and ``on`` are empty where there is none."""
+    """One page of a tour; ``back`` and ``on`` are empty at its ends."""
 
     number: int
     stops: int
@@ -373,12 +378,12 @@ class Stop:
 
 
 def first_stop(groups: Iterable[VisibleGroup]) -> str:
-    """The address at which a tour begins; empty for whoever has none."""
+    """Return the address where a tour begins; empty if the member has no tour."""
     return next((_stop_address(stop) for stop in _stops(groups)), "")
 
 
 def stop_at(groups: Iterable[VisibleGroup], here: str) -> Stop | None:
-    """The stop at a page's address; none where a tour does not stop."""
+    """Return the stop at a page's address; None if the tour does not stop there."""
     stops = _stops(groups)
     at = next((at for at, stop in enumerate(stops) if stop.url == here), None)
     if at is None:

@@ -35,7 +35,7 @@ GIVEN_UP = 10.0
 
 
 class DatabaseProbe:
-    """One question to the database, asked in a thread because no driver promises a deadline."""
+    """One query to the database, run in a thread because no driver guarantees a deadline."""
 
     def __init__(self) -> None:
         self.asked_at = time.monotonic()
@@ -54,12 +54,12 @@ class DatabaseProbe:
 
     @property
     def is_pending(self) -> bool:
-        """Whether an answer may still come."""
+        """Whether a reply may still come."""
         return not self.done.is_set() and time.monotonic() - self.asked_at < GIVEN_UP
 
 
 class Pulse:
-    """Asks one question at a time, so that checks cannot pile up while the database hangs."""
+    """A health check with one query at a time, so that none pile up while the database hangs."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -80,7 +80,7 @@ pulse = Pulse()
 
 
 def ask_database() -> None:
-    """Open a connection beside the pool, which may be busy, and ask for one row."""
+    """Open a connection outside the pool, which may be busy, and select one row."""
     usual = connections[DEFAULT_DB_ALIAS]
     values = deepcopy(usual.settings_dict)
     values["OPTIONS"].pop("pool", None)
@@ -93,7 +93,7 @@ def ask_database() -> None:
 
 
 def health(request: HttpRequest) -> JsonResponse:
-    """Say that the web process answers and reaches its database; 503 if it does not."""
+    """Report that the web process works and reaches its database; 503 if it does not."""
     if pulse.reaches_database():
         return JsonResponse({"status": "ok"})
     return JsonResponse({"status": "database away"}, status=503, headers={"Retry-After": "5"})
@@ -114,7 +114,7 @@ LONG_SECONDS = 0.5
 
 
 class Watch:
-    """Requests in progress by thread, with the connection of each."""
+    """Requests in progress by thread, each with its connection."""
 
     def __init__(self) -> None:
         self._begun: dict[int, tuple[float, Any]] = {}
@@ -123,7 +123,7 @@ class Watch:
 
     @contextmanager
     def over(self) -> Iterator[None]:
-        """A request of this thread."""
+        """Watch a request of this thread."""
         connection = connections[DEFAULT_DB_ALIAS]
         if connection.vendor != "postgresql":
             yield
@@ -137,7 +137,7 @@ class Watch:
             self._begun.pop(me, None)
 
     def _start(self) -> None:
-        """One thread a process, also behind a fork."""
+        """Start one thread per process, also after a fork."""
         if self._process == os.getpid():
             return
         with self._lock:
@@ -189,7 +189,7 @@ AWAY_CODES = {5, 6, 7, 8, 10, 13, 14, 15}
 
 
 def is_away(error: BaseException | None) -> bool:
-    """Whether an error says that database or cache cannot be reached or cannot store just now."""
+    """Whether an error means that database or cache is unreachable or temporarily cannot store."""
     # By their names: the package is loaded only where a site uses it.
     if type(error).__module__ == "redis.exceptions":
         return not REDIS_AWAY.isdisjoint(base.__name__ for base in type(error).__mro__)
@@ -206,7 +206,7 @@ def is_away(error: BaseException | None) -> bool:
 
 
 class Unavailable:
-    """Answer 503 instead of 500 where a view met a database that is away.
+    """Middleware that answers 503 instead of 500 if a view met a database that is away.
 
     For a while after that, requests ask the health check first: each would otherwise hold a
     thread until the connection pool gives up, and the health check would wait for one.
@@ -217,7 +217,7 @@ class Unavailable:
         self.careful_until = 0.0
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on, unless the database is known to be still away."""
+        """Pass the request on, unless the database is known to be away still."""
         is_careful = time.monotonic() < self.careful_until and request.path_info not in ALWAYS
         if is_careful and not pulse.reaches_database():
             return unavailable(request)
@@ -227,7 +227,7 @@ class Unavailable:
             return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Take errors of the connection; leave every other to Django."""
+        """Answer connection errors; leave all others to Django."""
         if not is_away(error):
             return None
         self.careful_until = time.monotonic() + CAREFUL_SECONDS
@@ -236,13 +236,13 @@ class Unavailable:
 
 
 def error_500(request: HttpRequest) -> HttpResponse:
-    """The last resort, also for what happened outside of views: 503 or 500."""
+    """Answer 503 or 500 as a last resort, also for errors outside of views."""
     error = sys.exc_info()[1]
     return unavailable(request) if is_away(error) else server_error(request)
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """Say without the database that nothing was stored and the same may be sent again."""
+    """Say, without the database, that nothing was stored and the request can be repeated."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if wants_json(request):
         detail = _("The site cannot store anything right now. It is sent again automatically.")

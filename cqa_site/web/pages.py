@@ -21,11 +21,11 @@ from django.views.defaults import page_not_found
 
 
 class NotThere(LookupError):
-    """The thing that was named does not exist, or no longer; the message is for people."""
+    """The named object does not exist, or no longer; the message is for people."""
 
 
 class NotFound:
-    """Answer 404 on pages; the interface has its own, `cqa_site.web.rest.problems`."""
+    """Middleware that answers 404 on pages; the API has its own, `cqa_site.web.rest.problems`."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -35,7 +35,7 @@ class NotFound:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """The page that says so, and why."""
+        """Return the page that reports the missing object and the reason."""
         if not isinstance(error, NotThere):
             return None
         vars(request).update(not_there=str(error))
@@ -46,25 +46,25 @@ class NotFound:
 
 
 class NoValues(SafeExceptionReporterFilter):
-    """Leaves variables and form fields out of error pages.
+    """A filter that keeps variables and form fields out of error pages.
 
     Django hides what is marked as sensitive, and only without DEBUG. An API key passes through
     frames of forms and libraries that nobody can mark, and error pages get copied into issues.
     """
 
     def is_active(self, request: HttpRequest | None) -> bool:
-        """Hide marked values with DEBUG, too."""
+        """Hide marked values even with DEBUG."""
         return True
 
     def get_traceback_frame_variables(
         self, request: HttpRequest | None, tb_frame: FrameType
     ) -> ItemsView[str, Any]:
-        """No variable of any frame."""
+        """Return no variables of any frame."""
         none: dict[str, Any] = {}
         return none.items()
 
     def get_post_parameters(self, request: HttpRequest | None) -> dict[str, str]:
-        """The names of the fields that were sent."""
+        """Return the names of the sent fields, without their values."""
         return dict.fromkeys(getattr(request, "POST", ()), self.cleansed_substitute)
 
 
@@ -77,7 +77,7 @@ MOST_READ, PIECE = 1024 * 1024, 64 * 1024
 
 
 class UnreadBodies:
-    """Read what a refusal left unread of a body, or close the connection after the answer.
+    """Middleware that reads the unread rest of a body, or closes the connection after the reply.
 
     The web server drops a connection with an unread body without a word, and the next request on
     it is lost.
@@ -87,7 +87,7 @@ class UnreadBodies:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer, with ``Connection: close`` where more than 1 MiB was left."""
+        """Answer, with ``Connection: close`` if more than 1 MiB was left unread."""
         response = self.get_response(request)
         # Other servers would wait for bytes that never come; Django's own reads bodies itself.
         if request.META.get("wsgi.input_terminated") and not _read_rest(
@@ -98,12 +98,12 @@ class UnreadBodies:
 
 
 def _read_rest(body: IO[bytes]) -> bool:
-    """Whether the body ends within the limit."""
+    """Read the rest of the body; return whether it ends within the limit."""
     return any(not body.read(PIECE) for _piece in range(MOST_READ // PIECE + 1))
 
 
 class PrivateResponses:
-    """Keep pages of signed-in people out of every cache and switch browser features off."""
+    """Middleware that keeps private pages out of caches and switches browser features off."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -121,7 +121,7 @@ class PrivateResponses:
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a script asks; a form without script wants a page."""
+    """Whether a script made the request; a form without script expects a page."""
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
@@ -132,21 +132,24 @@ Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 
 def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
-    """Stream a file to be saved under ``name`` (RFC 6266); no browser runs or guesses it."""
+    """Stream a file to save as ``name`` (RFC 6266).
+
+    Browsers may neither run it nor guess its type.
+    """
     return guarded(
         FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type=content_type)
     )
 
 
 def guarded(response: Sent) -> Sent:
-    """A response that no browser runs or guesses."""
+    """Keep browsers from running the response or guessing its type."""
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response
 
 
 def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpResponse:
-    """What was made for this request, to be saved under ``name``."""
+    """Return content as a file to save as ``name``."""
     response = HttpResponse(content, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"
@@ -157,7 +160,7 @@ def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpRespon
 
 
 def offer(form: BaseForm, **offered: Any) -> None:
-    """Let fields choose among rows, or among pairs of a value and its words."""
+    """Set the choices of fields: rows, or pairs of a value and its label."""
     for name, among in offered.items():
         match form.fields[name]:
             case ModelChoiceField() as field:
@@ -180,7 +183,7 @@ MARKS = re.compile(r"[*`]")
 
 @dataclass(frozen=True)
 class TermMeaning:
-    """A row: the word or words, what they mean, and the row's name on the page."""
+    """A glossary row: its term or terms, their meaning, and the row's anchor on the page."""
 
     words: str
     text: str
@@ -189,7 +192,7 @@ class TermMeaning:
 
 @cache
 def glossary() -> dict[str, TermMeaning]:
-    """Every word with its meaning, read once a process."""
+    """Return every term with its meaning, read once per process."""
     text = (settings.BASE_DIR / "docs" / "glossary.md").read_text(encoding="utf-8")
     rows = [
         TermMeaning(head, MARKS.sub("", meaning), slugify(head))
@@ -202,7 +205,7 @@ def glossary() -> dict[str, TermMeaning]:
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    """Name of the product, whether the debug pages exist, and see ``SETTLE_MS``."""
+    """Return the product name, whether the debug pages exist, and ``SETTLE_MS``."""
     return {
         "site_name": "Counterpoint",
         "debug_pages": settings.DEBUG,

@@ -1,10 +1,12 @@
-"""Which static files of packages are collected."""
+"""The static files of packages to collect."""
 
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class NeededFiles(StaticFilesConfig):
-    """Leave out what no page loads: packing it takes five times as long as all the rest.
+    """Static files without those no page loads.
+
+    Packing these takes five times as long as the rest.
 
     Of the REST framework these are its own pages, which this site does not have.
     """

@@ -68,7 +68,7 @@ def escape(text: str) -> str:
 
 
 def label_of(name: str) -> str:
-    """A name as labels may have it: letters, digits and hyphens."""
+    """Replace all but letters, digits and hyphens, for use as a LaTeX label."""
     return re.sub("[^A-Za-z0-9-]", "-", name)
 
 
@@ -163,18 +163,21 @@ class TableData:
     def of_rows(
         cls, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **about: str
     ) -> Self:
-        """Rows by key, such as those of a chart; ``columns`` are the keys with their headings."""
+        """Build a table from rows by key, such as a chart's; ``columns`` maps keys to headings."""
         cells = [[row[key] for key in columns] for row in rows]
         return cls(list(columns.values()), cells, **about)
 
     def to_csv(self) -> bytes:
-        """UTF-8 with full precision; formulas are defused, caption and note are left out."""
+        """Return UTF-8 with full precision.
+
+        Formulas are defused, caption and note are left out.
+        """
         file = io.BytesIO()
         write_csv(file, self.columns, self.rows)
         return file.getvalue()
 
     def to_latex(self) -> str:
-        """A table environment with booktabs rules, caption, label and note."""
+        """Return a table environment with booktabs rules, caption, label and note."""
         return booktabs(
             self.columns,
             [[text_of(cell) for cell in row] for row in self.rows],
@@ -185,7 +188,7 @@ class TableData:
         )
 
     def to_markdown(self) -> str:
-        """A pipe table between its caption and its note."""
+        """Return a pipe table between its caption and its note."""
         rules = ["---:" if is_number else "---" for is_number in self.numeric]
         lines = [
             _pipes([markdown_text(column) for column in self.columns]),
@@ -197,12 +200,12 @@ class TableData:
 
 
 def one_line(text: Any) -> str:
-    """A text of several paragraphs as a note below a table."""
+    """Join the paragraphs of a text into one line, for a note below a table."""
     return " ".join(str(text).split())
 
 
 def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
-    """A cell as people read it: thousands separators, floats rounded, halves away from zero."""
+    """Format a cell: thousands separators, floats rounded, halves away from zero."""
     if cell is None:
         return UNDEFINED
     if isinstance(cell, float):
@@ -222,7 +225,7 @@ def _pipes(cells: Sequence[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Escape what Markdown or HTML would interpret; a cell stays on one line."""
+    """Escape characters Markdown or HTML would interpret; a cell stays on one line."""
     plain = " ".join(text.split())
     for char in "\\`*_[]<>|#~$":
         plain = plain.replace(char, "\\" + char)

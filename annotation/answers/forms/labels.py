@@ -1,4 +1,4 @@
-"""Choosing whose final labels a figure or a run uses."""
+"""Form field for the final labels that a figure or a run uses."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from cqa_site.people.models import Study
 
 
 class LabelsField(forms.ChoiceField):
-    """The study's choice, one campaign's labels, or of each sentence the newest."""
+    """Choice of labels: the study's choice, one campaign's, or the newest of each sentence."""
 
     # Of ids; and what a program sends.
     longest = 36
@@ -24,7 +24,7 @@ class LabelsField(forms.ChoiceField):
 
 
 def label_choices(study: Study) -> list[tuple[str, str]]:
-    """What can be chosen, the study's own choice first, by its value."""
+    """Return the choices of labels as (value, name), the study's own choice first."""
     named = [(str(campaign.public_id), campaign.name) for campaign in labelled_campaigns(study)]
     return [
         ("", _("Study's choice: %s") % labels_name(study)),

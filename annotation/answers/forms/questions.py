@@ -1,4 +1,4 @@
-"""Forms of questions, systems and answers, and fields to choose conditions."""
+"""Forms for questions, systems and answers, and fields for conditions."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ MIXED = _("All, mixed")
 
 
 class SystemsField(forms.ModelMultipleChoiceField):
-    """Some systems of a study."""
+    """Selection of systems of a study."""
 
     widget = forms.CheckboxSelectMultiple
 
@@ -32,7 +32,7 @@ class SystemsField(forms.ModelMultipleChoiceField):
 
 
 class ScenariosField(forms.TypedMultipleChoiceField):
-    """Some scenarios, as numbers."""
+    """Selection of scenarios, as numbers."""
 
     widget = forms.CheckboxSelectMultiple
 
@@ -46,7 +46,7 @@ class ScenariosField(forms.TypedMultipleChoiceField):
 
 
 class ConditionsField(forms.MultipleChoiceField):
-    """Some conditions of a study, or all of them."""
+    """Selection of conditions of a study, or all of them."""
 
     widget = forms.CheckboxSelectMultiple
     # Of ids; and what a program sends.
@@ -67,7 +67,7 @@ class ConditionsField(forms.MultipleChoiceField):
 
 
 class ConditionField(forms.ChoiceField):
-    """One condition of a study, the plain ones, or all."""
+    """Choice of one condition of a study, the plain ones, or all."""
 
     longest = 36
     sent = "The id of a condition, or all; empty for the plain ones."
@@ -78,7 +78,7 @@ class ConditionField(forms.ChoiceField):
 
 
 def condition_choices(study: Study) -> list[tuple[str, Any]]:
-    """The study's conditions, and all of them."""
+    """Return the study's conditions, and a choice for all of them."""
     return [
         *((str(condition.public_id), condition.name) for condition in used_conditions(study)),
         (ALL, MIXED),
@@ -86,7 +86,7 @@ def condition_choices(study: Study) -> list[tuple[str, Any]]:
 
 
 def one_condition(study: Study) -> list[tuple[str, Any]]:
-    """The plain ones, or one of these."""
+    """Return a choice for the plain conditions, and one for each condition."""
     return [("", PLAIN_ONLY), *condition_choices(study)]
 
 
@@ -98,7 +98,7 @@ MOST_ASPECTS = 500
 
 
 class QuestionSearchForm(forms.Form):
-    """Search among the questions of a study; who may not know the systems cannot ask for one."""
+    """Search among a study's questions; without access to systems, it has no system filter."""
 
     q = forms.CharField(label=_("Question contains"), required=False, max_length=200)
     comparison = forms.ModelChoiceField(
@@ -134,7 +134,7 @@ class QuestionSearchForm(forms.Form):
 
     @property
     def is_used(self) -> bool:
-        """Whether something was asked for."""
+        """Whether any search criterion is set."""
         return self.is_bound and any(self.data.get(name) for name in self.fields)
 
 
@@ -147,7 +147,7 @@ def _aspects(study: Study) -> list[tuple[str, Any]]:
 
 
 class AnswerFilterForm(forms.Form):
-    """Which answers to a question stand side by side, and whether their systems are named."""
+    """Filter for the answers shown side by side, and whether their systems are named."""
 
     system = forms.ModelChoiceField(
         label=_("System"),
@@ -182,7 +182,7 @@ class AnswerFilterForm(forms.Form):
 
 
 class QuestionForm(forms.Form):
-    """A question about a comparison of the study."""
+    """Form for a question about a comparison of the study."""
 
     comparison = forms.ModelChoiceField(
         label=_("Comparison"), queryset=Comparison.objects.none(), to_field_name="public_id"
@@ -206,7 +206,7 @@ class QuestionForm(forms.Form):
 
 
 class QuestionListForm(forms.Form):
-    """Many questions at once, from a file or as typed."""
+    """Form for many questions at once, from a file or typed text."""
 
     file = forms.FileField(label=_("File"), required=False, max_length=255)
     pasted = forms.CharField(
@@ -230,7 +230,7 @@ class QuestionListForm(forms.Form):
         self.fields["file"].widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
 
     def clean(self) -> dict:
-        """Either a file or a text."""
+        """Require either a file or a text."""
         data = super().clean() or {}
         if not self.errors and bool(data.get("file")) == bool(data["pasted"].strip()):
             self.add_error(None, _("Choose a file or paste a list, not both."))
@@ -238,7 +238,7 @@ class QuestionListForm(forms.Form):
 
 
 class SystemForm(forms.Form):
-    """What a system is called, and what it is."""
+    """Form for the name and kind of a system."""
 
     name = forms.CharField(label=_("Name"), max_length=120)
     kind = forms.ChoiceField(

@@ -14,7 +14,7 @@ Place = tuple[int, int]
 
 
 def word_places(text: str, start: int = 0, stop: int | None = None) -> list[Place]:
-    """Where words stand: letters and digits, joined by an apostrophe, hyphen or inner point.
+    """Return the places of words: letters and digits, joined by apostrophe, hyphen or point.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ def word_places(text: str, start: int = 0, stop: int | None = None) -> list[Plac
 
 
 def words_of(text: str) -> list[str]:
-    """Words in reading order without regard to case."""
+    """Return the words in reading order, ignoring case."""
     return [word.casefold() for word in _WORD.findall(text)]
 
 
 def blanked(text: str, places: Iterable[Place]) -> str:
-    """The text with spaces at some places, so that all other places stay the same."""
+    """Replace some places by spaces, so that all other offsets stay the same."""
     parts, end = [], 0
     for start, stop in sorted(places):
         begin = max(start, end)
@@ -103,7 +103,9 @@ _OTHER_BRACKETS = re.compile(r"【[^【】\n]{0,300}】")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One pair of brackets; ``text`` is what stands from ``start`` to ``end``, brackets included.
+    """One pair of brackets.
+
+    ``text`` runs from ``start`` to ``end``, including the brackets.
 
     Attributes
     ----------
@@ -121,13 +123,13 @@ class Citation:
 
     @property
     def generated(self) -> int:
-        """How many arguments it says are the writer's own: 3 for ``[generated x3]``."""
+        """Number of the writer's own arguments that it declares: 3 for ``[generated x3]``."""
         counted = _TIMES.search(self.text)
         return int(counted[1]) if counted else int(self.is_generated)
 
 
 def find_citations(text: str) -> list[Citation]:
-    """Citations in reading order.
+    """Return the citations in reading order.
 
     Examples
     --------
@@ -144,7 +146,7 @@ def find_citations(text: str) -> list[Citation]:
 
 
 def find_malformed(text: str) -> list[str]:
-    """Bracketed text that seems to be a failed citation, as written, in reading order.
+    """Return bracketed texts that look like failed citations, verbatim, in reading order.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def find_malformed(text: str) -> list[str]:
 
 
 def malformed_places(text: str) -> list[tuple[int, int]]:
-    """Where ``find_malformed`` found something."""
+    """Return the places of the texts that ``find_malformed`` returns."""
     closed = [
         match.span()
         for match in _BRACKETS.finditer(text)
@@ -172,7 +174,7 @@ def malformed_places(text: str) -> list[tuple[int, int]]:
 # The same few brackets come again and again.
 @lru_cache(maxsize=1024)
 def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
-    """Numbers and whether something is generated; None if this is no citation."""
+    """Return the cited numbers and whether it is marked as generated; None if not a citation."""
     numbers: dict[int, None] = {}
     is_generated = False
     pieces = [piece for piece in _SEPARATOR.split(inside.strip()) if piece]
@@ -190,7 +192,7 @@ def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
 
 
 def _span(first: str, last: str | None) -> range:
-    """Numbers of a range; none if it runs backwards or is too long."""
+    """Return the numbers of a range; empty if it runs backwards or is too long."""
     low, high = int(first), int(last or first)
     return range(low, high + 1) if high - low < LONGEST_RANGE else range(0)
 
@@ -247,7 +249,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AnswerSection:
-    """A part of the answer of one of the `KINDS`; its heading ends at ``text_start``."""
+    """A section of an answer, of one of the `KINDS`; its heading ends at ``text_start``."""
 
     kind: str
     start: int
@@ -257,7 +259,7 @@ class AnswerSection:
 
 @dataclass(frozen=True, slots=True)
 class AnswerBlock:
-    """One bullet, or one line that is none.
+    """One bullet, or one line that is not a bullet.
 
     Attributes
     ----------
@@ -282,7 +284,7 @@ class AnswerBlock:
 # Checks and figures of one answer ask several times in a row.
 @lru_cache(maxsize=16)
 def find_sections(text: str) -> tuple[AnswerSection, ...]:
-    """Sections in order; none if no heading was found.
+    """Return the sections in order; empty if the text has no heading.
 
     Text before the first heading is the summary unless a summary has a heading of its own;
     bullets under the summary are the body unless the body has one.
@@ -304,7 +306,7 @@ def find_sections(text: str) -> tuple[AnswerSection, ...]:
 
 
 def find_blocks(text: str) -> list[AnswerBlock]:
-    """Bullets and lines in order, without headings and without lines of marks or citations."""
+    """Return bullets and lines in order, without headings and lines of only marks or citations."""
     sections = find_sections(text)
     blocks = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
     for section in sections:
@@ -313,7 +315,7 @@ def find_blocks(text: str) -> list[AnswerBlock]:
 
 
 def _headings(text: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, start and end of every heading."""
+    """Yield the kind, start and end of every heading."""
     for match in _HEADING.finditer(text):
         if _is_heading(text, match):
             kind = next(kind for kind in KINDS if match[kind])
@@ -321,7 +323,7 @@ def _headings(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:
-    """Whether its marks, or what follows, make the wording a heading.
+    """Whether the marks, or the text that follows, make the wording a heading.
 
     Within a line it needs a mark and a capital letter; the pattern sees to what stands before.
     """
@@ -334,7 +336,7 @@ def _is_heading(text: str, match: re.Match[str]) -> bool:
 
 
 def _split_at_bullets(text: str, section: AnswerSection) -> list[AnswerSection]:
-    """The summary up to its first bullet, and a body from there on."""
+    """Split a section into the summary up to its first bullet, and a body from there on."""
     blocks = _blocks(text, section.text_start, section.end, section.kind)
     first = next((block for block in blocks if block.is_bullet), None)
     if section.kind != SUMMARY or first is None:
@@ -358,7 +360,7 @@ def _blocks(text: str, start: int, end: int, kind: str) -> Iterator[AnswerBlock]
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Parts of a line, each with at most one bullet."""
+    """Yield the parts of a line, each with at most one bullet."""
     opened = _opening(text, start, end)[1]
     for match in _INNER_BULLET.finditer(text, opened, end):
         yield start, match.start()
@@ -367,7 +369,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _opening(text: str, start: int, end: int) -> tuple[int, int, bool]:
-    """Where a line begins behind its bullet mark, and behind citations in front of it."""
+    """Return the start after the bullet mark, the start after leading citations, and is_bullet."""
     start += len(text[start:end]) - len(text[start:end].lstrip())
     bullet = _BULLET.match(text, start, end)
     start = bullet.end() if bullet else start
@@ -405,7 +407,7 @@ def _is_name(match: re.Match[str]) -> bool:
 
 
 def said(text: str, sections: Iterable[AnswerSection], citations: Iterable[Citation]) -> str:
-    """The text with spaces for citations and for the closing list of arguments.
+    """Return the text with spaces for citations and for the closing list of arguments.
 
     Parameters
     ----------
@@ -424,7 +426,7 @@ def said(text: str, sections: Iterable[AnswerSection], citations: Iterable[Citat
 
 
 def count_words(text: str) -> int:
-    """Words of an answer without its citations and its closing list of arguments.
+    """Return the number of words without citations and the closing list of arguments.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The checklist for a comparative answer, and the option that the answer chooses."""
+"""The checklist for a comparative answer, and the option that the answer recommends."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ _ARTICLES = ("the", "a", "an")
 
 @dataclass(frozen=True, slots=True)
 class BestOption:
-    """What stands under the heading of the best option, first line only.
+    """First line under the heading of the best option.
 
     ``meant`` is 1 or 2 for an object, 0 where the answer declines, None where it names neither;
     ``is_one_word`` also holds for the full name of an object of several words.
@@ -70,7 +70,7 @@ class BestOption:
 
 
 def find_choice(text: str, object1: str, object2: str) -> BestOption | None:
-    """The choice, or None without a heading or without a word under it.
+    """Return the recommended option, or None without a heading or a word under it.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def find_choice(text: str, object1: str, object2: str) -> BestOption | None:
 
 
 def _place(text: str) -> Place | None:
-    """Where the first line with a letter under the heading stands."""
+    """Return the place of the first line with a letter under the heading; None if missing."""
     for section in find_sections(text):
         if section.kind != CHOICE:
             continue
@@ -118,13 +118,13 @@ def _meant(words: list[str], first: list[str], second: list[str]) -> int | None:
 
 
 def _names(words: list[str], name: list[str], other: list[str]) -> bool:
-    """Whether the words hold a word of one name that the other does not have."""
+    """Whether the words contain a word that is in one name but not in the other."""
     own = {_singular(word) for word in name} - {_singular(word) for word in other}
     return bool(own & {_singular(word) for word in words}) or _plain(words) == _plain(name)
 
 
 def _plain(words: list[str]) -> str:
-    """Letters and digits alone, so that "Cellphone" is "cell phone"."""
+    """Return only the letters and digits, so that "Cellphone" equals "cell phone"."""
     return _singular("".join(letter for word in words for letter in word if letter.isalnum()))
 
 
@@ -153,7 +153,7 @@ LEAST_ASPECTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One point of the list.
+    """Result of one check of the checklist.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Check:
 def check_answer(
     text: str, arguments: Mapping[int, str], object1: str, object2: str
 ) -> list[Check]:
-    """Every point of `CHECKS`, in that order.
+    """Run every check of `CHECKS`, in that order.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def check_answer(
 
 
 class _Answer:
-    """What several checks need, each computed once."""
+    """An answer, and values that several checks need, each computed once."""
 
     def __init__(
         self, text: str, arguments: Mapping[int, str], object1: str, object2: str
@@ -206,12 +206,12 @@ class _Answer:
 
     @cached_property
     def said(self) -> str:
-        """What `answer_length.count_words` counts words in."""
+        """Text in which `answer_length.count_words` counts words."""
         return said(self.text, self.sections, self.citations)
 
     @cached_property
     def aspects(self) -> list[AnswerBlock]:
-        """Bullets and lines of the body; without headings, bullets anywhere."""
+        """Bullets and lines of the body; without headings, bullets anywhere in the text."""
         blocks = find_blocks(self.text)
         if not self.sections:
             return [block for block in blocks if block.is_bullet]
@@ -272,7 +272,7 @@ def _words(counted: int) -> str:
 
 
 def _aspects_named(answer: _Answer) -> Check:
-    """A bullet names its aspect itself, or stands under one that is nothing but a name."""
+    """Check that each bullet names its aspect, or stands under a bullet that is only a name."""
     wanted = f"at least {LEAST_ASPECTS} aspects, each with its name"
     if not answer.aspects:
         return Check("aspects_named", False if answer.sections else None, "no aspects", wanted)
@@ -307,7 +307,7 @@ def _choice(answer: _Answer) -> Check:
 
 
 def _argument_count(answer: _Answer) -> Check:
-    """Existing arguments cited, each once, and every one the writer made up."""
+    """Check the number of distinct listed arguments cited plus arguments the writer generated."""
     cited = {number for citation in answer.in_text for number in citation.numbers}
     cited &= answer.arguments.keys()
     generated = sum(citation.generated for citation in answer.in_text)

@@ -1,4 +1,4 @@
-"""What an answer was written under: scenario, prompt, filters of arguments, wording, decoding.
+"""The conditions of an answer: scenario, prompt, argument filters, wording and decoding.
 
 Two answers of one system under different conditions are answers to different tasks: figures
 that mix them describe neither. The seed is no part of a condition: it draws, it does not ask.
@@ -26,7 +26,7 @@ WORDING: Mapping[str, Any] = {"uses_aspect": True, "uses_wording": True}
 
 
 def filters_of(target: Mapping[str, Any], *, shows_arguments: bool) -> Part:
-    """Which arguments a run's target lets a model see; empty where the prompt shows none."""
+    """Return the argument filters of a run's target; empty if the prompt shows no arguments."""
     if not shows_arguments:
         return {}
     whose = target.get(LABELS, NEWEST)
@@ -35,12 +35,12 @@ def filters_of(target: Mapping[str, Any], *, shows_arguments: bool) -> Part:
 
 
 def wording_of(target: Mapping[str, Any]) -> Part:
-    """What of a question a run's target shows beside the two objects."""
+    """Return the parts of a question that a run's target shows besides the two objects."""
     return {name: target[name] for name in WORDING}
 
 
 def decoding_of(params: Mapping[str, Any]) -> Part:
-    """Sampling parameters as they are sent, without the seed.
+    """Return the sampling parameters sent to the model, without the seed.
 
     The limit of tokens is one thing, whatever a server calls it.
     """
@@ -56,7 +56,7 @@ def identity(
     wording: Mapping[str, Any],
     decoding: Mapping[str, Any],
 ) -> str:
-    """SHA-256 of the canonical JSON of a condition: equal where nothing that counts differs.
+    """Return the SHA-256 of a condition's canonical JSON; equal for equivalent conditions.
 
     ``prompt`` is the hash of its text, empty where it is not known.
     """
@@ -72,7 +72,7 @@ def identity(
 
 
 def deviations(filters: Mapping[str, Any], wording: Mapping[str, Any]) -> Part:
-    """What of filters and wording is not as by default; what is not known does not deviate.
+    """Return the filters and wording that differ from the default; unknown values do not differ.
 
     Examples
     --------

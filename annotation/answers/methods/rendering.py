@@ -1,4 +1,4 @@
-"""An answer as headings, lists and paragraphs with linked citations, for a page."""
+"""An answer as headings, lists and paragraphs with linked citations, for web pages."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an answer.
+    """One part of an answer.
 
     ``number`` is the cited number where the part is one, ``is_known`` whether
     the answer's list of arguments has it; ``is_generated`` marks brackets in
@@ -103,7 +103,7 @@ _ITEM = re.compile(r"([ \t]*[-+*•–][ \t]+)|[ \t]*\d{1,3}[.)][ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A heading, an item of a list or a paragraph, and the blank space behind it."""
+    """A heading, list item or paragraph, with the blank space after it."""
 
     kind: str
     pieces: list[Piece]
@@ -142,13 +142,13 @@ def find_answer_blocks(pieces: Sequence[Piece]) -> list[TextBlock]:
 
 
 def _is_heading(text: str, part: AnswerSection) -> bool:
-    """Whether a section has a heading, and one that opens a line: within one nothing is added."""
+    """Whether a section has a heading that opens a line; nothing is inserted within a line."""
     before = text[text.rfind("\n", 0, part.start) + 1 : part.start]
     return part.text_start > part.start and not before.strip(_BLANK)
 
 
 def _blocks(text: str, headings: list[AnswerSection]) -> Iterator[tuple[str, int, int, int]]:
-    """Kind, start and end of every block, and where the next one starts."""
+    """Yield the kind, start and end of every block, and the start of the next one."""
     kind, start, end, after = "", 0, 0, 0
     for line in _LINE.finditer(text):
         own_end = line.start() + len(line[0].rstrip(_BLANK))
@@ -178,7 +178,7 @@ def _kind(text: str, start: int, end: int, headings: list[AnswerSection]) -> str
 
 
 def _sign(text: str, kind: str, start: int) -> Span:
-    """What stands at the start of a block and is shown in another way; of no length if nothing."""
+    """Return the span of the mark at the start of a block; empty if the block has no mark."""
     pattern = {HEADING: _HEADING, BULLET: _ITEM}.get(kind)
     match = pattern.match(text, start) if pattern else None
     return match.span() if match and match[1] else (start, start)
@@ -189,7 +189,7 @@ def _is_within(at: int, spans: Collection[Span]) -> bool:
 
 
 def _cut(pieces: Sequence[Piece], edges: set[int]) -> Iterator[tuple[int, Piece]]:
-    """Pieces with where they start, none of which goes on behind an edge."""
+    """Yield pieces with their start, split so that none extends past an edge."""
     start = 0
     for piece in pieces:
         end = start + len(piece.text)

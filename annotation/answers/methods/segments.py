@@ -1,4 +1,4 @@
-"""Segments of an answer to compare with its citations, and passages it repeats."""
+"""Segments of an answer to compare with its citations, and passages that it repeats."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -61,17 +61,17 @@ class Segment:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Cited numbers, each once, in the order cited."""
+        """Cited numbers without duplicates, in citation order."""
         return tuple(dict.fromkeys(n for citation in self.citations for n in citation.numbers))
 
     @property
     def is_generated(self) -> bool:
-        """Whether the writer says that an argument of its own is meant."""
+        """Whether the writer marks an argument as its own."""
         return any(citation.is_generated for citation in self.citations)
 
 
 def paper_segments(text: str) -> list[str]:
-    """Segments as in the paper: from a capital letter to the next bracket, then on after it.
+    """Return the segments as in the paper, each from a capital letter to the next bracket.
 
     Within a line; nothing is kept that no bracket follows. Artefacts kept on purpose: what
     stands in front of the first capital letter is lost, a segment runs over sentence ends, any
@@ -86,7 +86,7 @@ def paper_segments(text: str) -> list[str]:
 
 
 def paper_pairs(text: str) -> list[tuple[str, str]]:
-    """The paper's segments, each with what stands in the bracket that ends it."""
+    """Return the paper's segments, each with the content of the bracket that ends it."""
     pairs = []
     for line in text.split("\n"):
         place = 0
@@ -134,7 +134,7 @@ def sound_segments(text: str) -> list[Segment]:
 
 @dataclass(slots=True)
 class _Piece:
-    """A stretch of a block up to its next cut; ``words`` are counted without citations."""
+    """A stretch of a block up to its next cut; ``words`` excludes citations."""
 
     start: int
     end: int
@@ -161,7 +161,7 @@ def _statements(
 def _pieces(
     text: str, masked: str, block: AnswerBlock, citations: list[Citation]
 ) -> Iterator[_Piece]:
-    """The block cut behind its citations and sentences; what stands in front goes first."""
+    """Yield the block's pieces, cut after citations and sentences; leading text goes first."""
     cuts = dict(_sentence_cuts(text, masked, block, citations))
     cuts |= dict(_citation_cuts(text, block, citations))
     start = block.start
@@ -192,7 +192,7 @@ def _sentence_cuts(
 def _citation_cuts(
     text: str, block: AnswerBlock, citations: list[Citation]
 ) -> Iterator[tuple[int, bool]]:
-    """Behind each group of adjacent citations and the punctuation after it."""
+    """Yield a cut after each group of adjacent citations and the punctuation that follows."""
     for start, end in _groups(
         text, [citation for citation in citations if citation.start >= block.text_start]
     ):
@@ -203,7 +203,7 @@ def _citation_cuts(
 
 
 def _groups(text: str, citations: list[Citation]) -> list[Place]:
-    """From the first to the last of adjacent citations: "[3][5]", "[1], [2] and [4]"."""
+    """Return the places of groups of adjacent citations: "[3][5]", "[1], [2] and [4]"."""
     groups: list[Place] = []
     for citation in citations:
         if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][1], citation.start):
@@ -214,7 +214,7 @@ def _groups(text: str, citations: list[Citation]) -> list[Place]:
 
 
 def _joined(pieces: list[_Piece]) -> list[_Piece]:
-    """Pieces of too few words joined to the rest of their sentence, the part behind first."""
+    """Join pieces with too few words to the rest of their sentence, first to the next part."""
     statements: list[_Piece] = []
     for index, piece in enumerate(pieces):
         has_next = index + 1 < len(pieces)
@@ -243,7 +243,7 @@ def _both(first: _Piece, second: _Piece) -> _Piece:
 
 
 def _cleaned(text: str) -> str:
-    """One line of words: no marks, no brackets that lost what was in them."""
+    """Return one line of words without marks or brackets that have become empty."""
     plain = re.sub(r"\(\s*\)", " ", _MARKS.sub("", text))
     plain = re.sub(r"\s+([.,;:!?)])", r"\1", _SPACES.sub(" ", plain))
     return plain.strip(' ,;:-–—"“”')
@@ -268,7 +268,7 @@ MOST_COMPARED = 300
 
 
 def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Place]]:
-    """Number of each argument copied whole → where; the closing list of arguments may copy.
+    """Map each argument copied whole to its places, ignoring the closing list of arguments.
 
     An argument is copied if all its words stand in order anywhere, or if a statement is the
     argument but for one word in ten; case and punctuation do not matter.
@@ -308,7 +308,7 @@ def _near_copies(
 
 
 def _spans(text: str) -> list[Place]:
-    """Words outside citations and the closing list of arguments."""
+    """Return the places of words outside citations and the closing list of arguments."""
     left_out = [(citation.start, citation.end) for citation in find_citations(text)]
     left_out += [
         (section.start, section.end)
@@ -319,7 +319,7 @@ def _spans(text: str) -> list[Place]:
 
 
 def repeated_places(text: str) -> list[tuple[Place, Place]]:
-    """Pairs of statements that are nearly the same, the earlier one first.
+    """Return pairs of nearly identical statements, the earlier one first.
 
     Looks at the first 300 statements of at least five words.
     """
@@ -335,7 +335,7 @@ def repeated_places(text: str) -> list[tuple[Place, Place]]:
 
 
 def _likeness(first: list[str], second: list[str], least: float) -> float:
-    """1 minus the share of changed words; 0 where it stays below ``least``."""
+    """Return 1 minus the share of changed words; 0 if that is below ``least``."""
     shorter, longer = sorted((len(first), len(second)))
     if shorter < least * longer:
         return 0.0

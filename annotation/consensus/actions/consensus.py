@@ -1,4 +1,4 @@
-"""Derive final labels in the background, and choose the labels that a study uses."""
+"""Derivation of final labels in the background, and the choice of labels for a study."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SourceNotValid(Exception):
 
 @transaction.atomic
 def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Job:
-    """Have the final labels recomputed after this transaction; waiting requests are shared.
+    """Queue the recomputation of final labels after this transaction; pending jobs are shared.
 
     A job that already runs may have read its votes before this change, so it
     is not enough; locking the waiting one keeps workers off it until we commit.
@@ -89,7 +89,7 @@ def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Jo
 
 @transaction.atomic
 def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None:
-    """Recompute the campaign and those whose labels depend on its labels."""
+    """Recompute the final labels of the campaign and of campaigns that depend on its labels."""
     request_final_labels(campaign=campaign, actor=actor)
     in_force = Q(adoptions__source=campaign, adoptions__withdrawn_at__isnull=True)
     depending = Campaign.objects.filter(Q(overridden_by=campaign) | in_force).distinct()
@@ -98,12 +98,12 @@ def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None
 
 
 def after_closing(*, round_: Campaign, actor: User) -> None:
-    """Final labels follow in the background from closing a campaign, and the experts' queue."""
+    """Recompute final labels, and with them the experts' queue, after a campaign was closed."""
     request_everywhere(campaign=round_, actor=actor)
 
 
 def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
-    """The job that brings outdated labels up to date; asks for one unless the last just ended.
+    """Return the job that updates outdated labels; requests one unless the last just ended.
 
     For pages that show what the labels say: None where the labels are what the votes say, or
     where the next computation has to wait for its turn.
@@ -117,13 +117,13 @@ def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
 
 
 def is_stale(campaign: Campaign) -> bool:
-    """Whether votes came, went or changed since the labels were computed; a machine's is none."""
+    """Whether votes changed since the labels were computed; machine labels are not votes."""
     used = campaign.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
     return used != counted_votes(campaign).count() or _has_changes(campaign)
 
 
 def _has_changes(campaign: Campaign) -> bool:
-    """Whether somebody changed a label after the last computation was asked for."""
+    """Whether anyone changed a label after the last computation was requested."""
     done = _jobs(campaign).filter(state=Job.State.DONE)
     last = done.order_by("-created_at").values_list("created_at", flat=True).first()
     if last is None:
@@ -139,7 +139,7 @@ def make_final_labels(work: JobContext) -> None:
 
 
 def active_job(campaign: Campaign) -> Job | None:
-    """The job that recomputes this campaign's labels, or waits to."""
+    """Return the campaign's pending or running recompute job; None without one."""
     return _jobs(campaign).filter(state__in=[Job.State.READY, Job.State.LEASED]).first()
 
 
@@ -149,7 +149,7 @@ def _jobs(campaign: Campaign) -> QuerySet[Job]:
 
 
 def recompute_final_labels(campaign: Campaign, *, work: JobContext | None = None) -> int:
-    """Bring the final labels in line with what they derive from; return how many rows changed.
+    """Recompute the final labels from their sources; return the number of changed rows.
 
     Votes, expert labels and adjudications are only read, so repeating changes
     nothing. The long computation holds no lock, and only rows that changed are
@@ -171,7 +171,7 @@ def recompute_final_labels(campaign: Campaign, *, work: JobContext | None = None
 def set_consensus(
     *, campaign: Campaign, aggregator: str, overridden_by: Iterable[Campaign], actor: User
 ) -> None:
-    """Choose how votes become a label and whose labels overrule them."""
+    """Set how votes become a label, and whose labels overrule them."""
     sources = list(overridden_by)
     if any(source == campaign or source.study_id != campaign.study_id for source in sources):
         raise SourceNotValid(_("Only other rounds of the same study can overrule this one."))
@@ -195,7 +195,7 @@ def _settings(campaign: Campaign) -> dict:
 
 
 def _derive(campaign: Campaign, work: JobContext | None) -> dict[int, tuple]:
-    """Map each argument of the campaign to the values of its row."""
+    """Map each argument of the campaign to the values of its final-label row."""
     table = derive_labels(campaign, compared=COMPARED, work=work)
     _say(work, 2, _("Storing labels"))
     labels = [table[name].astype(object).where(table[name].notna(), None) for name in LABELS]
@@ -212,7 +212,7 @@ def derive_labels(
     compared: Sequence[Method] = (),
     work: JobContext | None = None,
 ) -> pd.DataFrame:
-    """What the final labels are now, by argument; see `annotation.consensus.methods`.
+    """Return the current final labels by argument; see `annotation.consensus.methods`.
 
     ``adopted`` stands in for the adoptions in force. Nothing is stored.
     """
@@ -239,7 +239,7 @@ def derive_labels(
 
 
 def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabel], list[int]]:
-    """Rows to write, and keys of stored rows whose argument left the campaign.
+    """Return rows to write, and keys of stored rows whose argument left the campaign.
 
     Reads under the lock, so that no older run is still writing: see ``_write``.
     """
@@ -258,7 +258,7 @@ def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabe
 
 @transaction.atomic
 def _write(campaign: Campaign, work: JobContext | None, rows: list[FinalLabel]) -> bool:
-    """Store some rows; False if a later request, with later votes, has been taken up."""
+    """Store some rows; return False if a later request, with later votes, has already started."""
     _lock(campaign)
     if work and _is_overtaken(work):
         return False
@@ -272,7 +272,7 @@ def _write(campaign: Campaign, work: JobContext | None, rows: list[FinalLabel]) 
 
 
 def _lock(campaign: Campaign) -> None:
-    """Let one run at a time read or write; a lock that inserts of votes do not wait for."""
+    """Lock the campaign for one run at a time to read or write; inserting votes does not wait."""
     Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
 
 
@@ -295,7 +295,7 @@ class LabelsNotOfStudy(Exception):
 
 @transaction.atomic
 def prefer_labels(*, study: Study, campaign: Campaign | None, actor: User) -> None:
-    """Use one campaign's final labels; with None, of each sentence the newest there is."""
+    """Use one campaign's final labels in the study; with None, each sentence's newest label."""
     if campaign is not None and campaign.study_id != study.pk:
         raise LabelsNotOfStudy
     before = label_source(study)

@@ -1,4 +1,4 @@
-"""Decide disputed labels one by one, or adopt the labels of another campaign."""
+"""Decisions on disputed labels one by one, and adoption of labels of another campaign."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,7 +32,7 @@ class DecisionNotValid(Exception):
 
 
 class DecidedMeanwhile(Exception):
-    """The rater's decision in force is not the one they saw; ``stored`` is, or None."""
+    """The rater's current decision differs from the displayed one; ``stored`` is it, or None."""
 
     def __init__(self, stored: Adjudication | None, label: int) -> None:
         self.stored = stored
@@ -58,7 +58,7 @@ def adjudicate(
     comment: str = "",
     known: datetime | EllipsisType | None = ...,
 ) -> Adjudication:
-    """Store the rater's word on one argument; repeating the same word changes nothing.
+    """Store the rater's decision on one argument; repeating the same decision changes nothing.
 
     ``known`` says when the decision was made that the rater saw, None for none. Where another
     one is in force, nothing is stored and DecidedMeanwhile is raised. Left out, it is replaced.
@@ -89,7 +89,7 @@ def adjudicate(
 def undo_last(
     *, campaign: Campaign, rater: Rater, known: datetime | None = None
 ) -> Adjudication | None:
-    """Take back the rater's last decision in the queue; what it had replaced counts again.
+    """Undo the rater's last decision in the queue; the decision it replaced counts again.
 
     ``known`` says when the decision was made that is meant, so that a request sent twice takes
     back one. The row stays, marked, and the study's history says who took what back; None where
@@ -125,7 +125,7 @@ def undo_last(
 
 
 def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
-    """Arguments whose votes are tied or lie at both ends of the scale, far-apart ones first.
+    """Return arguments whose votes tie or lie at both ends of the scale, largest distance first.
 
     Left out: what the votes do not decide anyway (control items unless tied,
     expert overrides), and in a running round whatever still waits for votes.
@@ -150,7 +150,10 @@ def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
 def queue(
     campaign: Campaign, *, rater: Rater | None, undecided_only: bool = True
 ) -> QuerySet[FinalLabel]:
-    """What is left for this rater; with ``undecided_only`` nothing decided or adopted."""
+    """Return the rater's remaining arguments.
+
+    ``undecided_only`` omits decided and adopted ones.
+    """
     decided = _decisions_in_force(campaign).filter(argument=OuterRef("argument"))
     if undecided_only:
         return disputed(campaign).filter(~Exists(decided), adopted_label__isnull=True)
@@ -158,7 +161,7 @@ def queue(
 
 
 def disputed_campaigns(study: Study) -> list[Campaign]:
-    """The newest campaigns with undecided labels in dispute; each gets ``disputes``."""
+    """Return those of newest campaigns that have undecided disputes, each with ``disputes``."""
     settled = FinalLabel.objects.filter(campaign=OuterRef("pk"))
     campaigns = campaigns_of(study).filter(Exists(settled)).select_related("guideline")
     rounds = []
@@ -170,7 +173,7 @@ def disputed_campaigns(study: Study) -> list[Campaign]:
 
 
 def disputes_in(study: Study) -> int:
-    """How many labels are in dispute in them."""
+    """Return the number of undecided disputes in the newest campaigns."""
     return sum(vars(campaign)["disputes"] for campaign in disputed_campaigns(study))
 
 
@@ -181,7 +184,7 @@ def next_in_queue(
     undecided_only: bool = True,
     skipped: list[int] | None = None,
 ) -> FinalLabel | None:
-    """The next argument to decide; those skipped come again at the end, oldest skip first."""
+    """Return the next argument to decide; skipped ones come last, oldest skip first."""
     places = {pk: place for place, pk in enumerate(skipped or [], 1)}
     later = Case(
         *(When(argument=pk, then=Value(place)) for pk, place in places.items()),
@@ -199,7 +202,7 @@ def _decisions_in_force(campaign: Campaign) -> QuerySet[Adjudication]:
 
 
 def _show_at_once(campaign: Campaign, argument: Argument) -> None:
-    """Write the decision into the argument's final label without waiting for the worker."""
+    """Write the decision to the argument's final label without waiting for the worker."""
     from annotation.consensus.methods import label_votes
 
     decisions = adjudication_table(campaign, argument=argument)
@@ -213,11 +216,11 @@ def _show_at_once(campaign: Campaign, argument: Argument) -> None:
 
 
 class AdoptionNotPossible(Exception):
-    """The labels are not another campaign's of the same study, or are adopted already."""
+    """The labels are not from another campaign of the study, or are already adopted."""
 
 
 class LabelChange(NamedTuple):
-    """How many sentences have a label now, and would have it then."""
+    """Number of sentences with a label now, and after the adoption."""
 
     label: int
     now: int
@@ -226,7 +229,7 @@ class LabelChange(NamedTuple):
 
 @dataclass(frozen=True)
 class AdoptionPreview:
-    """What adopting would do.
+    """Effect of adopting the labels of a rater.
 
     Attributes
     ----------
@@ -249,7 +252,7 @@ class AdoptionPreview:
 def preview_adoption(
     *, campaign: Campaign, source: Campaign, rater: Rater, only_tied: bool
 ) -> AdoptionPreview:
-    """Derive the labels with and without the adoption; nothing is stored."""
+    """Compare the labels with and without the adoption, without storing anything."""
     import pandas as pd
 
     _check_source(campaign, source)
@@ -278,7 +281,7 @@ def preview_adoption(
 def adopt_labels(
     *, campaign: Campaign, source: Campaign, rater: Rater, only_tied: bool = True, actor: User
 ) -> Adoption:
-    """Let another campaign's labels by one rater decide here; asking again changes nothing.
+    """Adopt one rater's labels from another campaign as decisions; repeating changes nothing.
 
     The same labels under the other rule replace the adoption there was. Final labels follow
     in the background.
@@ -299,7 +302,7 @@ def adopt_labels(
 
 @transaction.atomic
 def withdraw_adoption(*, adoption: Adoption, actor: User) -> bool:
-    """Take an adoption back; False if somebody did already. What it decided is open again."""
+    """Withdraw an adoption and reopen what it decided; return False if already withdrawn."""
     rows = Adoption.objects.filter(pk=adoption.pk, withdrawn_at__isnull=True)
     if not rows.update(withdrawn_at=timezone.now()):
         return False

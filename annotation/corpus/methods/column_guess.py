@@ -1,4 +1,4 @@
-"""A first guess which column of a table is which field, from the headers and the first values."""
+"""A first guess of the fields of a table's columns, from headers and first values."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -82,7 +82,7 @@ _FEWEST_LABELS, _LARGEST_LABEL = 3, 10
 
 
 def is_own_export(columns: Sequence[str]) -> bool:
-    """Whether the headers are those of our votes export.
+    """Whether the headers are those of Counterpoint's votes export.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def is_own_export(columns: Sequence[str]) -> bool:
 def guess_mapping(
     columns: Sequence[str], rows: Sequence[TableRow] = (), *, has_rater: bool = False
 ) -> dict[str, str]:
-    """Field to column, each column at most once; what is unclear stays open.
+    """Map fields to columns, each column at most once; unclear fields are left out.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def guess_mapping(
 def unread_labels(
     columns: Sequence[str], rows: Sequence[TableRow], mapping: Mapping[str, str]
 ) -> list[str]:
-    """Columns that may be labels and are not read, because nothing says whose they are."""
+    """Return columns that may hold labels but are not imported, because their rater is unknown."""
     if "label" in mapping or labels_by_rater(mapping):
         return []
     table = _Values(columns, rows)
@@ -148,7 +148,7 @@ def unread_labels(
 
 
 class _Values:
-    """The columns of a table with their first values."""
+    """Columns of a table with their first values."""
 
     def __init__(self, columns: Sequence[str], rows: Sequence[TableRow]) -> None:
         self._values = {
@@ -162,7 +162,7 @@ class _Values:
                 self._names[_bare(name)] = column
 
     def named(self, field: str) -> str | None:
-        """The column of a name that says it, if its values fit."""
+        """Return the column whose name matches the field, if its values fit; None otherwise."""
         names = _KNOWN_AS.get(field, (field.replace("_", ""),))
         columns = (self._names[name] for name in names if name in self._names)
         return next((column for column in columns if self._fits(field, column)), None)
@@ -176,7 +176,7 @@ class _Values:
         return _share(CELL_READERS[field], values) >= _MOST
 
     def pair(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """Two columns of short texts whose names differ as a and b, or 1 and 2."""
+        """Find two columns of short texts whose names differ as a and b, or 1 and 2."""
         for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:
@@ -194,7 +194,7 @@ class _Values:
         return len(short) == len(values) and _share(as_number, values) < _HALF
 
     def longest(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """The column with the longest texts."""
+        """Find the column with the longest texts."""
         taken_names = {*guess.values(), *(self._names.get(name) for name in _NO_SENTENCES)}
         left = [column for column in self._values if column not in taken_names]
         lengths = {column: sum(map(_length, self._values[column])) for column in left}
@@ -203,7 +203,7 @@ class _Values:
         return {"text": best} if lengths.get(best, 0) / number > _SHORTEST_SENTENCE else {}
 
     def labels(self, guess: Mapping[str, str]) -> list[str]:
-        """Columns of few whole numbers."""
+        """Return the columns that hold few distinct whole numbers."""
         left = (column for column in self._values if column not in guess.values())
         return [column for column in left if self._holds_labels(column)]
 
@@ -215,7 +215,7 @@ class _Values:
         return len(labels) < len(values) or len(values) < _FEWEST_LABELS
 
     def labels_of_raters(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """Several columns of labels, if their names or the labels together show that they are."""
+        """Find several label columns, if their names or the labels together show that they are."""
         columns = self.labels(guess)
         named = [column for column in columns if _RATER_COLUMN.fullmatch(column.lower())]
         if len(named) > 1:
@@ -227,7 +227,7 @@ class _Values:
         return {f"{LABELS_OF}{column}": column for column in columns}
 
     def is_of_votes(self, column: str | None) -> bool:
-        """Whether an id is a row's own although other columns say that rows share an item."""
+        """Whether an id is unique per row although rows share an item by other columns."""
         values = self._values.get(column or "", [])
         texts = self._values.get(self.named("text") or "", [])
         has_own = len(set(map(str, values))) == len(values) > 1
@@ -235,7 +235,7 @@ class _Values:
 
 
 def as_label(value: Value) -> int | None:
-    """A small whole number; raises ValueError for anything else."""
+    """Parse a small whole number; raises ValueError for anything else."""
     return parse_label(value, range(-_LARGEST_LABEL, _LARGEST_LABEL + 1))
 
 
@@ -246,7 +246,7 @@ def _as_sentence(value: Value) -> str:
 
 
 def _share(read: Callable[[Value], object], values: Sequence[Value]) -> float:
-    """How many of the values can be read; all where there is none."""
+    """Return the share of values that can be read; 1 if there are no values."""
     fitting = 0
     for value in values:
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Arguments and votes from any table: its cells, its label scale and its rows."""
+"""Arguments and votes from any table: its cells, label scale and rows."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ _NAMED = re.compile(r"\s*([+-]?\d{1,9})\s*[-–—:=.)]\s*[^\W\d].*", re.DOTALL)
 
 
 def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int | None:
-    """The label in a cell, None for one that says nothing.
+    """Return the label in a cell, or None if the cell holds no label.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _optional(value: Value) -> str | None:
 
 
 def _url(value: Value) -> str | None:
-    """An http(s) address; anything else could become a harmful link on a page."""
+    """Return an http(s) address; None for anything else, which could be a harmful link."""
     address = as_name(value)
     if address is None:
         return None
@@ -249,7 +249,7 @@ class GenericRecord:
 
 @dataclass(frozen=True)
 class Remark:
-    """A cell that does not fit and was left out of a row that is kept."""
+    """An invalid cell that was left out of an imported row."""
 
     row: int
     column: str
@@ -257,7 +257,7 @@ class Remark:
 
 
 def labels_by_rater(mapping: Mapping[str, str]) -> dict[str, str]:
-    """Rater → column, of a table with a column for each rater."""
+    """Map raters to columns for a table with one column per rater."""
     named = {field: column for field, column in mapping.items() if field.startswith(LABELS_OF)}
     return {field.removeprefix(LABELS_OF).strip(): column for field, column in named.items()}
 
@@ -265,7 +265,7 @@ def labels_by_rater(mapping: Mapping[str, str]) -> dict[str, str]:
 def check_mapping(
     columns: Collection[str], mapping: Mapping[str, str], *, has_rater: bool = False
 ) -> list[str]:
-    """What is wrong with a choice of columns, as sentences; empty if nothing is.
+    """Return the problems of a column mapping, as sentences; empty if there are none.
 
     ``has_rater`` says that somebody named the one rater of all rows.
     """
@@ -299,7 +299,7 @@ def read_generic_table(
     attributes: Collection[str] = (),
     log: ReadingLog | None = None,
 ) -> Iterator[GenericRecord | Problem | Remark]:
-    """Read records by a mapping of field to column; the table is closed at the end.
+    """Read records by a mapping of field to column; closes the table at the end.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def read_generic_table(
 
 @dataclass(frozen=True)
 class _ReadOptions:
-    """How the rows of one table are read, and how many cells were trimmed by column."""
+    """How to read the rows of one table, and the number of trimmed cells by column."""
 
     file: str
     mapping: Mapping[str, str]
@@ -397,7 +397,7 @@ def _read_row(row: TableRow, options: _ReadOptions) -> Iterator[GenericRecord | 
 
 
 def _without_void_label(read: dict[str, Any], value: Value) -> None:
-    """A label of work that a crowd platform's requester rejected stays as a comment."""
+    """Move the label of work rejected by a crowd platform's requester to the comment."""
     is_foreign = isinstance(value, str) and trimmed_text(value).lower() in FOREIGN_STATES
     if is_foreign and read.get("state") == "void" and read.get("label") is not None:
         read["comment"] = f"Status {value} in the source, label {read['label']}."

@@ -1,4 +1,4 @@
-"""Comparative sentences: their words, the objects they name, and repeatable samples."""
+"""Comparative sentences: their words, the objects they name, and reproducible samples."""
 
 import random
 import re
@@ -83,7 +83,7 @@ WORD_LISTS: dict[str, frozenset[str]] = {
 
 
 def is_comparing(word: str) -> bool:
-    """Whether a lower-case word compares: "better", "lighter", "more"."""
+    """Whether a lower-case word is comparative: "better", "lighter", "more"."""
     return word in GENERAL or word in SPECIFIC or word in ("more", "less")
 
 
@@ -141,7 +141,10 @@ def split_sentence(text: str, object1: str, object2: str) -> list[SentencePart]:
 
 
 def _occurrences(text: str, object1: str, object2: str) -> list[tuple[int, int, int]]:
-    """Start, stop and mark of every name; a longer name leaves no part to the shorter one."""
+    """Return start, stop and mark of every name.
+
+    Longer names take precedence over shorter ones.
+    """
     named = [(name.split(), mark) for name, mark in ((object1, 1), (object2, 2)) if name.strip()]
     named.sort(key=lambda entry: -len(" ".join(entry[0])))
     is_taken = bytearray(len(text))
@@ -172,7 +175,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
 
 
 def seeded_places(n: int, size: int, seed: int) -> list[int]:
-    """Draw ``size`` of the places 0 … n − 1 without repetition, in ascending order.
+    """Draw ``size`` of the places 0 … n − 1 without replacement, in ascending order.
 
     All of them where there are no more than ``size``.
 

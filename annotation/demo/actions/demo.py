@@ -1,4 +1,4 @@
-"""Build the demo study: comparisons, simulated annotators and an editing round."""
+"""The demo study: comparisons, simulated annotators and an editing round."""
 
 import random
 import secrets
@@ -36,7 +36,7 @@ SEED = 7
 
 
 def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
-    """Open a round with every answer that was written with arguments and a structure."""
+    """Open a round with every answer written with arguments and a structure."""
     plan = EditingPlan(
         name=_("Gold answers"),
         seed=SEED,
@@ -73,7 +73,7 @@ PARTS: list[str] = []
 
 
 def add_part(path: str) -> None:
-    """Let another app add its part to the demo; parts are added in this order."""
+    """Register a part of the demo that another app adds; parts run in registration order."""
     if path not in PARTS:
         PARTS.append(path)
 
@@ -85,7 +85,7 @@ def demo_exists() -> bool:
 
 @transaction.atomic
 def new_password() -> str:
-    """Give the people of the demo another password; the old one cannot be read back."""
+    """Set a new password for the people of the demo; the old one cannot be recovered."""
     password = secrets.token_urlsafe(12)
     emails = [email for email, _role, _name in PEOPLE]
     people = User.objects.filter(email__in=emails, memberships__study__is_demo=True)
@@ -95,7 +95,7 @@ def new_password() -> str:
 
 @transaction.atomic
 def build_demo() -> str:
-    """Create the study, its people and two rounds; return their generated password."""
+    """Create the study, its people and two rounds; return the generated password."""
     password = secrets.token_urlsafe(12)
     study = Study.objects.create(
         name=_("Everyday choices (demo)"),
@@ -136,7 +136,7 @@ def _person(study: Study, email: str, role: str, name: str, hashed: str) -> User
 
 
 def _arguments(study: Study) -> dict[int, int]:
-    """Create every sentence; return argument → the label it was written for."""
+    """Create every sentence; map each argument to its intended label."""
     labels: dict[int, int] = {}
     for object1, object2, sentences in PAIRS:
         comparison = Comparison.objects.create(study=study, object1=object1, object2=object2)
@@ -149,7 +149,7 @@ def _arguments(study: Study) -> dict[int, int]:
 
 
 def _answers(study: Study) -> None:
-    """What two invented systems answered to three of the comparisons."""
+    """Create answers of two invented systems to three of the comparisons."""
     systems = {
         name: System.objects.create(study=study, name=name, kind=System.Kind.MODEL)
         for name in SYSTEMS
@@ -191,7 +191,7 @@ def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign
 
 
 def _simulate(campaign: Campaign, labels: dict[int, int], actor: User, rounds: int | None) -> None:
-    """Let the simulated annotators label ``rounds`` blocks each, or all there is."""
+    """Let the simulated annotators label ``rounds`` blocks each, or all remaining items."""
     open_round(round_=campaign, actor=actor)
     campaign.refresh_from_db()
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
@@ -214,7 +214,7 @@ def _simulated_place(campaign: Campaign, number: int):
 
 
 def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
-    """Answer everything that is reserved now; False when nothing was left."""
+    """Answer all currently reserved items; return False if none were left."""
     todo = serving.next_work(campaign=campaign, place=place).assignments
     for row in todo:
         label = answering.SubmittedLabel(
@@ -227,7 +227,7 @@ def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Ra
 
 
 def _drawn(intended: int, skill: float, rng: random.Random) -> int:
-    """The intended label with probability ``skill``, else mostly a neighbour."""
+    """Return the intended label with probability ``skill``, else mostly a neighbouring one."""
     if rng.random() < skill:
         return intended
     if rng.random() < skill:
@@ -236,7 +236,7 @@ def _drawn(intended: int, skill: float, rng: random.Random) -> int:
 
 
 def _spread_in_time(campaign: Campaign, rng: random.Random) -> None:
-    """Backdate the simulated answers over three days, so that charts have a shape."""
+    """Backdate the simulated answers over three days, for realistic charts."""
     start = timezone.now() - timedelta(days=3)
     rows = list(campaign.assignments.filter(state="answered").order_by("pk"))
     for count, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Choosing between a text that was kept aside and the stored draft; the other one stays."""
+"""The choice between a conflicting text and the stored draft; the other one is stored too."""
 
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
@@ -10,7 +10,7 @@ from .kind import EditContent
 
 
 class ConflictChoice(models.TextChoices):
-    """Which text goes on."""
+    """The text to continue with."""
 
     MINE = "mine", _("this text")
     THEIRS = "theirs", _("the stored text")
@@ -20,7 +20,7 @@ class ConflictChoice(models.TextChoices):
 def settle_text(
     *, sheet: EditingSheet, kept: KeptText, choice: str, base_version: int, merged: str = ""
 ) -> None:
-    """Go on with the text that was kept aside, with the stored one, or with a merged one.
+    """Continue with the conflicting text, the stored one, or a merged one.
 
     ``base_version`` is the draft that the chooser saw. Raises RoundNotOpen, or StaleDraft where
     the draft has changed once more; the kept text waits then as before.

@@ -1,4 +1,4 @@
-"""Editing as a kind of work: sheets on desks, drafts, and checks of a text."""
+"""Editing as a task: sheets on desks, drafts, and checks of a text."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ from .rounds import make_expert_answers
 
 @dataclass(frozen=True)
 class ChecklistReading:
-    """A text as the checklist reads it.
+    """A text as read by the checklist.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class ChecklistReading:
     cited: list[int]
 
     def snapshot(self) -> dict[str, bool | None]:
-        """{name of a check: passed}, as a revision keeps it."""
+        """Return {name of a check: passed}, as stored with a revision."""
         return {check.name: check.is_passed for check in self.checks}
 
 
 def arguments_of(sheet: EditingSheet) -> dict[int, str]:
-    """Number → sentence of the arguments that the sheet's answer was written from."""
+    """Map number to sentence for the arguments that the sheet's answer was written from."""
     key = sheet.answer.argument_list_id
     return numbered_texts([key])[key] if key else {}
 
@@ -80,7 +80,7 @@ CALIBRATION, ALONE = Q(is_calibration=True), Q(is_calibration=False)
 
 @dataclass(frozen=True)
 class EditContent:
-    """What stands on a desk: two are the same while their texts are.
+    """Content of a desk; two are equal if their texts are.
 
     Reasons (codes of `Revision.Reason`) and comment belong to a submission, not to the draft.
     """
@@ -91,7 +91,7 @@ class EditContent:
 
 
 class EditingRoundKind(Desk):
-    """A text, which its expert corrects and submits as often as it takes."""
+    """A text that its expert corrects and may submit repeatedly."""
 
     name = "edit"
     audit = Audit(round="editing_round", person="editor")
@@ -139,13 +139,13 @@ class EditingRoundKind(Desk):
     }
 
     def submitted(self, sheet: EditingSheet) -> EditContent:
-        """What was submitted last; before that the machine's text."""
+        """Return the last submitted content, or else the machine's text."""
         if not sheet.submitted_at:
             return EditContent(sheet.machine_text)
         return EditContent(sheet.submitted_text, sheet.reasons, sheet.comment)
 
     def problem(self, sheet: EditingSheet, content: EditContent) -> SheetNotValid | None:
-        """A change needs a reason, and a revision differs from the one before."""
+        """Require a reason for a change, and a difference from the previous revision."""
         text = self._problem(sheet, content)
         return SheetNotValid(text, []) if text else None
 
@@ -167,12 +167,12 @@ class EditingRoundKind(Desk):
         return ""
 
     def settle(self, sheet: EditingSheet, content: EditContent) -> None:
-        """Text, reasons and comment as given."""
+        """Store text, reasons and comment as given."""
         sheet.submitted_text, sheet.reasons = content.text, content.reasons
         sheet.comment = content.comment
 
     def event_fields(self, sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
-        """The number of the revision, and what the checklist says of it."""
+        """Return the number of the revision and its checklist results."""
         return {
             "number": sheet.events.count() + 1,
             "text_sha256": text_key(content.text),
@@ -181,7 +181,7 @@ class EditingRoundKind(Desk):
         }
 
     def keep_earlier(self, sheet: EditingSheet, sent: DraftSubmission) -> None:
-        """Drafts of other pages, every twentieth one, and what may be deleted by mistake."""
+        """Store drafts from other pages, every twentieth, and those before large deletions."""
         if sheet.draft is None or sheet.saved_at is None:
             return
         is_much_shorter = len(sent.content.text) < len(sheet.text) / 2
@@ -192,13 +192,13 @@ class EditingRoundKind(Desk):
             )
 
     def slots(self, round_: EditingRound, items: Iterable[int]) -> dict[int, int]:
-        """As many as experts have the answer on their desks."""
+        """Return the number of experts with each answer on their desks."""
         sheets = EditingSheet.objects.filter(round=round_, answer=OuterRef("answer"))
         rows = round_.items.annotate(sheets=count_of(sheets, "answer"))
         return dict(rows.values_list("pk", "sheets"))
 
     def check_opening(self, round_: EditingRound) -> None:
-        """Everybody with a desk must still be an expert of the study."""
+        """Check that everybody with a desk is still an expert of the study."""
         experts = Membership.objects.filter(
             study=round_.study, role=Role.EXPERT, is_active=True, user__is_active=True
         )
@@ -208,7 +208,7 @@ class EditingRoundKind(Desk):
             raise RoundNotReady(_("No longer an expert in this study: %s.") % names)
 
     def closed(self, round_: EditingRound, actor: User) -> None:
-        """What was submitted becomes answers to be scored, where the round was made so."""
+        """Make answers to be scored from the submitted texts, if the round is set up for it."""
         if round_.first_closed_at is None:
             round_.first_closed_at = round_.closed_at
             round_.save(update_fields=["first_closed_at"])
@@ -216,7 +216,7 @@ class EditingRoundKind(Desk):
             make_expert_answers(editing_round=round_, actor=actor)
 
     def card(self, done: int) -> Card:
-        """Words for an expert's first page; ``done`` is what is to do."""
+        """Return the text of an expert's start-page card; ``done`` is the progress."""
         return Card(
             text=_("Improve machine-written answers. Every save is kept."),
             button=_("Open the desk"),
@@ -224,7 +224,7 @@ class EditingRoundKind(Desk):
         )
 
     def check(self) -> Iterator[str]:
-        """Revisions are as they were submitted, and answers made of them say the same."""
+        """Check that revisions are unchanged and that answers made from them have same text."""
         yield from find_editing_violations()
 
 

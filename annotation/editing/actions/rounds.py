@@ -1,4 +1,4 @@
-"""Plan editing rounds, discuss calibration answers, and turn revisions into answers."""
+"""Planning of editing rounds, discussion of calibration answers, answers from revisions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ SETTINGS = ("name", "seed", "instructions", "makes_answers")
 
 @dataclass(frozen=True)
 class EditingPlan:
-    """Everything that decides who edits what."""
+    """All settings that decide who edits which answers."""
 
     name: str
     seed: int
@@ -62,7 +62,7 @@ class EditingPlan:
     makes_answers: bool = True
 
     def recipe(self, n_answers: int, elsewhere: int) -> dict[str, Any]:
-        """As it is kept with the round.
+        """Return the plan as stored with the round.
 
         ``n_answers`` answers matched, and ``elsewhere`` more but for their condition.
         """
@@ -84,7 +84,7 @@ class EditingPlan:
 def plan_round(
     *, study: Study, plan: EditingPlan, actor: User, round_: EditingRound | None = None
 ) -> EditingRound:
-    """Make a draft round with everybody's desk, or draw a draft's desks again.
+    """Create a draft round with everybody's desk, or redraw the desks of a draft.
 
     Raises RoundNotReady if there are too few answers or the round is no draft.
     """
@@ -104,7 +104,7 @@ def plan_round(
 
 
 def _lay_out(planned: EditingRound, plan: EditingPlan, split: EditAssignment) -> None:
-    """Make the places, items and sheets of a draft anew."""
+    """Recreate the places, items and sheets of a draft."""
     for rows in (planned.sheets, planned.items, planned.places):
         rows.all().delete()
     raters = _raters(planned.study, plan.experts)
@@ -133,7 +133,7 @@ def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
 def matching_answers(
     *, study: Study, plan: EditingPlan, round_: EditingRound | None = None
 ) -> QuerySet[Answer]:
-    """Answers a round may take, without those that other rounds hold or that are edited ones."""
+    """Return the answers available to a round, without those in other rounds and edited ones."""
     answers = under(
         study.answers.filter(revision__isnull=True), [plan.condition] if plan.condition else []
     )
@@ -154,7 +154,7 @@ def matching_answers(
 
 
 def experts_of(study: Study) -> QuerySet[Membership]:
-    """Memberships of the people who can be given answers, in the order they joined."""
+    """Return memberships of people who can be assigned answers, in the order they joined."""
     active = Membership.objects.filter(study=study, role=Role.EXPERT, is_active=True)
     return active.filter(user__is_active=True).select_related("user").order_by("pk")
 
@@ -197,13 +197,13 @@ def _sheets(
 
 
 class NotDiscussed(Exception):
-    """Only calibration answers of an opened round can be discussed."""
+    """Only calibration answers of an open round can be discussed."""
 
 
 def add_comment(
     *, editing_round: EditingRound, answer: Answer, author: User, text: str
 ) -> RoundComment:
-    """Add a word to the discussion of one calibration answer."""
+    """Add a comment to the discussion of one calibration answer."""
     is_shared = editing_round.sheets.filter(answer=answer, is_calibration=True).exists()
     if not is_shared or editing_round.state == EditingRound.State.DRAFT:
         raise NotDiscussed(_("Only calibration answers of an opened round can be discussed."))
@@ -219,14 +219,14 @@ def add_comment(
 
 
 def waiting_revisions(editing_round: EditingRound) -> QuerySet[Revision]:
-    """The newest submitted version of each sheet that is no answer yet."""
+    """Return each sheet's newest submitted revision that is not yet an answer."""
     newest = newest_revisions(editing_round.study).filter(sheet__round=editing_round)
     return newest.filter(scored_as__isnull=True)
 
 
 @transaction.atomic
 def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
-    """Make answers of what a round's experts submitted last; return how many are new.
+    """Make answers from the last submissions of a round's experts; return how many are new.
 
     Asked again it makes nothing twice. The arguments are those of the machine answer, so that
     citations keep their meaning.
@@ -253,13 +253,13 @@ def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
 
 
 def experts_system(study: Study) -> System:
-    """The system as which the study's own experts answer, whatever it is called by now."""
+    """Return the system under which the study's experts answer, whatever its current name."""
     ours = study.systems.filter(answers__revision__isnull=False).order_by("pk").first()
     return ours or _new_system(study)
 
 
 def _new_system(study: Study) -> System:
-    """Named plainly, or with a number where the study has a system of this name."""
+    """Create a system with a plain name, or with a number if the name is taken."""
     name = _("Experts")
     names = set(study.systems.filter(name__startswith=name).values_list("name", flat=True))
     numbered = (f"{name} · {number}" for number in range(2, len(names) + 3))
@@ -283,13 +283,13 @@ def _answers(study: Study, system: System, revisions: Iterable[Revision]) -> lis
 
 
 def _last_choices(system: System) -> dict[tuple[int, int], int]:
-    """(question, condition) → the highest number that an answer of the system has there."""
+    """Map (question, condition) to the highest choice number of the system's answers."""
     rows = system.answers.order_by().values_list("question", "condition")
     return {(question, under): last for question, under, last in rows.annotate(Max("choice"))}
 
 
 def edited_condition(study: Study, before: Condition) -> Condition:
-    """What an edited text is under: no prompt, but what was special about the answer stays."""
+    """Return the condition of an edited text: no prompt, but the answer's deviations are kept."""
     special = deviations(before.filters, before.wording)
     return condition(
         study,

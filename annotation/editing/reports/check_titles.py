@@ -1,4 +1,4 @@
-"""What the points of the answer checklist are called."""
+"""Titles of the checks of the answer checklist."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -23,13 +23,13 @@ from cqa_site.runs.text_diff import AROUND, MOST_LINES, DiffLine, compare_texts
 
 
 def newest_revisions(study: Study) -> QuerySet[Revision]:
-    """The newest revision of each sheet; the earlier ones stay in its history."""
+    """Return the newest revision of each sheet, without earlier ones."""
     newer = Revision.objects.filter(sheet=OuterRef("sheet"), number__gt=OuterRef("number"))
     return Revision.objects.filter(~Exists(newer), sheet__answer__study=study).order_by("pk")
 
 
 def passed(checks: dict[str, bool | None]) -> int:
-    """How many checks a text passed."""
+    """Return the number of passed checks."""
     return sum(value is True for value in checks.values())
 
 
@@ -40,18 +40,18 @@ SUBMITTED = Q(submitted_at__isnull=False)
 
 
 def expert_name(number: int) -> str:
-    """A name for other experts that says nothing about the person."""
+    """Return an anonymous name to show to other experts."""
     return _("Expert %d") % number
 
 
 def expert_numbers(editing_round: EditingRound) -> dict[Any, int]:
-    """Key of each editor of the round → number from 1 on, always the same."""
+    """Map each editor's key to a stable number from 1 on."""
     editors = editing_round.places.order_by("pk").values_list("rater__user", flat=True)
     return {editor: number for number, editor in enumerate(editors, 1)}
 
 
 def calibration_answers(editing_round: EditingRound) -> QuerySet[EditingSheet]:
-    """One sheet for each calibration answer, with how many experts submitted it and comments."""
+    """Return one sheet per calibration answer, with its numbers of submissions and comments."""
     same = EditingSheet.objects.filter(
         round=editing_round, answer=OuterRef("answer"), is_calibration=True
     )
@@ -69,7 +69,7 @@ def calibration_answers(editing_round: EditingRound) -> QuerySet[EditingSheet]:
 
 
 def sheets_with_revisions(editing_round: EditingRound) -> QuerySet[EditingSheet]:
-    """Every sheet of the round with its number of revisions, expert by expert."""
+    """Return every sheet of the round with its number of revisions, expert by expert."""
     revisions = Revision.objects.filter(sheet=OuterRef("pk"))
     return (
         editing_round.sheets.select_related("rater__user", "answer__question__comparison")
@@ -80,7 +80,7 @@ def sheets_with_revisions(editing_round: EditingRound) -> QuerySet[EditingSheet]
 
 
 def desk_of(user: User, study: Study) -> QuerySet[EditingSheet]:
-    """The person's own sheets of rounds that were opened, running rounds first."""
+    """Return the person's own sheets of opened rounds, running rounds first."""
     waiting = KeptText.objects.filter(sheet=OuterRef("pk"))
     return (
         EditingSheet.objects.filter(study=study, rater__user=user)
@@ -101,7 +101,7 @@ MOST_EARLIER = 40
 
 @dataclass(frozen=True)
 class TextVersion:
-    """One text of a sheet; ``key`` names it in addresses."""
+    """One text of a sheet; ``key`` identifies it in addresses."""
 
     key: str
     name: str
@@ -112,28 +112,28 @@ class TextVersion:
 
     @property
     def words(self) -> int:
-        """Words as the desk's checklist counts them."""
+        """Number of words as counted by the desk's checklist."""
         return count_words(self.text)
 
     @property
     def reason_names(self) -> list[str | Promise]:
-        """What the changes of a revision were for."""
+        """Names of the reasons for the changes."""
         codes = self.revision.reasons if self.revision else []
         return [Revision.Reason(code).label for code in codes]
 
     @property
     def passed(self) -> int:
-        """Checks passed when it was submitted."""
+        """Number of checks passed at submission."""
         return sum(state is True for state in self._checks)
 
     @property
     def judged(self) -> int:
-        """Checks that could be judged when it was submitted."""
+        """Number of checks that could be judged at submission."""
         return sum(state is not None for state in self._checks)
 
     @property
     def minutes(self) -> int:
-        """Time at work until then, rounded."""
+        """Minutes of work until this version, rounded."""
         return round(self.revision.active_seconds / 60) if self.revision else 0
 
     @property
@@ -142,7 +142,7 @@ class TextVersion:
 
 
 def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[TextVersion]:
-    """The machine's text, every revision and, for those who may see them, what was not submitted.
+    """Return the machine's text, every revision and, if allowed, texts not submitted.
 
     Drafts come after the revisions: the present one where it differs from the
     last revision, then earlier drafts and texts kept in conflicts.
@@ -158,12 +158,12 @@ def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[TextVersion]:
 
 
 def find_version(versions: list[TextVersion], key: str | None) -> TextVersion | None:
-    """The version with a key."""
+    """Return the version with a key, or None."""
     return next((version for version in versions if version.key == key), None)
 
 
 def changes(before: str, after: str) -> list[DiffLine] | None:
-    """Lines with what changed inside them, each rewritten line under the one it comes from.
+    """Return lines with the changes inside them, each rewritten line below its original.
 
     Of unchanged lines two stay around every change. None where the texts are too long.
     """
@@ -176,7 +176,7 @@ def changes(before: str, after: str) -> list[DiffLine] | None:
 
 
 def _lines(old: str | None, new: str | None) -> list[DiffLine]:
-    """An unchanged line, or what was removed above what was added."""
+    """Return an unchanged line, or removed text above added text."""
     if old is not None and old == new:
         return [DiffLine("same", [(old, False)])]
     compared = compare_texts(old, new) if old is not None and new is not None else []
@@ -185,7 +185,7 @@ def _lines(old: str | None, new: str | None) -> list[DiffLine]:
 
 
 def _without_the_unchanged(lines: list[DiffLine]) -> Iterator[DiffLine]:
-    """Changed lines with two lines around them; a gap stands for the others."""
+    """Yield changed lines with two lines of context; a gap replaces the others."""
     changed = [place for place, line in enumerate(lines) if line.mark != "same"]
     near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
     was_left_out = False
@@ -199,7 +199,7 @@ def _without_the_unchanged(lines: list[DiffLine]) -> Iterator[DiffLine]:
 
 @dataclass(frozen=True)
 class ExpertVersion:
-    """What one expert made of a calibration answer."""
+    """One expert's version of a calibration answer."""
 
     name: str
     is_own: bool
@@ -211,7 +211,7 @@ class ExpertVersion:
 def shared_versions(
     editing_round: EditingRound, answer_id: int, *, reader: User, sees_all: bool, sees_names: bool
 ) -> list[ExpertVersion]:
-    """The latest revision of each expert, own first; only the own one until others may be seen."""
+    """Return each expert's latest revision, own first; only one's own until others are visible."""
     numbers = expert_numbers(editing_round)
     sheets = editing_round.sheets.filter(answer=answer_id, is_calibration=True)
     sheets = sheets.select_related("rater__user", "answer").prefetch_related("events")
@@ -227,7 +227,7 @@ def shared_versions(
 
 @dataclass(frozen=True)
 class Word:
-    """One contribution to a discussion, under the name that the reader may know."""
+    """One contribution to a discussion, under a name that the reader may know."""
 
     name: str
     is_own: bool
@@ -237,7 +237,7 @@ class Word:
 def discussion(
     editing_round: EditingRound, answer_id: int, *, reader: User, sees_all: bool, sees_names: bool
 ) -> list[Word]:
-    """Comments on one calibration answer, oldest first; only own ones until others may be seen."""
+    """Return comments on a calibration answer, oldest first; own ones until others are visible."""
     comments = editing_round.comments.filter(answer=answer_id).select_related("author")
     if not sees_all:
         comments = comments.filter(author=reader)
@@ -253,7 +253,10 @@ def discussion(
 
 
 def _of_revision(revision: Revision, seen: datetime | None) -> TextVersion:
-    """``seen`` is when its writer could first see what others wrote."""
+    """Return a revision as a version.
+
+    ``seen`` is when its writer could first see others' texts.
+    """
     return TextVersion(
         key=str(revision.number),
         name=_("Revision %d") % revision.number,
@@ -306,7 +309,7 @@ def _name(user: User | None, number: int | None, sees_names: bool) -> str:
 
 
 def find_editing_violations() -> Iterator[str]:
-    """Yield every broken invariant; nothing when all is well."""
+    """Yield every broken invariant; empty if all is well."""
     yield from _changed_revisions()
     yield from _gaps_between_revisions()
     yield from _answers_unlike_their_revision()

@@ -49,7 +49,7 @@ from cqa_site.runs.text_diff import DiffLine
 
 
 def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> EditingSheet:
-    """A sheet that the person may read; raises Http404.
+    """Return a sheet that the person may read; raises Http404.
 
     Researchers read all of them, experts their own ones, and after the round
     closed those of others about calibration answers that they edited too.
@@ -61,12 +61,12 @@ def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> 
 
 
 def sees_others(request: StudyRequest, editing_round: EditingRound) -> bool:
-    """Whether what other experts wrote about calibration answers may be shown."""
+    """Whether the person may see other experts' work on calibration answers."""
     return request.membership.is_researcher or editing_round.state == EditingRound.State.CLOSED
 
 
 def opened_sheets(study: Study) -> QuerySet[EditingSheet]:
-    """Sheets of rounds that were opened."""
+    """Return the sheets of opened rounds."""
     sheets = EDITING.sheets().select_related("rater__user").filter(study=study)
     return sheets.exclude(round__state=EditingRound.State.DRAFT)
 
@@ -100,31 +100,31 @@ class DeskCheck:
 
 @dataclass(frozen=True)
 class Checklist:
-    """Every line, and how many of those that could be judged are passed."""
+    """All lines of the checklist, and the number of passed ones among those judged."""
 
     lines: list[DeskCheck]
 
     @property
     def passed(self) -> int:
-        """Lines that are passed."""
+        """Number of passed checks."""
         return sum(line.is_passed is True for line in self.lines)
 
     @property
     def judged(self) -> int:
-        """Lines that could be judged."""
+        """Number of checks that could be judged."""
         return sum(line.is_passed is not None for line in self.lines)
 
 
 def desk_arguments(
     sheet: EditingSheet, entries: list[ListedArgument], reading: ChecklistReading
 ) -> list[ArgumentBeside]:
-    """Arguments with label, source and whether the text cites them."""
+    """Return the arguments with label, source and whether the text cites them."""
     labels = relevance_of(sheet.round.study, {entry.argument_id for entry in entries})
     return arguments_beside(sheet.answer, entries, reading.cited, labels)
 
 
 def checklist(reading: ChecklistReading) -> Checklist:
-    """The checklist with titles."""
+    """Return the checklist with titles."""
     return Checklist(
         [
             DeskCheck(
@@ -145,7 +145,7 @@ def checklist(reading: ChecklistReading) -> Checklist:
 
 
 def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
-    """What the desk may know: nothing of the system, the file, and other people's work."""
+    """Return the desk's context, without the system, the file and other people's work."""
     entries = listed_arguments(sheet.answer)
     texts = {entry.number: entry.argument.text for entry in entries}
     reading = read_text(sheet, content.text, texts)
@@ -163,7 +163,7 @@ def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
 
 
 def _place(sheet: EditingSheet) -> dict[str, Any]:
-    """Where the sheet stands among the person's sheets of the round."""
+    """Return the position of the sheet among the person's sheets of the round."""
     sheets = EditingSheet.objects.filter(round=sheet.round_id, rater=sheet.rater_id)
     rows = list(sheets.only("public_id", "state", "draft").order_by("place"))
     here = [row.pk for row in rows].index(sheet.pk)
@@ -179,7 +179,7 @@ def _place(sheet: EditingSheet) -> dict[str, Any]:
 
 
 def _stored(sheet: EditingSheet) -> dict[str, str]:
-    """What the page learns from a save besides the version: the checklist."""
+    """Return the checklist, which the page gets from a save besides the version."""
     checks = checklist(read_text(sheet, sheet.text, arguments_of(sheet)))
     html = render_to_string("annotation/editing/_checks.html", {"checks": checks})
     return {"checks": html}
@@ -192,13 +192,13 @@ def _differences(
 
 
 def _after(request: HttpRequest, sheet: EditingSheet) -> EditingSheet:
-    """Stay on the desk, which shows the way to the next answer."""
+    """Stay on the desk, which links to the next answer."""
     messages.success(request, _("Submitted as revision %d.") % sheet.events.count())
     return sheet
 
 
 def _settle(request: HttpRequest, sheet: EditingSheet, text: KeptText) -> HttpResponse:
-    """Go on with one of two texts, or with a merged one."""
+    """Continue with one of two texts, or with a merged one."""
     form = SettleForm(request.POST)
     if not form.is_valid():
         messages.error(request, errors_of(form))
@@ -249,7 +249,7 @@ desk_urls = trial_urls(FACE, ROUNDS) + work_urls(
 @study_page(*EXPERTS)
 @require_safe
 def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
-    """Show what changed from ?from= to ?to=, by default from the machine's text to the newest."""
+    """Show the changes ?from= to ?to=, by default from the machine's text to the newest."""
     sheet = readable_sheet(request, study, task_id)
     is_own = sheet.rater.user_id == request.user.pk
     versions = versions_of(sheet, with_drafts=is_own or request.membership.is_researcher)
@@ -270,7 +270,7 @@ def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> 
 
 
 def _chosen(request: StudyRequest, versions: list[TextVersion]) -> tuple[TextVersion, TextVersion]:
-    """The two versions of the address; raises Http404 for one that is not there."""
+    """Return the two versions in the address; raises Http404 for an unknown one."""
     submitted = [version for version in versions if version.revision] or versions[:1]
     newest = find_version(versions, "draft") or submitted[-1]
     first, second = request.GET.get("from"), request.GET.get("to")
@@ -282,7 +282,7 @@ def _chosen(request: StudyRequest, versions: list[TextVersion]) -> tuple[TextVer
 
 
 def _editor_name(request: StudyRequest, sheet: EditingSheet) -> str:
-    """The name for researchers, a number for other experts."""
+    """Return the editor's name for researchers, a number for other experts."""
     if request.membership.is_researcher:
         return str(sheet.rater.user)
     return expert_name(expert_numbers(sheet.round)[sheet.rater.user_id])

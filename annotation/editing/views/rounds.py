@@ -91,7 +91,7 @@ def _more(row: EditingRound) -> dict[str, Any]:
 
 
 def _condition(row: EditingRound) -> str:
-    """Which answers the round took, in words."""
+    """Describe the conditions of the round's answers."""
     chosen = row.recipe.get("condition", "")
     if chosen == ALL:
         return str(MIXED)
@@ -99,7 +99,7 @@ def _condition(row: EditingRound) -> str:
 
 
 def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
-    """Sheets of the expert and in the state that the address names."""
+    """Return sheets by the expert and state in the address."""
     sheets = sheets_with_revisions(row)
     with suppress(ValueError):
         person = uuid.UUID(request.GET.get("expert", ""))
@@ -110,7 +110,7 @@ def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
 
 
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """All experts, and sets of the usual sizes as far as the answers reach."""
+    """Return initial values: all experts, and usual set sizes as far as the answers suffice."""
     experts = list(experts_of(study).values_list("user__public_id", flat=True))
     plan = EditingPlan(name="", seed=1, experts=(), calibration=0, individual=0)
     answers = matching_answers(study=study, plan=plan).count()
@@ -141,7 +141,7 @@ FACE = RoundPages(
 def editing_round_answers(
     request: StudyRequest, study: Study, round_id: uuid.UUID
 ) -> HttpResponse:
-    """Make what the experts submitted answers that can be scored."""
+    """Turn the experts' submissions into answers that can be scored."""
     row = round_in(FACE, study, round_id)
     added = make_expert_answers(editing_round=row, actor=request.user)
     text = ngettext(
@@ -172,7 +172,7 @@ round_urlpatterns = [
 def editing_discussion(
     request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
 ) -> HttpResponse:
-    """Show the versions and comments that the person may see, and take a comment."""
+    """Show the versions and comments that the person may see, and accept a comment."""
     editing_round = get_object_or_404(EditingRound, study=study, public_id=round_id)
     sheet = _calibration_sheet(request, study, editing_round, answer_id)
     form = CommentForm(request.POST or None)
@@ -205,7 +205,7 @@ def editing_discussion(
 def _calibration_sheet(
     request: StudyRequest, study: Study, editing_round: EditingRound, answer_id: uuid.UUID
 ) -> EditingSheet:
-    """The person's own sheet on the answer, or for researchers anybody's; raises Http404."""
+    """Return the person's own sheet, or any sheet for researchers; raises Http404."""
     sheets = opened_sheets(study).filter(round=editing_round, is_calibration=True)
     sheets = sheets.filter(answer__public_id=answer_id)
     if not request.membership.is_researcher:

@@ -1,4 +1,4 @@
-"""Questions, numbered arguments, answers and revisions as tables, with where each came from.
+"""Questions, numbered arguments, answers and revisions as tables, with their origin.
 
 Rows are read in short queries as a file is written. Editors appear under a
 pseudonym that holds within one file; what they commented is left out unless
@@ -101,35 +101,35 @@ REVISION_COLUMNS: dict[str, tuple[Any, type]] = {
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """Whose rows, and how they are shown."""
+    """The study to export, and how to present its rows."""
 
     study: Study
     with_comments: bool = False
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def pseudonym(self, person: Any) -> str:
-        """The editor's name within this file."""
+        """Return the editor's name within this file."""
         return "E-" + hmac.new(self.salt, str(person).encode(), hashlib.sha256).hexdigest()[:12]
 
 
 def questions(wish: ExportRequest) -> FileTable:
-    """Every question of the study."""
+    """Return every question of the study."""
     return _table(wish.study.questions, QUESTION_COLUMNS)
 
 
 def arguments(wish: ExportRequest) -> FileTable:
-    """Every numbered place of every list that answers cite."""
+    """Return every numbered entry of every list that answers cite."""
     rows = ListedArgument.objects.filter(argument_list__question__study=wish.study)
     return _table(rows, ARGUMENT_COLUMNS)
 
 
 def answers(wish: ExportRequest) -> FileTable:
-    """Every answer with its text as it was written."""
+    """Return every answer with its text as written."""
     return _table(wish.study.answers, ANSWER_COLUMNS)
 
 
 def revisions(wish: ExportRequest) -> FileTable:
-    """Every submitted version of an answer, oldest first."""
+    """Return every submitted version of an answer, oldest first."""
     rows = Revision.objects.filter(sheet__answer__study=wish.study)
     hidden = () if wish.with_comments else ("comment",)
     columns = {name: column for name, column in REVISION_COLUMNS.items() if name not in hidden}
@@ -169,6 +169,6 @@ TABLES: dict[str, Callable[[ExportRequest], FileTable]] = {
 
 
 def plain_cells(rows: Iterator[Row], write: Callable[[Any], str]) -> Iterator[Row]:
-    """Rows whose lists and objects are text, for formats without nesting."""
+    """Yield rows with lists and objects written as text, for formats without nesting."""
     for row in rows:
         yield tuple(write(cell) if isinstance(cell, (dict, list)) else cell for cell in row)

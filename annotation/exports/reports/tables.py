@@ -105,18 +105,18 @@ class ExportSource:
     with_comments: bool = False
 
     def pseudonym(self, rater_id: str) -> str:
-        """The rater's name within this set of files."""
+        """Return the rater's name within this set of files."""
         return "A-" + hmac.new(self.salt, rater_id.encode(), hashlib.sha256).hexdigest()[:12]
 
     def records(self) -> Iterator[Record]:
-        """The votes as text, one at a time."""
+        """Yield the votes as text, one at a time."""
         packed = io.BytesIO(bytes(self.snapshot.rows))
         with gzip.open(packed, "rt", encoding="utf-8", newline="") as text:
             yield from csv.DictReader(text)
 
 
 def votes(source: ExportSource) -> FileTable:
-    """Every answer of the snapshot, skips and extras included."""
+    """Return every answer of the snapshot, including skips and extras."""
     hidden = () if source.with_comments else ("comment",)
     types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
     campaign = source.snapshot.campaign
@@ -129,7 +129,7 @@ def votes(source: ExportSource) -> FileTable:
 
 
 class Attributes:
-    """Further columns of the files that arguments came in, as columns of an export.
+    """Additional columns of the arguments' import files, as columns of an export.
 
     Those that the arguments have now: a snapshot does not hold them.
     """
@@ -141,16 +141,16 @@ class Attributes:
         self.types: dict[str, type] = {f"attribute: {name}": str for name in self._names}
 
     def of(self, item: str) -> Row:
-        """The values of an item, by its id in the round."""
+        """Return the values of an item, by its id in the round."""
         return self.among(self._of.get(item, {}))
 
     def among(self, values: Mapping[str, str]) -> Row:
-        """The values in the order of the columns."""
+        """Return the values in the order of the columns."""
         return tuple(values.get(name) for name in self._names)
 
 
 def _guidelines(campaign: Campaign) -> list[tuple[datetime, str]]:
-    """From when on people had which version of the guideline, newest first."""
+    """Return each guideline version with the time its use began, newest first."""
     uses = campaign.guideline_uses.order_by("-since").values_list("since", "guideline__number")
     first = (datetime.min.replace(tzinfo=UTC), campaign.guideline.number)
     return [(since, str(number)) for since, number in uses or [first]]
@@ -169,7 +169,7 @@ def _vote(
 
 
 def crowdkit(source: ExportSource) -> FileTable:
-    """Counted votes as task, worker, label, those on control items included."""
+    """Return counted votes as task, worker, label, including those on control items."""
     rows = (
         (record["item_id"], source.pseudonym(record["rater_id"]), int(record["label"]))
         for record in source.records()
@@ -179,7 +179,7 @@ def crowdkit(source: ExportSource) -> FileTable:
 
 
 def annotators(source: ExportSource) -> FileTable:
-    """One row per rater with what they did; rows by pseudonym."""
+    """Return one row per rater with their activity, ordered by pseudonym."""
     tallies: dict[str, _Tally] = {}
     for record in source.records():
         tally = tallies.setdefault(record["rater_id"], _Tally(record["rater_kind"]))
@@ -229,7 +229,7 @@ class _Tally:
 
 
 def final_labels(source: ExportSource) -> FileTable:
-    """The label of every argument with where it came from, as last computed."""
+    """Return the label of every argument and its provenance, as last computed."""
     campaign = source.snapshot.campaign
     attributes = Attributes(campaign)
     paths = ("pk", *FINAL_PATHS, "argument__attributes")
@@ -239,7 +239,7 @@ def final_labels(source: ExportSource) -> FileTable:
 
 
 def in_pieces(rows: QuerySet) -> Iterator[Row]:
-    """Rows in short queries: one long read would keep writers out of SQLite."""
+    """Yield rows from short queries; one long read would block writers in SQLite."""
     last = 0
     while piece := list(rows.filter(pk__gt=last)[:PIECE]):
         last = piece[-1][0]
@@ -247,7 +247,7 @@ def in_pieces(rows: QuerySet) -> Iterator[Row]:
 
 
 def figures(source: ExportSource) -> FileTable:
-    """Every figure of the snapshot under its path, as a number or as text."""
+    """Return every figure of the snapshot under its path, as a number or as text."""
     raters = {record["rater_id"] for record in source.records()}
     named = {rater: source.pseudonym(rater) for rater in raters}
     leaves = _leaves(source.snapshot.figures, named)
@@ -255,7 +255,7 @@ def figures(source: ExportSource) -> FileTable:
 
 
 def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every single value with its path; raters renamed wherever they occur."""
+    """Yield every single value with its path; raters are renamed everywhere."""
     pairs: list[tuple[Any, Any]]
     if isinstance(value, dict):
         pairs = list(value.items())
@@ -282,12 +282,12 @@ def _flag(text: str) -> bool:
 
 
 def _whole(text: str) -> int | None:
-    """A whole number; pandas writes columns with gaps as 3.0."""
+    """Return a whole number or None; pandas writes columns with gaps as 3.0."""
     return int(float(text)) if text else None
 
 
 def _minute(text: str) -> datetime | None:
-    """The nearest minute, in UTC."""
+    """Return the nearest minute, in UTC; None if empty."""
     if not text:
         return None
     moment = datetime.fromisoformat(text).astimezone(UTC) + timedelta(seconds=30)

@@ -1,4 +1,4 @@
-"""The coherence judge: which citations it judges, its requests and its replies."""
+"""The coherence judge: the citations it judges, its requests and its replies."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -58,7 +58,7 @@ def target_of(
     texts: str = "answers",
     sample: int = 0,
 ) -> dict[str, Any]:
-    """What a coherence run judges, as its spec keeps it.
+    """Return the target of a coherence run, as stored in its spec.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def target_of(
 def chosen_citations(
     study: Study, target: Mapping[str, Any], seed: int
 ) -> Iterator[CitationSubject]:
-    """Every citation of the chosen texts, text by text."""
+    """Yield every citation of the chosen texts, text by text."""
     rows = _cited_texts(study, target)
     if target["sample"]:
         rows = [rows[place] for place in seeded_places(len(rows), target["sample"], seed)]
@@ -96,7 +96,7 @@ def chosen_citations(
 def _cited_texts(
     study: Study, target: Mapping[str, Any]
 ) -> list[tuple[int, int, list[list[int]]]]:
-    """(answer, revision or 0, citations) of each text that cites something, by answer."""
+    """Return (answer, revision or 0, citations) for each text with citations, by answer."""
     rows: list[tuple[int, int, list[list[int]]]] = []
     figures = FaithfulnessFigures.objects.filter(mode=FaithfulnessFigures.Mode.SOUND)
     if target["texts"] != "edited":
@@ -120,26 +120,26 @@ def _of_target(rows: QuerySet, target: Mapping[str, Any], path: str = "") -> Que
 
 
 def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
-    """How many texts that cite something are left out because of the condition they are under."""
+    """Count the texts with citations that are left out because of their condition."""
     mixed = {**target, "conditions": [ALL]}
     return len(_cited_texts(study, mixed)) - len(_cited_texts(study, target))
 
 
 def without_figures(study: Study) -> int:
-    """Answers with arguments whose citations are not known yet, so that no run can judge them."""
+    """Count answers with arguments whose citations are unknown, so that no run can judge them."""
     answers = Answer.objects.filter(study=study, argument_list__isnull=False)
     return answers.exclude(figures__mode=FaithfulnessFigures.Mode.SOUND).count()
 
 
 def has_citations(study: Study) -> bool:
-    """Whether a citation of any text of the study is known."""
+    """Whether any citation of any text of the study is known."""
     of_study = Q(answer__study=study) | Q(revision__sheet__answer__study=study)
     figures = FaithfulnessFigures.objects.filter(of_study, mode=FaithfulnessFigures.Mode.SOUND)
     return figures.exclude(citations=[]).exists()
 
 
 def citing_answers(study: Study) -> QuerySet[Answer]:
-    """Answers of which a citation is known."""
+    """Return the answers with at least one known citation."""
     figures = FaithfulnessFigures.objects.filter(
         answer__study=study, mode=FaithfulnessFigures.Mode.SOUND
     )
@@ -148,7 +148,7 @@ def citing_answers(study: Study) -> QuerySet[Answer]:
 
 
 def first_citation(answer: Answer) -> CitationSubject:
-    """The first citation of an answer of which one is known."""
+    """Return the first citation of an answer with a known citation."""
     figures = answer.figures.get(mode=FaithfulnessFigures.Mode.SOUND)
     start, end, number = figures.citations[0]
     return CitationSubject(answer.pk, 0, start, end, number)
@@ -173,7 +173,7 @@ ASKED = "coherent"
 
 
 class PromptAnswer(NamedTuple):
-    """What a request shows of an answer."""
+    """The parts of an answer that a request shows."""
 
     text: str
     argument_list: int
@@ -182,7 +182,7 @@ class PromptAnswer(NamedTuple):
 
 
 class CoherenceKind:
-    """What the engine asks this app about runs of the kind ``coherence``."""
+    """The engine's hooks for runs of the kind ``coherence``."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")
@@ -190,17 +190,17 @@ class CoherenceKind:
     dominance = 0.95
 
     def begin(self, run: Run) -> None:
-        """The verdicts themselves are all that this app keeps of a run."""
+        """Do nothing; the verdicts are all that this app stores for a run."""
 
     def subjects(self, run: Run) -> list[Subject]:
-        """One subject a citation, text by text."""
+        """Return one subject per citation, text by text."""
         return [
             _subject(cited)
             for cited in chosen_citations(run.study, run.spec["target"], run.spec["seed"])
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; four queries at most."""
+        """Write the prompts; at most four queries."""
         cited = [CitationSubject(*subject.ids) for subject in subjects]
         answers = _shown(run.study, cited)
         lists = numbered_texts({answer.argument_list for answer in answers.values()})
@@ -219,7 +219,7 @@ class CoherenceKind:
         return ReplyReading(value=verdict)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One row a call, with its verdict or the reason for none."""
+        """Store one row per call, with its verdict or the reason that it has none."""
         CoherenceVerdict.objects.bulk_create(
             [_row(run, reply) for reply in ended],
             update_conflicts=True,
@@ -228,17 +228,17 @@ class CoherenceKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """How many citations were found coherent, and how many not."""
+        """Count the citations judged coherent and not coherent."""
         rows = run.coherence_verdicts.filter(is_coherent__isnull=False).order_by("-is_coherent")
         counts = rows.values_list("is_coherent").annotate(n=Count("pk"))
         return {"coherent" if value else "not coherent": n for value, n in counts}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Verdicts, no prose."""
+        """Return no texts; verdicts contain no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Every ended call has its one verdict, under its own fence and as its reply says."""
+        """Check that every ended call has one verdict, under its own fence, matching its reply."""
         fences = dict(run.coherence_verdicts.values_list("call", "fence"))
         problems = check_places(run, fences, "verdict")
         return problems + [f"verdict {pk} is not what its reply says" for pk in _misread(run)]
@@ -250,7 +250,7 @@ def _subject(cited: CitationSubject) -> Subject:
 
 
 def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, int], PromptAnswer]:
-    """(answer, revision) → its text, arguments and objects; only what is still in the study."""
+    """Map (answer, revision) to text, arguments and objects; only if still in the study."""
     wanted = {subject[:2] for subject in cited}
     pair = ("question__comparison__object1", "question__comparison__object2")
     answers = Answer.objects.filter(study=study, pk__in={answer for answer, _pk in wanted})
@@ -302,7 +302,7 @@ def _row(run: Run, reply: EndedCall) -> CoherenceVerdict:
 
 
 def _misread(run: Run) -> list[int]:
-    """Verdicts that their stored reply does not give when it is read once more."""
+    """Return the verdicts that differ from their stored reply when it is read again."""
     wrong = []
     verdicts = run.coherence_verdicts.filter(is_coherent__isnull=False)
     for verdict in verdicts.select_related("call__reply").order_by("pk").iterator(500):
@@ -318,7 +318,7 @@ def _misread(run: Run) -> list[int]:
 
 
 def _citation(study: Study, version: PromptVersion, answer: Answer) -> tuple[Run, list[Answer]]:
-    """With the first citation of the answer."""
+    """Return a sample run and the answer whose first citation it judges."""
     return Run(study=study, kind=KIND, prompt=version, spec={}), [answer]
 
 

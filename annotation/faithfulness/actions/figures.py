@@ -1,4 +1,4 @@
-"""Request faithfulness figures, and compute them in the background."""
+"""Requests for faithfulness figures, and their computation in the background."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ ACTIVE = (Job.State.READY, Job.State.LEASED)
 
 @transaction.atomic
 def request_figures(*, study: Study, embedding: str, actor: User | None = None) -> Job:
-    """Bring the figures of a study up to date; of one study one such job waits or runs.
+    """Request an update of a study's figures; at most one such job per study is active.
 
     ``embedding`` names the sentence-embedding model and stays the study's choice; empty makes
     no similarities.
@@ -73,22 +73,22 @@ def request_figures(*, study: Study, embedding: str, actor: User | None = None) 
 
 
 def after_closing(*, round_: EditingRound, actor: User) -> None:
-    """How much experts agree follows in the background from closing their round."""
+    """Compute the agreement of experts in the background after their round was closed."""
     request_figures(study=round_.study, embedding=embedding_of(round_.study))
 
 
 def make_figures(work: JobContext) -> None:
-    """Handle a job; what it needs is loaded here only, because pages do without."""
+    """Handle a job; loads its dependencies only here, because pages do not need them."""
     update_figures(work)
 
 
 def latest_job(study: Study) -> Job | None:
-    """The newest such job of the study, whatever became of it."""
+    """Return the newest figures job of the study, in any state."""
     return _jobs(study).order_by("-created_at", "-pk").first()
 
 
 def cancel_figures(*, study: Study, actor: User) -> bool:
-    """End a job that waits or runs; what it has stored so far is right and stays."""
+    """Cancel a pending or running job; the figures it has stored are valid and remain."""
     ended = (
         _jobs(study)
         .filter(state__in=ACTIVE)
@@ -133,7 +133,7 @@ class AnswerTexts:
     labels: dict[int, int | None]
 
     def measure(self, mode: str, known: dict[str, Vector] | None = None) -> AnswerFigures:
-        """Its figures, with similarities where vectors of all its sentences are known."""
+        """Return the figures, with similarities if the vectors of all sentences are known."""
 
         def vectors(sentences: Sequence[str]) -> NDArray[np.float32]:
             return np.stack([(known or {})[sentence] for sentence in sentences])
@@ -143,14 +143,14 @@ class AnswerTexts:
 
     @property
     def sentences(self) -> list[str]:
-        """What has to be embedded for both modes."""
+        """Sentences to embed for both modes."""
         return [
             text for mode in MODES for text in texts_to_embed(self.text, self.arguments, mode=mode)
         ]
 
     @property
     def citations(self) -> list[tuple[int, int, int]]:
-        """Start and end of each segment with every number that it cites and the list has."""
+        """Start and end of each segment with every number that it cites and that is in list."""
         return [
             (segment.start, segment.end, number)
             for segment in sound_segments(self.text)
@@ -160,7 +160,7 @@ class AnswerTexts:
 
 
 def update_figures(work: JobContext) -> None:
-    """First what words and citations say, then comparisons, then similarities."""
+    """Update first words and citations, then comparisons, then similarities."""
     texts = texts_of(work.study)
     make_word_figures(work, texts)
     compare_edited(work)
@@ -175,7 +175,7 @@ def update_figures(work: JobContext) -> None:
 
 
 def make_word_figures(work: JobContext, texts: Sequence[Text]) -> None:
-    """Measure the texts whose figures are missing or were made from something else."""
+    """Measure the texts whose figures are missing or outdated."""
     stored = stored_keys(work.study)
     stale = [text for text in texts if is_stale(text, stored)]
     for done, piece in _pieces(stale, TOGETHER):
@@ -189,7 +189,7 @@ def make_word_figures(work: JobContext, texts: Sequence[Text]) -> None:
 
 
 def compare_edited(work: JobContext) -> None:
-    """Hold texts that people made against the machine answers they came from."""
+    """Compare texts that people made with the machine answers they came from."""
     drop_superseded(work.study)
     pairs = stale_pairs(work.study)
     for done, piece in _pieces(pairs, TOGETHER):
@@ -198,7 +198,7 @@ def compare_edited(work: JobContext) -> None:
 
 
 def add_similarities(work: JobContext, texts: Sequence[Text], embedder: StoredVectors) -> None:
-    """Measure once more, with sentence vectors, where similarities by this model are missing."""
+    """Measure again, with sentence vectors, the texts without similarities by this model."""
     # First: where all figures are up to date, the agreement of experts is too.
     if versions := texts_of_rounds(work.study):
         note = _("Embeddings of experts' versions")
@@ -276,7 +276,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _pieces(rows: Sequence[One], size: int) -> Iterator[tuple[int, Sequence[One]]]:
-    """Some rows at a time, each time with how many there were including them."""
+    """Yield the rows in batches, each with the number of rows up to its end."""
     for start in range(0, len(rows), size):
         piece = rows[start : start + size]
         yield start + len(piece), piece

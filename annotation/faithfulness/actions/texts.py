@@ -34,7 +34,7 @@ Stored = dict[tuple[bool, int, str], tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An answer, or a revision of one, with the keys that its figures should have.
+    """An answer, or a revision of one, with the current keys of its figures.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class SourcePair:
-    """A text that people made, and the machine answers that it may have been made from.
+    """A text that people made, and the machine answers that it may come from.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SourcePair:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How many texts there are, and how many wait for figures, for vectors, for a comparison."""
+    """Numbers of texts, and of texts waiting for figures, vectors or a comparison."""
 
     texts: int
     stale: int
@@ -88,7 +88,7 @@ class Freshness:
 
 
 def freshness(study: Study) -> Freshness:
-    """Compare the figures with what they should be made from; nothing is computed."""
+    """Compare the stored figures with their current sources; computes no figures."""
     texts, stored = texts_of(study), stored_keys(study)
     model = embedding_of(study)
     stale = sum(is_stale(text, stored) for text in texts)
@@ -97,13 +97,13 @@ def freshness(study: Study) -> Freshness:
 
 
 def embedding_of(study: Study) -> str:
-    """The sentence-embedding model of the study's figures; empty for none."""
+    """Return the sentence-embedding model of the study's figures; empty if none is set."""
     chosen = FaithfulnessSettings.objects.filter(study=study).first()
     return chosen.embedding if chosen else PACKAGED_MODEL
 
 
 def texts_of(study: Study) -> list[Text]:
-    """Every answer and every revision of the study."""
+    """Return every answer and every revision of the study."""
     arguments = ("argument_list", "argument_list__sha256")
     answers = Answer.objects.filter(study=study).order_by("pk")
     revisions = Revision.objects.filter(sheet__answer__study=study).order_by("pk")
@@ -119,7 +119,7 @@ def texts_of(study: Study) -> list[Text]:
 
 
 def stored_keys(study: Study) -> Stored:
-    """(is a revision, its pk, mode) → key of its figures, and the model of their vectors."""
+    """Map (is a revision, its pk, mode) to (key of its figures, model of their vectors)."""
     about = ("mode", "key", "embedding")
     answers = FaithfulnessFigures.objects.filter(answer__study=study)
     revisions = FaithfulnessFigures.objects.filter(revision__sheet__answer__study=study)
@@ -129,7 +129,7 @@ def stored_keys(study: Study) -> Stored:
 
 
 def is_stale(text: Text, stored: Stored) -> bool:
-    """Whether the figures of a text were made from something else, or are missing."""
+    """Whether the figures of a text are missing or outdated."""
     return any(_stored(text, mode, stored)[0] != key for mode, key in text.keys.items())
 
 
@@ -139,7 +139,7 @@ def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
 
 
 def stale_pairs(study: Study) -> list[SourcePair]:
-    """Texts by people that have not been compared with the machine answer, or not as it is now."""
+    """Return texts by people whose comparison with the machine answer is missing or outdated."""
     rows = EditedText.objects.filter(before__study=study)
     stored: dict[tuple[int | None, int | None], str] = {
         (row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")
@@ -170,7 +170,7 @@ def _pairs(study: Study) -> list[SourcePair]:
 
 
 def _machine_answers(study: Study) -> dict[int, list[tuple[int, str]]]:
-    """Question → primary key and hash of what machines wrote about it with arguments, plainly."""
+    """Map each question to (primary key, hash) of its plain machine answers with arguments."""
     machine_answers: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = under(_with_arguments(study).exclude(system__kind=System.Kind.HUMAN), [])
     for question, pk, sha256 in rows.values_list("question", "pk", "text_sha256"):
@@ -210,13 +210,13 @@ COLUMNS = [
 
 
 def drop_superseded(study: Study) -> None:
-    """Forget comparisons of revisions that are no longer the newest of their sheet."""
+    """Delete comparisons of revisions that are no longer the newest of their sheet."""
     edited = EditedText.objects.filter(before__study=study, revision__isnull=False)
     edited.exclude(revision__in=newest_revisions(study).order_by().values("pk")).delete()
 
 
 def compare(study: Study, pairs: Sequence[SourcePair]) -> None:
-    """Compare some texts with their machine answers and keep the result."""
+    """Compare some texts with their machine answers and store the result."""
     answers = _answers(study, (pk for pair in pairs for pk in pair.before))
     gold = _answers(study, (pair.after for pair in pairs if not pair.is_revision))
     revisions = Revision.objects.in_bulk([pair.after for pair in pairs if pair.is_revision])

@@ -1,4 +1,4 @@
-"""How closely an answer keeps to its arguments, and whether it cites relevant ones."""
+"""Measures of an answer's closeness to its arguments, and of its citing relevant ones."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FaithfulnessScores(NamedTuple):
 
 
 def cited_numbers(text: str, mode: str) -> set[int]:
-    """Numbers an answer cites.
+    """Return the numbers that an answer cites.
 
     The paper reads the brackets that end its segments; sound mode every citation but those in
     the closing list of arguments, which says nothing about what the text uses.
@@ -74,7 +74,7 @@ def cited_numbers(text: str, mode: str) -> set[int]:
 
 
 def paper_numbers(inside: str) -> list[int]:
-    """Numbers in a bracket as the paper's evaluation reads them.
+    """Return the numbers in a bracket as the paper's evaluation reads them.
 
     Either every piece between ", " is a number, or all that counts are pieces that are ranges,
     or, without blank and tag, all pieces between commas are numbers. Otherwise there is none,
@@ -117,7 +117,7 @@ def _whole_numbers(pieces: Iterable[str]) -> list[int] | None:
 def relevance_scores(
     cited: set[int], arguments: Mapping[int, str], labels: Labels, mode: str
 ) -> tuple[FaithfulnessScores | None, Counter[str]]:
-    """Precision, recall and F1, or None; and what was left out and why.
+    """Return precision, recall and F1, or None; and what was left out and why.
 
     A cited number that no argument has counts as not relevant. A cited argument without a label
     is left out in sound mode; the paper takes it for not relevant.
@@ -140,7 +140,7 @@ def relevance_scores(
 
 
 def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[int]:
-    """Numbers of the relevant arguments.
+    """Return the numbers of the relevant arguments.
 
     The paper looks an argument up by its text up to the first ". ", so an argument of several
     sentences mostly finds no label and counts as not relevant. Departure: it looks among all
@@ -157,7 +157,7 @@ def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[in
 
 
 def score_sets(used: set[int], relevant: set[int]) -> FaithfulnessScores:
-    """Precision, recall and F1 of used numbers against relevant ones; neither is empty.
+    """Return precision, recall and F1 of used against relevant numbers; both must be non-empty.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def score_sets(used: set[int], relevant: set[int]) -> FaithfulnessScores:
 
 
 def cited_in_paper_segments(text: str) -> set[int]:
-    """Numbers in the brackets that end the paper's segments, read by the tolerant reader.
+    """Return the numbers in the brackets that end the paper's segments, by the tolerant reader.
 
     Between the modes: it misses ``[5]`` in ``[3][5]``, but not ``[3, generated]``. The figures
     known for the released subset "with a clean citation parser" are computed this way.
@@ -252,12 +252,12 @@ class AnswerFigures:
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; `from_json` gives equal figures back."""
+        """Return plain values from which `from_json` restores equal figures."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AnswerFigures:
-        """Figures from what `to_json` gave, also after a round through JSON."""
+        """Restore figures from the result of `to_json`, also after a round trip through JSON."""
         read: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in values.items()
@@ -273,7 +273,7 @@ def measure(
     mode: str,
     vectors: Vectors | None = None,
 ) -> AnswerFigures:
-    """Figures of one answer.
+    """Compute the figures of one answer.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def measure(
 def with_labels(
     figures: AnswerFigures, arguments: Mapping[int, str], labels: Labels, *, mode: str
 ) -> AnswerFigures:
-    """The same figures with precision, recall and F1 by other labels; see `measure`.
+    """Return the same figures with precision, recall and F1 by other labels; see `measure`.
 
     Nothing else of an answer's figures depends on labels, so its text is not needed again.
     """
@@ -330,7 +330,7 @@ def with_labels(
 
 
 def texts_to_embed(text: str, arguments: Mapping[int, str], *, mode: str) -> list[str]:
-    """The distinct texts whose vectors `measure` asks for, segments first."""
+    """Return the distinct texts whose vectors `measure` requires, segments first."""
     _check_mode(mode)
     return embedded_texts(segments_of(text, arguments, mode).measured, arguments, mode)
 
@@ -342,7 +342,7 @@ def _check_mode(mode: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PooledMeans:
-    """Means over answers; each is None where nothing could be averaged.
+    """Means over answers; each is None if it has no values.
 
     ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers,
     ``n_scored`` of them have the last three; the others are means over all measured segments
@@ -363,7 +363,7 @@ class PooledMeans:
 
 
 def pool(figures: Iterable[AnswerFigures]) -> PooledMeans:
-    """Means of the figures of any number of answers."""
+    """Return the means of the figures of any number of answers."""
     every = list(figures)
     scored = [answer for answer in every if answer.f1 is not None]
     skipped: Counter[str] = Counter()

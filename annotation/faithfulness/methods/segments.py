@@ -1,4 +1,4 @@
-"""Segments of an answer measured against its arguments, and their closest matches."""
+"""Segments of an answer compared with its arguments, and their closest matches."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Vectors = Callable[[Sequence[str]], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSegment:
-    """A segment with its words and the numbers of the arguments it is held against."""
+    """A segment with its words and the numbers of the arguments it is compared with."""
 
     text: str
     words: list[str]
@@ -44,7 +44,7 @@ class MeasuredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Segments to measure, how many there are in all, and why the others are left out."""
+    """Segments to measure, the total number, and the reasons that others are left out."""
 
     measured: list[MeasuredSegment]
     total: int
@@ -52,7 +52,7 @@ class Segments:
 
 
 def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
-    """Segments that can be measured.
+    """Return the segments that can be measured.
 
     The paper holds every segment against every argument, whatever its bracket says. In sound
     mode a segment is held against the arguments it cites.
@@ -79,7 +79,7 @@ def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
 
 
 def jaccard_text(text: str, arguments: Mapping[int, str], mode: str) -> float | None:
-    """Words that the answer shares with all arguments together; None without arguments.
+    """Return the word overlap of the answer with all arguments together, None without arguments.
 
     The paper counts the numbers in front of the arguments, citations and the closing list of
     arguments as words; sound mode does not.
@@ -96,7 +96,7 @@ def jaccard_text(text: str, arguments: Mapping[int, str], mode: str) -> float | 
 def distances(
     measured: Sequence[MeasuredSegment], arguments: Mapping[int, str], mode: str
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Largest Jaccard similarity and smallest Levenshtein distance of each segment."""
+    """Return the largest Jaccard similarity and smallest Levenshtein distance per segment."""
     words = {number: _tokens(sentence, mode) for number, sentence in arguments.items()}
     sets = {number: set(tokens) for number, tokens in words.items()}
     jaccard, levenshtein = [], []
@@ -111,7 +111,7 @@ def distances(
 def embedded_texts(
     measured: Sequence[MeasuredSegment], arguments: Mapping[int, str], mode: str
 ) -> list[str]:
-    """The distinct texts that `similarities` needs vectors of, segments first.
+    """Return the distinct texts whose vectors `similarities` requires, segments first.
 
     The paper embeds arguments with their numbers in front. That alone lowers the mean of the
     released subset from .744 to .691 (all-MiniLM-L6-v2).
@@ -131,7 +131,7 @@ def similarities(
     mode: str,
     vectors: Vectors,
 ) -> tuple[float, ...]:
-    """Cosine of each segment with the closest of its arguments; ``vectors`` is asked once."""
+    """Return each segment's cosine with its closest argument; calls ``vectors`` at most once."""
     texts = embedded_texts(measured, arguments, mode)
     if not texts:
         return ()
@@ -150,19 +150,19 @@ def _tokens(text: str, mode: str) -> list[str]:
 
 
 def _shown(arguments: Mapping[int, str], mode: str) -> dict[int, str]:
-    """Arguments as whole texts are compared and embedded: the paper keeps the numbers."""
+    """Return the arguments as compared and embedded; the paper's mode keeps the numbers."""
     if mode == PAPER:
         return {number: f"{number}. {sentence}" for number, sentence in arguments.items()}
     return dict(arguments)
 
 
 def _jaccard(first: set[str], second: set[str]) -> float:
-    """Shared over all; 0 for two empty sets, which share nothing."""
+    """Return the share of common words; 0 for two empty sets, which share nothing."""
     return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def _said(text: str) -> str:
-    """The answer without citations and without the list of arguments it closes with."""
+    """Return the answer without citations and without its closing list of arguments."""
     lists = [
         (section.start, section.end)
         for section in find_sections(text)
@@ -181,7 +181,7 @@ def _said(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One argument beside a segment.
+    """One argument compared with a segment.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class SegmentMatches:
-    """A segment, what it cites, and what it is close to.
+    """A segment, its citations, and its closest arguments.
 
     Attributes
     ----------
@@ -223,26 +223,26 @@ class SegmentMatches:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Cited numbers, each once, in the order cited."""
+        """Cited numbers without duplicates, in citation order."""
         return tuple(
             dict.fromkeys(number for citation in self.citations for number in citation.numbers)
         )
 
     @property
     def is_generated(self) -> bool:
-        """Whether the writer says that an argument of its own is meant."""
+        """Whether the writer marks an argument as its own."""
         return any(citation.is_generated for citation in self.citations)
 
     @property
     def has_closer(self) -> bool:
-        """Whether an argument that is not cited shares more words than every cited one."""
+        """Whether an uncited argument shares more words with the segment than every cited one."""
         if not self.cited or self.closest is None:
             return False
         return self.closest.jaccard > self.cited[0].jaccard
 
 
 def match_segments(text: str, arguments: Mapping[int, str], *, mode: str) -> list[SegmentMatches]:
-    """Every segment of an answer in reading order; ``mode`` as in `faithfulness.measure`."""
+    """Return all segments of an answer in reading order; ``mode`` as in `faithfulness.measure`."""
     if mode == "paper":
         tokens = {number: sentence.split() for number, sentence in arguments.items()}
         return [_matched(segment, segment.split(), tokens) for segment in paper_segments(text)]
@@ -289,7 +289,7 @@ def _first(matches: Sequence[Match]) -> Match | None:
 
 
 def word_distance(before: str, after: str) -> int:
-    """Words to put in, take out or replace to make one text of the other.
+    """Count the words to insert, delete or replace to turn one text into the other.
 
     Words are what stands between white space, case and punctuation included.
 

@@ -46,7 +46,7 @@ Place = tuple[bool, int | None]
 
 @dataclass(frozen=True, slots=True)
 class EditedPair:
-    """One text before and after; measures that one of the two lacks are None there."""
+    """One text before and after; a measure that only one of the two has is None in the other."""
 
     edited: EditedText
     before: dict[str, float | None]
@@ -59,17 +59,17 @@ class EditedPair:
 
     @property
     def seconds(self) -> int | None:
-        """How long the expert worked on it here; None for a text that was imported."""
+        """Seconds that the expert worked on it here; None for an imported text."""
         return self.edited.revision.active_seconds if self.edited.revision else None
 
     @property
     def minutes(self) -> float | None:
-        """The same in minutes."""
+        """Minutes that the expert worked on it here; None for an imported text."""
         return None if self.seconds is None else self.seconds / 60
 
 
 def edited_of(study: Study) -> QuerySet[EditedText]:
-    """Comparisons that count: of each sheet the newest revision, and imported gold texts."""
+    """Return the comparisons that count: each sheet's newest revision, and imported gold texts."""
     newest = newest_revisions(study).order_by().values("pk")
     rows = EditedText.objects.filter(Q(revision__in=newest) | Q(gold__isnull=False))
     return (
@@ -127,7 +127,7 @@ RECIPE = lazy(
 
 @dataclass(frozen=True, slots=True)
 class MeasureChange:
-    """A measure over all pairs that have it on both sides.
+    """Change of a measure over all pairs that have it on both sides.
 
     ``by_question`` has the mean difference of each question.
     """
@@ -142,13 +142,13 @@ class MeasureChange:
 
     @property
     def decimals(self) -> int:
-        """How many to show of a mean."""
+        """Number of decimals to show for a mean."""
         return 1 if self.name in DECIMALS else 3
 
 
 @dataclass(frozen=True, slots=True)
 class EditSummary:
-    """What editing changed.
+    """Effects of editing.
 
     Parameters
     ----------
@@ -173,12 +173,12 @@ class EditSummary:
 
     @property
     def minutes(self) -> float | None:
-        """The median time in minutes."""
+        """Median time in minutes."""
         return None if self.seconds is None else self.seconds / 60
 
 
 def summarise(study: Study, pairs: Sequence[EditedPair]) -> EditSummary:
-    """What editing changed over all texts."""
+    """Return the effects of editing over all texts."""
     edited = [pair.edited for pair in pairs]
     questions = [row.before.question_id for row in edited]
     times = [pair.seconds for pair in pairs if pair.seconds]
@@ -252,7 +252,7 @@ def _change(
 
 
 def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
-    """The changes for a file."""
+    """Return the changes as a table for a file."""
     columns = [_("Measure"), _("Texts n"), _("Before"), _("After"), _("Difference")]
     rows = [
         [
@@ -270,7 +270,7 @@ def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
 
 
 def pairs_table(pairs: Sequence[EditedPair], mode: str) -> TableData:
-    """Every pair for a file."""
+    """Return every pair as a table for a file."""
     columns = [_("Answer"), _("Edited text"), _("Kind"), _("System"), _("Object 1"), _("Object 2")]
     columns += [_("Aspect"), _("Words changed"), _("Seconds")]
     for title in TITLES.values():
@@ -311,7 +311,7 @@ BEST = {
 
 
 def faithfulness_finding(groups: Sequence[GroupFigures]) -> Conclusion | None:
-    """The group that is best by the first headline measure that is known; rule "paired means"."""
+    """State the best group by the first headline measure with values; rule "paired means"."""
     for name in HEADLINES:
         known = [group for group in groups if group.measures[name].value is not None]
         if known:
@@ -365,7 +365,7 @@ def _figure(group: GroupFigures, name: str) -> str:
 
 
 def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> str:
-    """How many units any verdict needs, or would show the clearest of these differences."""
+    """Say how many units a verdict needs, or would show the clearest of these differences."""
     least = least_units(family)
     if max(test.n for test in tests) < least:
         return _("A verdict needs %(n)d or more %(units)s.") % {"n": least, "units": units}
@@ -377,7 +377,7 @@ def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> st
 
 
 def edited_finding(summary: EditSummary) -> Conclusion | None:
-    """How much editing changed, and which measures are shown to have moved; "paired means"."""
+    """State how much editing changed, and the measures shown to have moved; "paired means"."""
     if not summary.n:
         return None
     text = ngettext(
@@ -401,7 +401,7 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
 
 
 def tested_changes(summary: EditSummary) -> tuple[list[PairedTest], list[MeasureChange]]:
-    """Tests of all measures that have a value, and the measures that are shown to have moved."""
+    """Return tests of all measures with a value, and the measures shown to have moved."""
     known = [change for change in (*summary.checks, *summary.changes) if change.n]
     tests = paired_tests([change.by_question for change in known])
     pairs = zip(known, tests, strict=True)
@@ -414,7 +414,7 @@ def _moved(change: MeasureChange) -> str:
 
 
 def experts_finding(agreement: ExpertAgreement) -> Conclusion | None:
-    """Whether experts' versions are more alike than they and the machine's; "paired means"."""
+    """State whether experts' texts resemble each other more than the machine's; "paired means"."""
     if not agreement.alike:
         return None
     tests = paired_tests([[together - machine for together, machine in agreement.alike]])

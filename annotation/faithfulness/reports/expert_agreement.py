@@ -1,4 +1,4 @@
-"""How similar experts' versions of an answer are, with tables and a heatmap."""
+"""Similarity of experts' versions of an answer, with tables and a heatmap."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ class CalibrationVersion:
 
 @dataclass(frozen=True)
 class Expert:
-    """By key and by number in the round."""
+    """An expert's key and number in the round."""
 
     key: int
     number: int
@@ -62,7 +62,7 @@ class Expert:
 
 @dataclass(frozen=True)
 class SimilarityCell:
-    """Mean cosine of two versions over the ``n`` answers that both have one of."""
+    """Mean cosine of two authors' versions over the ``n`` answers for which both have one."""
 
     value: float | None
     n: int
@@ -70,7 +70,7 @@ class SimilarityCell:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertWork:
-    """Means over the texts of one expert; the time is a median, because breaks stretch it."""
+    """Means over the texts of one expert; the time is a median, because breaks distort a mean."""
 
     key: int
     n: int
@@ -87,7 +87,7 @@ class ExpertWork:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertAgreement:
-    """Cells of the machine and each expert; versions of answers, some of them without vector.
+    """Similarity of experts and machine, and number of versions, with those without a vector.
 
     ``alike`` has, for each answer of two experts or more, the mean cosine of every two of them
     and that of each of them and the machine.
@@ -103,14 +103,14 @@ class ExpertAgreement:
 
 
 def texts_of_rounds(study: Study) -> list[str]:
-    """Every text whose vector the agreement of a study's experts needs, each once."""
+    """Return every text whose vector the agreement of a study's experts needs, each once."""
     versions = _versions(_newest_of(EditingRound.objects.filter(study=study), study))
     parts = (part for version in versions for mode in MODES for part in _parts(version.text, mode))
     return list(dict.fromkeys(parts))
 
 
 def agreement_of(editing_round: EditingRound, mode: str, model: str) -> ExpertAgreement:
-    """How much alike each two experts and the machine are, and what each expert changed.
+    """Return the similarity of all pairs of experts and machine, and each expert's changes.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revisio
 
 
 def _versions(revisions: QuerySet[Revision]) -> list[CalibrationVersion]:
-    """The experts' texts of calibration answers, and the machine's text of each answer once."""
+    """Return the experts' texts of calibration answers, and each answer's machine text once."""
     versions: dict[tuple[int, int], CalibrationVersion] = {}
     rows = revisions.filter(sheet__is_calibration=True).values_list(
         "sheet__answer", "sheet__answer__text", "sheet__rater__user", KT("content__text")
@@ -160,7 +160,7 @@ def _parts(text: str, mode: str) -> list[str]:
 
 
 def _vectors(versions: Sequence[CalibrationVersion], mode: str, model: str) -> Vectors:
-    """(answer, who) → vector of length 1, for texts all of whose parts have one."""
+    """Map (answer, who) to a vector of length 1, for texts whose parts all have a vector."""
     parts = {(version.answer, version.who): _parts(version.text, mode) for version in versions}
     known = kept_sentences({part for sentences in parts.values() for part in sentences}, model)
     return {
@@ -207,7 +207,7 @@ def _alike(vectors: Vectors) -> list[tuple[float, float]]:
 
 
 def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[EditedText, Revision]]]:
-    """Expert → comparisons of the texts that he or she handed in last."""
+    """Map each expert to the comparisons of their latest submitted texts."""
     rows = EditedText.objects.filter(
         revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
     ).select_related("revision__sheet__rater")
@@ -266,7 +266,7 @@ WORK = lazy(
 
 @dataclass(frozen=True)
 class AgreementView:
-    """The figures of a mode, and how the reader may know the machine and the people in them."""
+    """The figures of a mode, with the names of machine and experts that the reader may know."""
 
     found: ExpertAgreement
     names: list[str]
@@ -274,7 +274,7 @@ class AgreementView:
 
 
 def names_of(experts: Sequence[Expert], reader: User, *, sees_names: bool) -> list[str]:
-    """The machine and each expert, as the reader may know them."""
+    """Return names of the machine and each expert that the reader may know."""
     people = User.objects.in_bulk([expert.key for expert in experts]) if sees_names else {}
     names = [_("Machine")]
     for person in experts:
@@ -287,7 +287,7 @@ def names_of(experts: Sequence[Expert], reader: User, *, sees_names: bool) -> li
 
 
 def agreement_table(editing_round: EditingRound, agreement_view: AgreementView) -> TableData:
-    """One row for each two texts of the heatmap."""
+    """Return one row for each pair of texts in the heatmap."""
     return TableData(
         [_("One"), _("Other"), _("Mean cosine"), _("Answers n")],
         agreement_rows(agreement_view),
@@ -298,7 +298,7 @@ def agreement_table(editing_round: EditingRound, agreement_view: AgreementView) 
 
 
 def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> TableData:
-    """What each expert changed, and how long it took."""
+    """Return each expert's changes and working time."""
     columns = [
         _("Expert"), _("Answers n"), _("of them calibration"), _("Words changed"),
         _("Words before"), _("Words after"), _("Checks passed before"), _("Checks passed after"),
@@ -317,7 +317,7 @@ def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> Ta
 
 
 def chart_spec(agreement_view: AgreementView, size: str) -> Spec:
-    """The heatmap; shades run from the lowest similarity, rounded down, to 1."""
+    """Return the heatmap; its scale runs from the lowest similarity, rounded down, to 1."""
     names, places = drawn_names(agreement_view), 3 if size == "wide" else 2
     cells = agreement_view.found.cells
     lowest = lowest_shade(agreement_view.found)
@@ -337,7 +337,7 @@ def chart_spec(agreement_view: AgreementView, size: str) -> Spec:
 
 
 def chart_alt(agreement_view: AgreementView) -> str:
-    """What the heatmap shows, in numbers."""
+    """Describe the heatmap in numbers."""
     parts = [
         f"{row[0]}, {row[1]}: {row[2]:.3f} (n {row[3]})"
         for row in agreement_rows(agreement_view)
@@ -347,7 +347,7 @@ def chart_alt(agreement_view: AgreementView) -> str:
 
 
 def agreement_rows(agreement_view: AgreementView) -> list[list[Any]]:
-    """Each two texts once: names, mean cosine, number of answers."""
+    """Return each pair of texts once: names, mean cosine, number of answers."""
     names, cells = agreement_view.names, agreement_view.found.cells
     return [
         [names[number], names[other], cells[number][other].value, cells[number][other].n]
@@ -357,7 +357,7 @@ def agreement_rows(agreement_view: AgreementView) -> list[list[Any]]:
 
 
 def lowest_shade(agreement: ExpertAgreement) -> float:
-    """Where the shades begin: versions of one answer are all much alike."""
+    """Return the lower end of the colour scale; versions of one answer are all rather similar."""
     known = [cell.value for row in agreement.cells for cell in row if cell.value is not None]
     return max(0.0, floor(min(known) * 10 - 1e-9) / 10) if known else 0.0
 
@@ -371,5 +371,5 @@ def _text(cell: SimilarityCell, places: int) -> str:
 
 
 def drawn_names(agreement_view: AgreementView) -> list[str]:
-    """Names for the axes of the heatmap, without the people."""
+    """Return names for the axes of the heatmap, without personal names."""
     return [name.partition(":")[0] for name in agreement_view.names]

@@ -40,7 +40,7 @@ LIMITS = {"levenshtein": (0.0, math.inf), "similarity": (-1.0, 1.0)}
 
 @dataclass(frozen=True, slots=True, order=True)
 class TextGroup:
-    """Texts that are pooled: of one system and condition, as written or as experts edited them."""
+    """Texts pooled by system and condition, either as written or as edited by experts."""
 
     system: int
     condition: int
@@ -57,7 +57,7 @@ class Members:
 
 @dataclass(frozen=True, kw_only=True)
 class CitationVerdictCounts:
-    """How many citations were judged, and why how many others were not."""
+    """Number of judged citations, and of unjudged ones by reason."""
 
     scored: int
     unscored: dict[str, int]
@@ -91,7 +91,7 @@ class GroupFigures:
 
 
 class VerdictTally(NamedTuple):
-    """Equal verdicts on citations of one text; ``text`` is answer and revision, or None."""
+    """Number of equal verdicts on a text's citations; ``text`` is answer and revision, or None."""
 
     question: int
     text: tuple[int, int | None]
@@ -123,7 +123,7 @@ PARTS: dict[str, Callable[[AnswerFigures], Part]] = {
 def compute_groups(
     study: Study, mode: str, run: Run | None, whose: str = ""
 ) -> list[GroupFigures]:
-    """One entry a group in the order of systems and conditions.
+    """Return one entry per group in the order of systems and conditions.
 
     ``whose`` labels precision, recall and F1 are by; empty takes them as they are stored.
     """
@@ -154,7 +154,7 @@ def compute_groups(
 
 
 def members_of(study: Study, mode: str, whose: str = "") -> dict[TextGroup, Members]:
-    """Stored figures of all answers and of the newest revision of each sheet, by group."""
+    """Return stored figures of all answers and each sheet's newest revision, by group."""
     rows = FaithfulnessFigures.objects.filter(mode=mode)
     revisions = newest_revisions(study).values("pk")
     kinds = [
@@ -219,7 +219,7 @@ def _estimate(
 
 
 def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, float]:
-    """Mean of each question that has a value."""
+    """Map each question that has values to their mean."""
     sums: dict[int, float] = defaultdict(float)
     counts: Counter[int] = Counter()
     for question, (total, n) in zip(questions, parts, strict=True):
@@ -241,7 +241,7 @@ def _verdicts(run: Run | None) -> dict[TextGroup, list[VerdictTally]]:
 
 
 def _share_of_citations(verdicts: Iterable[VerdictTally]) -> Estimate:
-    """Share of coherent ones among all verdicts of a group; an unscored one is none."""
+    """Return the share of coherent verdicts among a group's scored ones."""
     scored = [verdict for verdict in verdicts if verdict.is_coherent is not None]
     return _estimate(
         [tally.question for tally in scored],
@@ -250,7 +250,7 @@ def _share_of_citations(verdicts: Iterable[VerdictTally]) -> Estimate:
 
 
 def _mean_of_texts(verdicts: Iterable[VerdictTally]) -> Estimate:
-    """Mean over texts of each text's own share, so that a text counts once however much it cites.
+    """Return the mean over texts of each text's own share, so that every text counts equally.
 
     The relevance paper's argument-answer coherence (section 5.1).
     """
@@ -293,7 +293,7 @@ SOUND, PAPER = FaithfulnessFigures.Mode.SOUND, FaithfulnessFigures.Mode.PAPER
 
 @dataclass(frozen=True, slots=True)
 class FaithfulnessSelection:
-    """What somebody wants to look at: a mode, and whose verdicts on coherence."""
+    """Selected mode, and the run whose coherence verdicts count."""
 
     mode: str = SOUND
     run: str = ""
@@ -304,14 +304,14 @@ class FaithfulnessSelection:
 
     @classmethod
     def from_query(cls, query: QueryDict, study: Study | None = None) -> Self:
-        """Read the part of an address behind the question mark; labels only with a study."""
+        """Read a selection from an address's query; labels only with a study."""
         mode = PAPER if query.get("mode") == PAPER else SOUND
         labels = known_labels(study, query.get("labels", "")) if study else ""
         return cls(mode, query.get("run", "")[:36], _condition(query), labels)
 
     @property
     def query(self) -> str:
-        """The same choice as part of an address."""
+        """Selection as an address's query."""
         chosen = QueryDict(mutable=True)
         named = {"mode": "" if self.mode == SOUND else self.mode, "run": self.run}
         named |= {"condition": self.condition, "labels": self.labels}
@@ -327,7 +327,7 @@ def _condition(query: QueryDict) -> str:
 
 
 def shown_groups(groups: list[GroupFigures], choice: FaithfulnessSelection) -> list[GroupFigures]:
-    """The groups of the chosen condition; none is ever mixed of several."""
+    """Return the groups of the chosen condition; no group mixes conditions."""
     if not choice.condition:
         return groups
     if choice.condition == PLAIN:
@@ -336,7 +336,7 @@ def shown_groups(groups: list[GroupFigures], choice: FaithfulnessSelection) -> l
 
 
 def state_of(study: Study, whose: str = "") -> str:
-    """A short name that changes when figures, comparisons, verdicts or chosen labels change."""
+    """Return a short name that changes with figures, comparisons, verdicts or chosen labels."""
     figures = FaithfulnessFigures.objects.all()
     about = [
         figures.filter(answer__study=study),
@@ -360,13 +360,13 @@ def _mark(rows: QuerySet) -> tuple[Any, ...]:
 
 
 def judge_runs(study: Study) -> QuerySet[Run]:
-    """Runs that judged the coherence of citations, newest first."""
+    """Return the runs that judged the coherence of citations, newest first."""
     runs = study.runs.filter(kind=COHERENCE_KIND).exclude(state=Run.State.DRAFT)
     return runs.select_related("prompt", "endpoint").order_by("-number")
 
 
 def counted_runs(study: Study) -> QuerySet[Run]:
-    """The same, those still being prepared too, with ``scored`` verdicts and those ``left``."""
+    """Return all coherence runs, with counts ``scored`` and ``left`` (unscored verdicts)."""
     verdicts = CoherenceVerdict.objects.filter(run=OuterRef("pk")).order_by().values("run")
     scored = verdicts.annotate(n=Count("is_coherent")).values("n")
     unscored = verdicts.filter(is_coherent__isnull=True).annotate(n=Count("pk")).values("n")
@@ -379,13 +379,13 @@ def counted_runs(study: Study) -> QuerySet[Run]:
 
 
 def chosen_run(runs: list[Run], choice: FaithfulnessSelection) -> Run | None:
-    """The run that was asked for, else the newest one."""
+    """Return the requested run, or else the newest one."""
     newest = runs[0] if runs else None
     return next((run for run in runs if str(run.public_id) == choice.run), newest)
 
 
 def version_of(state: str, choice: FaithfulnessSelection, run: Run | None) -> str:
-    """A short name of exactly what a picture shows, for its address."""
+    """Return a short name that identifies a picture's content, for its address."""
     chosen = f"-{choice.condition[:8]}" if choice.condition else ""
     labels = f"-by-{choice.labels[:8]}" if choice.labels else ""
     return f"{state}-{choice.mode}-{run.number if run else 0}{chosen}{labels}"
@@ -394,7 +394,7 @@ def version_of(state: str, choice: FaithfulnessSelection, run: Run | None) -> st
 def groups_of(
     study: Study, choice: FaithfulnessSelection, run: Run | None, state: str
 ) -> list[GroupFigures]:
-    """The figures of a choice in this state, computed now or kept from an earlier time."""
+    """Return the figures of a selection in this state, computed now or cached."""
     everything = replace(choice, condition="")
     key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"
     groups: list[GroupFigures] | None = cache.get(key)

@@ -33,7 +33,7 @@ from .texts import SCORES, CitationSubject, Relabel, RelabelledRows, answer_of
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How one measure is called, counted and read.
+    """Title, unit and recipe of one measure.
 
     Parameters
     ----------
@@ -118,20 +118,23 @@ INTERVALS = lazy(
 
 
 def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Measure]:
-    """The measures of a mode that any group has: coherence is of citations, or of answers."""
+    """Return the measures of a mode that any group has.
+
+    Coherence is per citation or per answer.
+    """
     every = MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
     has = {name for group in groups for name in every if group.measures[name].value is not None}
     return {name: measure for name, measure in every.items() if name in has or not groups}
 
 
 def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
-    """How many were left out, and why, most first."""
+    """Return the number left out by reason, the most frequent first."""
     most_first = sorted(skipped.items(), key=lambda pair: -pair[1])
     return [(count, str(SKIPPED.get(name, name))) for name, count in most_first]
 
 
 def text_of_group(group: GroupFigures) -> str:
-    """Which texts of a system a group holds."""
+    """Describe the texts of a group."""
     name = group.condition_name
     return _("%s, edited by experts") % name if group.is_edited else name
 
@@ -139,7 +142,7 @@ def text_of_group(group: GroupFigures) -> str:
 def faithfulness_table(
     study: Study, groups: Sequence[GroupFigures], choice: FaithfulnessSelection, state: str
 ) -> TableData:
-    """One row a group with every measure, its interval and what it was counted on."""
+    """Return one row per group with every measure, its interval and its sample size."""
     mode = choice.mode
     columns = [_("System"), _("Condition"), _("Answers n"), _("Questions n"), _("Segments n")]
     for measure in measures_of(mode).values():
@@ -173,7 +176,7 @@ BOUNDS = ("value", "low", "high")
 
 
 def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> Spec:
-    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
+    """Return the Vega-Lite specification of a chart; raises KeyError for an unknown one."""
     return intervals(
         chart_rows(groups, name),
         y="who",
@@ -184,14 +187,14 @@ def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") ->
 
 
 def chart_alt(groups: Sequence[GroupFigures], name: str) -> str:
-    """What the chart shows, in numbers, for people who do not see it."""
+    """Describe the chart in numbers, as its text alternative."""
     known = [row for row in chart_rows(groups, name) if row["value"] is not None]
     parts = [f"{row['who']}, {row['measure']}: {row['value']:.3f}" for row in known]
     return f"{CHARTS[name][1]()}. {'; '.join(parts)}."
 
 
 def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
-    """The chart in numbers."""
+    """Return the chart in numbers."""
     columns = {"who": _("System, condition"), "measure": _("Measure"), "value": _("Mean")}
     columns |= {"low": _("low"), "high": _("high")}
     rows = chart_rows(groups, name)
@@ -200,7 +203,7 @@ def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
 
 
 def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:
-    """Measures of a chart for each group that has one of them; none if there is nothing."""
+    """Return a chart's measures for each group that has one; empty without data."""
     known = _known(groups, name)[:MOST]
     return [
         {
@@ -214,7 +217,7 @@ def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]
 
 
 def _known(groups: Sequence[GroupFigures], name: str) -> list[GroupFigures]:
-    """Groups that have one of the measures of a chart."""
+    """Return the groups with at least one of a chart's measures."""
     return [
         group
         for group in groups
@@ -254,7 +257,7 @@ PROBLEMS = ("out_of_range", "malformed", "unscored")
 
 @dataclass(frozen=True, slots=True)
 class TextSelection:
-    """Which texts, in which order; ``sort`` names a column, with a minus from high to low."""
+    """Filter and order of texts; ``sort`` names a column, with a minus for descending order."""
 
     mode: str
     is_edited: bool = False
@@ -268,7 +271,7 @@ class TextSelection:
 
     @classmethod
     def from_query(cls, query: QueryDict, mode: str, labels: str = "") -> Self:
-        """Read the part of an address behind the question mark; the unknown narrows nothing."""
+        """Read a selection from an address's query; unknown values are ignored."""
         # It brings the views of the REST framework, which workers do without.
         from cqa_site.web.rest.queries import id_from
 
@@ -287,7 +290,7 @@ class TextSelection:
 
 
 def rows_of(study: Study, wanted: TextSelection, run: Run | None) -> QuerySet[FaithfulnessFigures]:
-    """Figures of single texts with ``coherence``, the share of the run's verdicts that say yes."""
+    """Return figures of single texts with ``coherence``, the share of yes verdicts in the run."""
     rows = FaithfulnessFigures.objects.filter(mode=wanted.mode)
     path = "revision__sheet__answer" if wanted.is_edited else "answer"
     if wanted.is_edited:
@@ -311,7 +314,7 @@ def rows_of(study: Study, wanted: TextSelection, run: Run | None) -> QuerySet[Fa
 def relabelled_rows(
     study: Study, wanted: TextSelection, run: Run | None
 ) -> QuerySet[FaithfulnessFigures] | RelabelledRows:
-    """The same, by the labels that are wanted: scores of other labels are not stored."""
+    """Return figures of single texts by the selected labels, whose scores are not stored."""
     if not wanted.labels:
         return rows_of(study, wanted, run)
     only_unscored = wanted.problem == "unscored"
@@ -355,7 +358,7 @@ def _coherence(run: Run | None, wanted: TextSelection) -> Subquery:
 
 
 def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) -> TableData:
-    """Every text with its figures, for a file."""
+    """Return every text with its figures, for a file."""
     columns = [
         _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Choice"),
         _("Object 1"), _("Object 2"), _("Aspect"), _("Segments"),

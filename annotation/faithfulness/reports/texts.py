@@ -35,14 +35,14 @@ SCORES = ("precision", "recall", "f1")
 
 
 def answer_of(row: FaithfulnessFigures) -> Answer:
-    """The answer that a row is about, or whose revision it is about."""
+    """Return the row's answer, or the answer whose revision the row is about."""
     answer = row.revision.sheet.answer if row.revision else row.answer
     assert answer is not None  # noqa: S101 - the database sees to one of the two
     return answer
 
 
 class Relabel:
-    """Figures with the scores by other labels; all lists of a study are read at once."""
+    """Rescoring of figures by other labels; all lists of a study are read at once."""
 
     def __init__(self, study: Study, mode: str, whose: str) -> None:
         lists = ArgumentList.objects.filter(question__comparison__study=study)
@@ -52,14 +52,14 @@ class Relabel:
         self.labels = numbered_labels(study, keys, whose)
 
     def __call__(self, figures: AnswerFigures, argument_list: int | None) -> AnswerFigures:
-        """The figures of a text that was written from a list, or from none."""
+        """Return the figures of a text written from a list, or from none."""
         key = argument_list or 0
         arguments, labels = self.arguments.get(key, {}), self.labels.get(key, {})
         return with_labels(figures, arguments, labels, mode=self.mode)
 
 
 class RelabelledRows:
-    """Rows of single texts by other labels: in the order of their scores, a slice at a time.
+    """Rows of single texts by other labels, ordered by their scores and read in slices.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class RelabelledRows:
         return [self._shown(figures[key]) for key in wanted if key in figures]
 
     def iterator(self, size: int) -> Iterator[FaithfulnessFigures]:
-        """All of them, some at a time."""
+        """Yield all rows, some at a time."""
         for start in range(0, len(self), size):
             yield from self[start : start + size]
 
@@ -120,14 +120,14 @@ class RelabelledRows:
 
 
 def put_scores(row: FaithfulnessFigures, figures: AnswerFigures) -> None:
-    """Let a stored row show other scores; it is not to be saved."""
+    """Let a stored row show other scores; do not save it."""
     row.values = figures.to_json()
     for name in SCORES:
         setattr(row, name, getattr(figures, name))
 
 
 def known_labels(study: Study, choice: str) -> str:
-    """The label set that an address asks for; empty, the study's choice, for any other text."""
+    """Return the requested label set; empty, for the study's choice, if unknown."""
     if choice in ("", NEWEST):
         return choice
     known = {
@@ -138,7 +138,7 @@ def known_labels(study: Study, choice: str) -> str:
 
 
 def mark_of_labels(study: Study, whose: str) -> str:
-    """A short name that changes when a label of the set does."""
+    """Return a short name that changes with any label of the set."""
     rows = FinalLabel.objects.filter(campaign__study=study, label__isnull=False)
     if whose != NEWEST:
         rows = rows.filter(campaign__public_id=whose)
@@ -154,7 +154,7 @@ SAID = {"yes": True, "no": False, "none": None}
 
 
 class CitationSubject(NamedTuple):
-    """What the numbers of a run's subject mean; ``revision`` is 0 for the answer itself."""
+    """A citation as identified by a run's subject; ``revision`` is 0 for the answer itself."""
 
     answer: int
     revision: int
@@ -165,7 +165,7 @@ class CitationSubject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictSelection:
-    """Which verdicts: what was said, about whose texts; ``texts`` is answers, edited, or both."""
+    """Filter of verdicts by value and text; ``texts`` is answers, edited, or both."""
 
     said: str = ""
     system: Any = None
@@ -175,7 +175,7 @@ class VerdictSelection:
 
     @classmethod
     def from_query(cls, query: QueryDict) -> Self:
-        """Read the part of an address behind the question mark; the unknown narrows nothing."""
+        """Read a selection from an address's query; unknown values are ignored."""
         # It brings the views of the REST framework, which workers do without.
         from cqa_site.web.rest.queries import id_from
 
@@ -191,7 +191,7 @@ class VerdictSelection:
 
 @dataclass(frozen=True, slots=True)
 class CitationVerdict:
-    """A verdict with the segment and the argument that it is about."""
+    """A verdict with its segment and argument."""
 
     verdict: CoherenceVerdict
     passage: str
@@ -199,7 +199,7 @@ class CitationVerdict:
 
 
 def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict]:
-    """Verdicts of a run, text by text."""
+    """Return the selected verdicts of a run, text by text."""
     rows = run.coherence_verdicts.select_related(
         "call",
         "answer__system",
@@ -235,7 +235,7 @@ def shown(verdicts: Sequence[CoherenceVerdict]) -> list[CitationVerdict]:
 
 
 def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
-    """Verdicts for a file."""
+    """Return verdicts as a table for a file."""
     columns = [
         _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Object 1"),
         _("Object 2"),
@@ -280,7 +280,7 @@ def _cells(verdict: CitationVerdict) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class CitedArgument:
-    """A cited number: its argument beside the segment, None if there is none, and verdicts."""
+    """A cited number with its argument's match, None if it does not exist, and verdicts."""
 
     number: int
     match: Match | None
@@ -289,7 +289,7 @@ class CitedArgument:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRow:
-    """A segment as the page shows it.
+    """Row for a segment on the page.
 
     Parameters
     ----------
@@ -306,14 +306,14 @@ class SegmentRow:
 
     @property
     def best(self) -> Match | None:
-        """The closest argument that counts: a cited one, or in paper mode any."""
+        """Closest argument that counts: a cited one, or in paper mode any."""
         if self.matched.place is None:
             return self.matched.closest
         return self.matched.cited[0] if self.matched.cited else None
 
     @property
     def closer(self) -> Match | None:
-        """An argument that is closer than every cited one, though the segment does not cite it."""
+        """Argument that is closer than every cited one but is not cited by the segment."""
         return self.matched.closest if self.matched.has_closer else None
 
 
@@ -329,7 +329,7 @@ class CitableArgument:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Everything about one text in one mode."""
+    """All details of one text in one mode."""
 
     figures: FaithfulnessFigures | None
     rows: list[SegmentRow]
@@ -340,7 +340,7 @@ class Detail:
 def detail_of(
     answer: Answer, revision: Revision | None, mode: str, run: Run | None, whose: str = ""
 ) -> Detail:
-    """Look closely at an answer, or at a revision of it; a bounded number of queries."""
+    """Return the details of an answer or a revision of it; a bounded number of queries."""
     text = revision.text if revision else answer.text
     key = answer.argument_list_id
     arguments = numbered_texts([key])[key] if key else {}
@@ -398,7 +398,7 @@ def _cited(
 def _similarities(
     matched: list[SegmentMatches], figures: FaithfulnessFigures | None
 ) -> dict[int, float]:
-    """Number of a segment → its similarity: figures have one for each that was measured."""
+    """Map segment numbers to similarities; the figures have one for each measured segment."""
     value = figures.values["similarity"] if figures else []
     measured = [
         number

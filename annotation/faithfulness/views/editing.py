@@ -55,7 +55,7 @@ PER_PAGE = 30
 
 @study_page(*RESEARCHERS)
 def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show what editing changed over all texts, and each text before and after."""
+    """Show the effects of editing over all texts, and each text before and after."""
     choice = FaithfulnessSelection.from_query(request.GET)
     pairs = pairs_of(edited_of(study), choice.mode)
     if request.GET.get("format") == "csv":
@@ -113,7 +113,7 @@ edited_urls = [
 
 @study_page(*EXPERTS)
 def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """Show how much alike each two experts and the machine are, and what each expert changed."""
+    """Show the similarity of experts and machine, and each expert's changes."""
     editing_round = _round_or_404(request, study, round_id)
     choice = FaithfulnessSelection.from_query(request.GET)
     agreement_view = _shown(request, editing_round, choice)
@@ -179,7 +179,7 @@ def _figures(
 
 
 def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> EditingRound:
-    """A round of the study; experts see those they took part in, and only when they are over."""
+    """Return a round of the study; experts see only ended rounds in which they took part."""
     rounds = EditingRound.objects.filter(study=study).select_related("study")
     if not request.membership.is_researcher:
         mine = {"state": EditingRound.State.CLOSED, "places__rater__user": request.user}
@@ -197,7 +197,7 @@ def _shown(
 
 
 def _version(request: StudyRequest, study: Study, choice: FaithfulnessSelection) -> str:
-    """Changes with the figures, the model, the mode, and with who looks: names depend on that."""
+    """Return a name that changes with figures, model, mode and reader, who affects the names."""
     seen = f"{state_of(study)}:{embedding_of(study)}:{choice.mode}:{request.membership.pk}"
     return text_key(seen)[:16]
 

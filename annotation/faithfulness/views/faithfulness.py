@@ -79,7 +79,7 @@ RUNS = 10
 
 @dataclass(frozen=True)
 class FaithfulnessPageState:
-    """What the address asks for: the groups of one state, and whose verdicts they count."""
+    """State of the page: the groups to show, and the run whose verdicts count."""
 
     study: Study
     choice: FaithfulnessSelection
@@ -90,7 +90,7 @@ class FaithfulnessPageState:
 
     @classmethod
     def from_request(cls, request: StudyRequest, study: Study) -> Self:
-        """Read the address; the figures are computed or those kept from an earlier time."""
+        """Read the address; figures are computed or taken from the cache."""
         choice = FaithfulnessSelection.from_query(request.GET, study)
         runs = list(judge_runs(study))
         run = chosen_run(runs, choice)
@@ -99,7 +99,7 @@ class FaithfulnessPageState:
         return cls(study, choice, runs, run, state, groups_of(study, choice, run, state))
 
     def figures(self) -> list[Figure]:
-        """The table of all measures, and the charts that have something to draw."""
+        """Return the table of all measures, and the charts that have data."""
         files = Files(
             view="faithfulness_figure",
             ids=(self.study.public_id,),
@@ -135,7 +135,7 @@ class FaithfulnessPageState:
 
 @study_page(*RESEARCHERS)
 def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the stored figures, and how many texts wait for theirs."""
+    """Show the stored figures, and the number of texts waiting for theirs."""
     job, state = actions.latest_job(study), FaithfulnessPageState.from_request(request, study)
     measures, *charts = state.figures()
     context = {
@@ -187,7 +187,7 @@ def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
-    """Stop the computation; what it has stored stays."""
+    """Stop the computation; stored figures remain."""
     if actions.cancel_figures(study=study, actor=request.user):
         messages.success(request, _("Stopped. What was computed so far is kept."))
     else:
@@ -196,7 +196,7 @@ def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _shown(group: GroupFigures, measures: Iterable[str]) -> dict[str, Any]:
-    """A group with its names, and its measures in the order of the columns."""
+    """Return a group with its names, and its measures in the order of the columns."""
     return {
         **vars(group),
         "texts": text_of_group(group),
@@ -220,7 +220,7 @@ faithfulness_urls = [
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """One request for each citation, and texts that are left out for their condition."""
+    """Return the scope: one request per citation, and texts left out for their condition."""
     n = count_other_conditions(study, form.target)
     words = ngettext(
         "%(n)s text is left out because its answer was written under another condition.",
@@ -232,7 +232,7 @@ def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
 
 
 def _left_out(study: Study) -> str:
-    """How many answers no run can judge yet."""
+    """State the number of answers that no run can judge yet; empty if none."""
     n = without_figures(study)
     words = ngettext(
         "%(n)s answer is left out: its citations are not known yet.",
@@ -266,7 +266,7 @@ FACE = RunPages(
 
 @study_page(*RESEARCHERS)
 def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the verdicts of a run with segment and argument; all of them as a file."""
+    """List the verdicts of a run with segment and argument, or send all of them as a file."""
     run = get_object_or_404(study.runs.filter(kind=KIND), public_id=run_id)
     wanted = VerdictSelection.from_query(request.GET)
     rows = verdicts_of(run, wanted)
@@ -287,7 +287,7 @@ def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it may do, what it was asked, what it said."""
+    """Show one run: state, available actions, settings and results."""
     target = run.spec["target"]
     systems = study.systems.filter(public_id__in=target["systems"])
     context = run_context(study, run) | {
@@ -301,7 +301,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
 
 
 def _said(run: Run) -> dict[str, Any]:
-    """Counts of verdicts, and both shares: of citations, and of an answer on average."""
+    """Return counts of verdicts, and the coherent shares of citations and of an average answer."""
     texts = run.coherence_verdicts.exclude(is_coherent=None).values("answer", "revision")
     of_texts = texts.order_by().annotate(share=Avg(Cast("is_coherent", IntegerField())))
     counts = dict(

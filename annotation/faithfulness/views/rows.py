@@ -39,7 +39,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
-    """List single texts with their figures, sorted by any of them; all of them as a file."""
+    """List single texts with their figures, sorted by any of them, or send all as a file."""
     choice = FaithfulnessSelection.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
@@ -68,7 +68,7 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _column(name: str, sort: str) -> dict[str, Any]:
-    """A heading: a click sorts from high to low, the next one the other way round."""
+    """Return a column heading; the first click sorts descending, the next one ascending."""
     sorted_now = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
     return {
         "title": ROW_TITLES[name],
@@ -79,7 +79,7 @@ def _column(name: str, sort: str) -> dict[str, Any]:
 
 @study_page(*RESEARCHERS)
 def faithfulness_answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
-    """One answer segment by segment."""
+    """Show one answer segment by segment."""
     answers = study.answers.select_related("question__comparison", "system", "study")
     answer = get_object_or_404(answers, public_id=answer_id)
     return _detail_page(request, study, answer, None)
@@ -89,7 +89,7 @@ def faithfulness_answer(request: StudyRequest, study: Study, answer_id: uuid.UUI
 def faithfulness_revision(
     request: StudyRequest, study: Study, revision_id: uuid.UUID
 ) -> HttpResponse:
-    """One expert's revision of an answer, segment by segment."""
+    """Show one expert's revision of an answer, segment by segment."""
     revisions = Revision.objects.filter(sheet__answer__study=study).select_related(
         "sheet__answer__question__comparison", "sheet__answer__system", "sheet__answer__study",
         "sheet__rater__user",

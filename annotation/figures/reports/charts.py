@@ -46,7 +46,7 @@ def _labels_alt(figures: RoundFigures) -> str:
 
 
 def _alphas(figures: RoundFigures) -> list[dict[str, Any]]:
-    """Three levels of alpha, for all items and, where they differ, for ordinary ones."""
+    """Return three levels of alpha for all items and, if there are controls, for ordinary ones."""
     scopes = {"all": _("All items")}
     if figures.progress.control_votes:
         scopes["ordinary"] = _("Ordinary items")
@@ -137,7 +137,7 @@ def _votes_over_time(figures: RoundFigures, size: str) -> Spec:
 
 
 def _instant(start: str) -> str:
-    """Without a zone Vega reads a local time, so the picture shows UTC wherever it is drawn."""
+    """Return a time in UTC; without a zone, Vega would read it as local time."""
     return start.replace(" ", "T") if " " in start else f"{start}T00:00"
 
 
@@ -174,7 +174,7 @@ _TOO_FEW = too_few(LEAST_RATED, "items")
 
 
 def figures_finding(figures: RoundFigures, guideline: Guideline) -> Conclusion:
-    """What ordinal alpha over all items allows to conclude, and the majority labels."""
+    """State the conclusion from ordinal alpha over all items, and the majority labels."""
     labels = _majority(figures, guideline)
     alpha = figures.agreement["all"][0]
     if alpha.value is None:
@@ -190,7 +190,7 @@ def figures_finding(figures: RoundFigures, guideline: Guideline) -> Conclusion:
 
 
 def _majority(figures: RoundFigures, guideline: Guideline) -> str:
-    """How many items have each majority label."""
+    """State the number of items per majority label."""
     total, progress = figures.majority.total, figures.progress
     if not total:
         return ""
@@ -226,7 +226,7 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
 
 
 def _prevalence(figures: RoundFigures) -> str:
-    """A note on prevalence where one label holds nearly all votes, and which figures to read."""
+    """Return a note if one label has nearly all votes, with the figures to read instead."""
     votes = {row.label: row.ordinary + row.control for row in figures.labels}
     label = max(votes, key=lambda level: votes[level])
     if votes[label] <= MOST_OF_ONE * figures.progress.votes:

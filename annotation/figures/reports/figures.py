@@ -1,4 +1,4 @@
-"""Compute every figure of a campaign from the vote table of a snapshot."""
+"""Computation of every figure of a campaign from the vote table of a snapshot."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -52,7 +52,7 @@ STEPS = (("hour", "h", 60), ("day", "D", 62), ("week", "W-SUN", 104), ("month", 
 
 
 def time_per_label(used: pd.DataFrame, values: Sequence[int]) -> Times:
-    """Median, quartiles and histogram of the active seconds browsers reported."""
+    """Return median, quartiles and histogram of the active seconds that browsers reported."""
     timed = used[used["active_ms"].notna()]
     seconds = timed["active_ms"].to_numpy(dtype=float) / 1000
     by_label = {value: seconds[(timed["label"] == value).to_numpy(dtype=bool)] for value in values}
@@ -73,7 +73,7 @@ def _quartiles(seconds: np.ndarray, label: int | None = None) -> Quartiles:
 
 
 def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
-    """Equal bins up to where 98 % of the votes are; the last one is open to the right."""
+    """Return equal bins that cover 98 % of the votes; the last bin is open to the right."""
     if len(seconds) == 0:
         return []
     reach = float(np.quantile(seconds, 0.98))
@@ -92,7 +92,7 @@ def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
 
 
 def votes_over_time(used: pd.DataFrame) -> AgreementOverTime:
-    """Counted votes by hour, day, week or month (UTC), gaps filled with zeros."""
+    """Return counted votes by hour, day, week or month (UTC), gaps filled with zeros."""
     times = used["answered_at"].dropna()
     undated = len(used) - len(times)
     if times.empty:
@@ -121,7 +121,7 @@ SHOWN_TEXT = 400
 
 
 def weighted_kappa(ratings: Ratings, min_shared: int) -> MedianOfPairs:
-    """Median quadratically weighted kappa over the pairs of raters who share enough items."""
+    """Return the median quadratically weighted kappa over rater pairs with enough shared items."""
     pairs = pairwise_agreement(ratings, "cohen_kappa_quadratic", min_shared)
     values = pairs["value"].dropna().to_numpy(dtype=float)
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
@@ -147,7 +147,7 @@ def weighted_kappa(ratings: Ratings, min_shared: int) -> MedianOfPairs:
 
 
 def pair_matrix(ratings: Ratings, min_shared: int) -> AnnotatorPairs:
-    """Ordinal alpha of each two of the most active raters, with the items they share."""
+    """Return ordinal alpha for all pairs of the most active raters, with their shared items."""
     sizes = pd.Series(np.bincount(ratings.rater_codes, minlength=ratings.n_raters), ratings.raters)
     order = sizes.reset_index(name="n").sort_values(["n", "rater"], ascending=[False, True])
     active = order["rater"].head(MATRIX_RATERS).tolist()
@@ -165,7 +165,7 @@ def pair_matrix(ratings: Ratings, min_shared: int) -> AnnotatorPairs:
 
 
 def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, ...]:
-    """The items whose votes lie furthest apart, most disputed first."""
+    """Return the items with the most distant votes, most disputed first."""
     table = per_item_disagreement(ratings, "ordinal")
     table = table[table["mean_distance"] > 0].head(HARDEST)
     texts = used[used["item_id"].isin(table.index)].sort_values("label", kind="stable")
@@ -190,7 +190,7 @@ def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, .
 def annotators(
     votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings
 ) -> tuple[AnnotatorAgreement, ...]:
-    """One row for each rater, most counted votes first; excluded ones are listed, too."""
+    """Return one row per rater, including excluded ones, most counted votes first."""
     table = votes.groupby("rater_id").agg(
         kind=("rater_kind", "first"), is_excluded=("is_excluded", "max")
     )
@@ -230,7 +230,7 @@ def _annotator(row: Mapping[Hashable, Any]) -> AnnotatorAgreement:
 
 
 def _agrees_with_others(ratings: Ratings) -> pd.DataFrame:
-    """For each vote on an item others voted on: does it equal the majority of the *others*?
+    """Return for each vote whether it equals the majority of the *others* on its item.
 
     Counting the rater's own vote would make everybody agree with themselves.
     """
@@ -246,7 +246,7 @@ def _agrees_with_others(ratings: Ratings) -> pd.DataFrame:
 
 
 def number(value: Any) -> float | None:
-    """None for what is missing."""
+    """Return a float; None for a missing value."""
     return None if value is None or pd.isna(value) else float(value)
 
 
@@ -297,13 +297,13 @@ def compute_figures(
 
 
 def ratings_of(used: pd.DataFrame) -> Ratings:
-    """Counted votes as ratings: item is the item's id, rater the rater's public id."""
+    """Return counted votes as ratings, by item id and public id of the rater."""
     names = {"item_id": "item", "rater_id": "rater", "label": "value"}
     return Ratings.from_frame(used[list(names)].rename(columns=names))
 
 
 def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
-    """Votes of all items, of ordinary ones only, or of control items only."""
+    """Return votes of all items, of ordinary ones only, or of control items only."""
     if scope == "all":
         return used
     return used[used["control_label"].isna() == (scope == "ordinary")]
@@ -312,7 +312,7 @@ def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
 def _progress(
     votes: pd.DataFrame, machines: pd.DataFrame, used: pd.DataFrame, recipe: dict[str, Any]
 ) -> RoundProgress:
-    """Counts; ``wanted``, ``filled`` and ``complete`` only where votes are collected here."""
+    """Return counts; ``wanted``, ``filled`` and ``complete`` only for votes collected here."""
     states = votes["state"].value_counts()
     ordinary = in_scope(used, "ordinary")
     per_item = ordinary.groupby("item_id").size()
@@ -344,7 +344,7 @@ def _progress(
 def _agreement(
     used: pd.DataFrame, values: Sequence[int], recipe: dict[str, Any]
 ) -> tuple[Estimate | MedianOfPairs, ...]:
-    """One entry for each statistic, the headline (ordinal alpha) first."""
+    """Return one entry per statistic, the headline (ordinal alpha) first."""
     ratings = ratings_of(used)
     confidence = recipe["confidence"]
     estimates = [krippendorff_alpha(ratings, level, confidence) for level in ALPHA_LEVELS]
@@ -356,7 +356,7 @@ def _agreement(
 
 
 def _labels(used: pd.DataFrame, values: Sequence[int]) -> tuple[LabelVotes, ...]:
-    """Counted votes by label, ordinary and control items apart."""
+    """Return counted votes by label, separately for ordinary and control items."""
     control = in_scope(used, "control")["label"].value_counts()
     ordinary = in_scope(used, "ordinary")["label"].value_counts()
     return tuple(

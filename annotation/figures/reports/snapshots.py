@@ -1,4 +1,4 @@
-"""A snapshot: its vote table, and the figures that it stores."""
+"""A snapshot: its vote table, and its stored figures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ SecondsBin = TypedDict("SecondsBin", {"from": float, "to": float | None, "votes"
 
 @dataclass(frozen=True, kw_only=True)
 class RoundProgress:
-    """Counts; the last two are those of machines, which version 1 counted among the votes."""
+    """Counts of a round.
+
+    The last two are for machines, whose labels version 1 counted as votes.
+    """
 
     ordinary_items: int
     control_items: int
@@ -70,7 +73,7 @@ class RoundProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfPairs:
-    """Shaped like an estimate; ``low`` and ``high`` are quartiles, as ``interval`` says."""
+    """Estimate-like median; ``low`` and ``high`` are quartiles, as ``interval`` says."""
 
     statistic: str
     level: str
@@ -102,7 +105,7 @@ class LabelItems:
 
 @dataclass(frozen=True, kw_only=True)
 class Majority:
-    """Items by their label; of the ``total`` so many are tied, unanimous or have one vote."""
+    """Items by label, and numbers of the ``total`` that are tied, unanimous or have one vote."""
 
     items: tuple[LabelItems, ...]
     tied: int
@@ -130,7 +133,7 @@ class LabelAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorPairs:
-    """The most active of ``n_raters``, each two with their alpha and the items they share."""
+    """Pairs of the most active of ``n_raters``, with their alpha and number of shared items."""
 
     raters: tuple[str, ...]
     n_raters: int
@@ -142,7 +145,7 @@ class AnnotatorPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class DisputedItem:
-    """An item whose votes lie apart."""
+    """An item with distant votes."""
 
     item: str
     object1: str
@@ -157,7 +160,7 @@ class DisputedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreement:
-    """``compared`` of the votes stand beside others on their item, and ``agreement`` with them."""
+    """Counts of a rater; ``compared`` votes have others on their item, used for ``agreement``."""
 
     rater: str
     kind: str
@@ -174,7 +177,7 @@ class AnnotatorAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class Quartiles:
-    """Of the seconds of ``n`` votes, all or those with a label."""
+    """Quartiles of the seconds of ``n`` votes, all or those with one label."""
 
     label: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
     n: int
@@ -185,7 +188,7 @@ class Quartiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """Seconds of votes."""
+    """Seconds per vote."""
 
     n_untimed: int
     all: Quartiles
@@ -196,7 +199,7 @@ class Times:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeBin:
-    """Votes from a start on, and all up to its end."""
+    """Votes in one interval of time, and the cumulative total at its end."""
 
     start: str
     votes: int
@@ -213,7 +216,7 @@ class AgreementOverTime:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundFigures:
-    """Every figure of a campaign; ``agreement`` is that of all and of ordinary items."""
+    """All figures of a campaign; ``agreement`` covers all items and ordinary ones."""
 
     values: tuple[int, ...]
     progress: RoundProgress
@@ -314,19 +317,19 @@ def read_votes(packed: bytes) -> pd.DataFrame:
 
 
 def counted(votes: pd.DataFrame) -> pd.DataFrame:
-    """The votes every figure counts: answered, inside the count, annotator not excluded."""
+    """Return the votes that all figures count: answered, not extra, annotator not excluded."""
     return votes[is_counted(votes)]
 
 
 def is_counted(votes: Mapping[str, Any]) -> Any:
-    """Which votes of a table, or whether a single one, every figure counts."""
+    """Return which votes of a table all figures count, or whether a single vote counts."""
     is_outside = votes["is_extra"] | votes["is_excluded"]
     # Negates a truth value as it does a column of them.
     return (votes["state"] == "answered") & (is_outside ^ True)
 
 
 def recipe_of(campaign: Campaign) -> dict[str, Any]:
-    """What the figures of a campaign need to know beyond its votes, and how they are made."""
+    """Return the inputs of a campaign's figures besides its votes, and the computing recipe."""
     items = campaign.items.aggregate(all=Count("pk"), controls=Count("control_label"))
     return {
         "version": RECIPE_VERSION,
@@ -343,7 +346,7 @@ def recipe_of(campaign: Campaign) -> dict[str, Any]:
 
 
 def marker(campaign: Campaign) -> str:
-    """Digest of everything the figures depend on, in four cheap queries.
+    """Return a digest of everything the figures depend on, in four cheap queries.
 
     A snapshot whose marker differs is stale. Items that are merely served do not count.
     """
@@ -375,7 +378,7 @@ def _newest(rows: QuerySet) -> Subquery:
 
 
 def _rows(campaign: Campaign) -> QuerySet:
-    """Rows of ``COLUMNS``, in an order that every database and every re-import repeats."""
+    """Return rows of ``COLUMNS``, in the same order for every database and re-import."""
     excluded = Place.objects.filter(
         round=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
     )

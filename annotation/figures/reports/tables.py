@@ -34,7 +34,7 @@ class RoundFigureFile:
 
 
 def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableData:
-    """One figure as a table with its recipe; raises KeyError for an unknown one."""
+    """Return one figure as a table with its recipe; raises KeyError for an unknown one."""
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
     if slug in NAMED:
@@ -56,7 +56,7 @@ def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableD
 
 
 def _with_names(columns: list[str], rows: Rows, names: dict[int, str]) -> tuple[list[str], Rows]:
-    """The name of each label of the scale beside it; a label outside the scale has none."""
+    """Add a column with the name of each label; empty for a label outside the scale."""
     label, *others = columns
     named = [[value, names.get(int(value), ""), *rest] for value, *rest in rows]
     return [label, _("Name"), *others], named
@@ -127,7 +127,7 @@ def _agreement(figures: RoundFigures) -> tuple[list[str], Rows]:
 
 
 def n_used(entry: Estimate | MedianOfPairs) -> int:
-    """Items that a statistic was computed on; of snapshots before version 3 as well."""
+    """Return the number of items behind a statistic, also for snapshots before version 3."""
     dropped = entry.n_dropped_items if isinstance(entry, Estimate) else 0
     return min(entry.n_pairable_items, entry.n_items - dropped)
 
@@ -339,7 +339,7 @@ COUNTS = ("items_voted", "votes", "control_votes", "raters", "extra", "excluded"
 
 
 def compare(earlier: Snapshot, later: Snapshot) -> TableData:
-    """Counts, agreement and label shares side by side, with the difference.
+    """Return counts, agreement and label shares side by side, with the difference.
 
     The difference of two snapshots of one campaign is not a test: most votes are in both.
     """

@@ -1,4 +1,4 @@
-"""Which votes a figure was computed from: rows of the snapshot's own table.
+"""The votes behind a figure: rows of the snapshot's own table.
 
 A figure is named by a short text: ``alpha``, ``alpha-ordinary``, ``cell:2:3``, ``label:3``,
 ``majority:3``, ``pair:<rater>:<rater>``, ``rater:<rater>``, ``item:<item>``, ``time``,
@@ -20,7 +20,7 @@ from .snapshots import counted
 
 
 class NoSuchFigure(ValueError):
-    """The name of a figure cannot be read."""
+    """The name of a figure is invalid."""
 
 
 def units(votes: pd.DataFrame, figure: str) -> pd.DataFrame:
@@ -35,12 +35,12 @@ def units(votes: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def pairable(used: pd.DataFrame) -> pd.DataFrame:
-    """Counted votes on items that have two or more of them."""
+    """Return the counted votes on items with at least two."""
     return used[used.groupby("item_id")["item_id"].transform("size") >= 2]
 
 
 def _cell(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    """Votes with one of two labels on items where both were given (twice, if they are equal)."""
+    """Return votes with one of two labels on items with both labels (or twice the same)."""
     first, second = (int(label) for label in rest.split(":"))
     used = counted(votes)
     sizes = used.groupby(["item_id", "label"]).size().unstack(fill_value=0)
@@ -62,7 +62,7 @@ def _majority(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
 
 
 def _pair(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    """Votes of two raters on the items both voted on."""
+    """Return the votes of two raters on their common items."""
     first, second = rest.split(":")
     used = counted(votes)
     of_both = used[used["rater_id"].isin([first, second])]
@@ -98,20 +98,20 @@ _ROWS: dict[str, Callable[[pd.DataFrame, str], pd.DataFrame]] = {
 
 
 def recomputed(rows: pd.DataFrame, figure: str) -> Estimate | None:
-    """Ordinal alpha of the rows, where the figure is one: the page proves itself."""
+    """Recompute ordinal alpha from the rows as a check; None for any other figure."""
     if figure.partition(":")[0] not in ("alpha", "alpha-ordinary", "pair"):
         return None
     return krippendorff_alpha(ratings_of(rows), "ordinal")
 
 
 def unit_rows(rows: pd.DataFrame) -> TableData:
-    """The rows as a table with the snapshot's columns, for a file."""
+    """Return the rows as a table with the snapshot's columns, for a file."""
     columns = [_plain(rows[name]) for name in rows.columns]
     return TableData(list(rows.columns), list(zip(*columns, strict=True)), name="votes")
 
 
 def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Some rows for a page: whole numbers as text, times that templates can format."""
+    """Return some rows for a page: whole numbers as text, times that templates can format."""
     columns = [_plain(rows[name]) for name in rows.columns]
     records = (dict(zip(rows.columns, cells, strict=True)) for cells in zip(*columns, strict=True))
     return [
@@ -128,7 +128,7 @@ def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(column: pd.Series) -> list[Any]:
-    """Python values, None where one is missing."""
+    """Return Python values, with None for missing ones."""
     return [
         None if is_missing else value
         for value, is_missing in zip(column.tolist(), column.isna(), strict=True)

@@ -55,27 +55,27 @@ STEP = 25
 
 
 class WrittenAnswer(NamedTuple):
-    """An answer and the model that said it wrote it."""
+    """An answer and the model reported as its author."""
 
     text: str
     model: str
 
 
 class AnswersKind:
-    """What the engine asks this app about runs of the kind ``answers``."""
+    """The engine's hooks for runs of the kind ``answers``."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Lengths in words:")
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Tie the run to the system as which its answers count, and to their condition."""
+        """Link the run to the system of its answers, and to their condition."""
         GenerationRun.objects.create(
             run=run, system=system_of(run), condition=condition_of_run(run)
         )
 
     def subjects(self, run: Run) -> list[Subject]:
-        """One subject a question; with it the list of its arguments, once the run exists.
+        """Return one subject per question, with its list of arguments once the run exists.
 
         Questions for which no argument is left are not asked under a scenario with arguments.
         """
@@ -114,7 +114,7 @@ class AnswersKind:
         return ReplyReading(value=WrittenAnswer(text, reply.model))
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One answer for each call that brought a text; answers never change."""
+        """Store one answer for each call that returned a text; answers never change."""
         generation = GenerationRun.objects.get(run=run)
         under = condition_of_run(run).pk if run.amendments else generation.condition_id
         system = generation.system_id
@@ -127,17 +127,17 @@ class AnswersKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """How many answers have how many words, shortest first."""
+        """Count the answers by length in words, shortest first."""
         texts = run.answers.values_list("text", flat=True)
         steps = Counter(count_words(text) // STEP for text in texts)
         return {f"{STEP * at}–{STEP * at + STEP - 1}": steps[at] for at in sorted(steps)}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """The answers so far."""
+        """Return the answers so far."""
         return list(run.answers.order_by("pk").values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
-        """Every call that is done has its one answer, as its reply says; no other has one."""
+        """Check that exactly the finished calls have one answer, matching their reply."""
         answers = run.answers.select_related("call__reply").order_by("pk")
         problems = []
         seen: Counter[int | None] = Counter()
@@ -164,7 +164,7 @@ def _kept(run: Run, drawn: ArgumentDraw) -> int:
 def _texts(
     run: Run, subjects: Sequence[Subject], questions: Mapping[int, Question]
 ) -> dict[int, Mapping[int, str]]:
-    """Question → number → sentence; drawn now where no list was kept yet, as in an estimate."""
+    """Map question → number → sentence; draws now if no list is stored, as in an estimate."""
     if run.prompt.kind not in WITH_ARGUMENTS:
         return {}
     list_keys = {subject.ids[0]: subject.ids[1] for subject in subjects if len(subject.ids) > 1}
@@ -199,14 +199,14 @@ def _answer(run: Run, system: int, under: int, reply: EndedCall, before: int) ->
 
 
 def _firsts(run: Run) -> dict[tuple[int, int], int]:
-    """(question, condition) → the choice that the run's first replicate is there."""
+    """Map (question, condition) to the choice number of the run's first replicate."""
     first = Min(F("choice") - F("call__replicate"))
     rows = run.answers.order_by().values_list("question", "condition").annotate(first=first)
     return {(question, under): choice for question, under, choice in rows}
 
 
 def _contradiction(answer: Answer, first: int) -> str:
-    """What speaks against an answer; empty if it is what its reply says."""
+    """Return the first inconsistency of an answer; empty if it matches its reply."""
     call = answer.call
     if text_key(answer.text) != answer.text_sha256:
         return "does not match its hash"
@@ -222,7 +222,7 @@ def _contradiction(answer: Answer, first: int) -> str:
 
 
 def _said(reply: Reply) -> str:
-    """The text of a reply, whatever its ending; empty where there is none."""
+    """Return the text of a reply, however it ended; empty without a reply."""
     try:
         return parse_prose(reply.text, "stop")
     except ReplyNotUsable:
@@ -230,7 +230,10 @@ def _said(reply: Reply) -> str:
 
 
 def condition_of_run(run: Run) -> Condition:
-    """What a run's answers are written under now: a correction may have changed parameters."""
+    """Return the current condition of a run's answers.
+
+    A correction may have changed parameters.
+    """
     target = run.spec["target"]
     return condition(
         run.study,
@@ -251,7 +254,7 @@ def condition(
     wording: Mapping[str, Any] | None = None,
     decoding: Mapping[str, Any] | None = None,
 ) -> Condition:
-    """The one condition of a study with these parts; with a scenario alone, as imported."""
+    """Return the study's condition with these parts; with a scenario alone, as for imports."""
     parts = {
         "filters": dict(filters or {}),
         "wording": dict(wording or {}),
@@ -274,7 +277,7 @@ def condition(
 
 
 def _labels_name(study: Study, filters: Mapping[str, Any]) -> str:
-    """The campaign whose labels filter the arguments, as it is called now."""
+    """Return the current name of the campaign whose labels filter the arguments."""
     if LABELS not in filters:
         return ""
     named = campaigns_of(study).filter(public_id=filters[LABELS])
@@ -291,7 +294,7 @@ def _questions(study: Study) -> QuerySet[Question]:
 def _sample_answer(
     study: Study, version: PromptVersion, question: Question
 ) -> tuple[Run, list[Question]]:
-    """With the arguments that a run with the usual choices would draw."""
+    """Return a sample run and its question, with the arguments drawn by default."""
     spec = {"target": target_of(), "seed": 1}
     run = Run(study=study, kind=KIND, prompt=version, spec=spec)
     return run, [question]

@@ -1,4 +1,4 @@
-"""Several runs of answers in one launch: the same questions under every combination."""
+"""Launches of several runs: the same questions under every combination of settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -28,7 +28,7 @@ UNDER_WAY = (*Run.ACTIVE, Run.State.DRAFT)
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The plans of a launch, each once.
+    """The distinct plans of a launch.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Matrix:
     name: str = ""
 
     def sha256(self, study: Study) -> str:
-        """What makes two launches the same."""
+        """Return a hash that is equal for equal launches."""
         hashes = sorted(engine.draft(plan, study).spec_hash for plan in self.plans)
         return digest({"runs": hashes})
 
@@ -52,7 +52,7 @@ class Matrix:
 def matrix_of(
     study: Study, plans: Sequence[RunPlan], *, cap_micro: int | None, name: str = ""
 ) -> Matrix:
-    """Fold combinations that ask the same, and let a random sample be one for all of them.
+    """Merge combinations with the same requests, and draw one random sample for all of them.
 
     The cap is of all runs together, so the single ones have none.
     """
@@ -65,7 +65,7 @@ def matrix_of(
 
 @dataclass(frozen=True, slots=True)
 class MatrixEstimate:
-    """What all runs of a launch would take; ``empty`` are those that have nothing to ask."""
+    """Estimated cost of all runs of a launch; ``empty`` are runs without requests."""
 
     total: CostEstimate
     is_sampled: bool
@@ -88,7 +88,7 @@ def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
 
 @transaction.atomic
 def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaunch:
-    """Start one run for each combination; the same launch under way is returned instead.
+    """Start one run per combination; if the same launch is already active, return it instead.
 
     A combination for which no question can be asked is left out and said; raises RunRefused
     where that is all of them.
@@ -114,7 +114,7 @@ def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaun
 
 
 def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[str, Any]:
-    """Start the runs; what became of the combinations that have none of their own."""
+    """Start the runs; return the combinations that have no run of their own, with the reason."""
     joined, refused, started = [], [], 0
     for plan in matrix.plans:
         try:
@@ -136,7 +136,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
 
 
 def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int]:
-    """Go on with, pause, resume or cancel what can be; return how many could, and how many not."""
+    """Start, pause, resume or cancel runs; return the numbers of successes and refusals."""
     done = refused = 0
     for run in runs_of_launch(launch):
         if run.state not in MOVES[move][1]:
@@ -150,7 +150,7 @@ def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int
 
 
 def set_launch_cap(*, launch: GenerationLaunch, actor: User, cap_micro: int | None) -> None:
-    """Change the most that all runs of a launch may spend together."""
+    """Change the spending limit of all runs of a launch together."""
     Budget.objects.filter(pk=launch.budget_id).update(cap_micro=cap_micro)
     record(
         study=launch.study,
@@ -162,7 +162,7 @@ def set_launch_cap(*, launch: GenerationLaunch, actor: User, cap_micro: int | No
 
 
 def runs_of_launch(launch: GenerationLaunch) -> QuerySet[Run]:
-    """The runs that a launch started, in the order of their combinations."""
+    """Return the runs that a launch started, in the order of their combinations."""
     rows = Run.objects.filter(generation__launch=launch).order_by("number")
     return rows.select_related(
         "study", "endpoint", "prompt", "budget", "generation__system", "generation__condition"
@@ -178,7 +178,7 @@ MOVES = {
 
 
 def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable[RunPlan]:
-    """Plans whose random sample is one of questions that each of them can ask."""
+    """Return plans with one common random sample of questions that each plan can use."""
     if len(plans) < 2 or plans[0].target["questions"] != "sample":
         return plans
     first = plans[0]
@@ -195,7 +195,7 @@ def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable
 
 
 def _distinct_filters(plans: Sequence[RunPlan]) -> Iterable[Mapping[str, Any]]:
-    """One target for each choice of arguments that some of the plans show."""
+    """Return one target for each selection of arguments that any plan shows."""
     targets = [plan.target for plan in plans if plan.prompt.kind in WITH_ARGUMENTS]
     names = (*FILTERS, LABELS)
     return {tuple(target.get(name) for name in names): target for target in targets}.values()

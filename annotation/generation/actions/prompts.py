@@ -1,4 +1,4 @@
-"""What a run asks of a model: prompts, questions, and the arguments drawn for each."""
+"""Content of a run's requests: prompts, questions, and the arguments drawn for each."""
 
 import random
 from collections import Counter, defaultdict
@@ -57,7 +57,7 @@ PROMPTS = {
 
 
 def parts_of(version: PromptVersion) -> PromptParts:
-    """The texts of a version with the placeholders of its scenario."""
+    """Return the texts of a version with the placeholders of its scenario."""
     return PromptParts(version.system, version.user, PROMPTS[version.kind].layout)
 
 
@@ -67,7 +67,7 @@ def write_request(
     target: Mapping[str, Any],
     arguments: Mapping[int, str] | None,
 ) -> kinds.CallRequest:
-    """One request; what the study's texts say goes in quoted and without hidden characters.
+    """Return one request; the study's texts are quoted and stripped of hidden characters.
 
     ``arguments`` are number → sentence, None where the scenario shows none.
     """
@@ -88,7 +88,7 @@ def write_request(
 
 
 def _details(question: Question, target: Mapping[str, Any]) -> str:
-    """Lines about aspect and wording that follow the objects; empty where there are none."""
+    """Return the lines on aspect and wording after the objects; empty without either."""
     lines = []
     if target["uses_aspect"] and question.aspect:
         lines.append(f"Focus on this aspect: {quote(neutralise(question.aspect).text)}")
@@ -119,7 +119,7 @@ AT_ONCE = 200
 
 @dataclass(slots=True)
 class ArgumentDraw:
-    """The arguments drawn for one question, and how many were not, by reason."""
+    """The arguments drawn for one question, and the number left out by reason."""
 
     question: Question
     arguments: list[Argument]
@@ -129,14 +129,14 @@ class ArgumentDraw:
 
     @property
     def numbered(self) -> list[tuple[int, Argument]]:
-        """The arguments under the numbers by which an answer cites them, from 1."""
+        """Arguments with the numbers by which an answer cites them, from 1."""
         return list(enumerate(self.arguments, start=1))
 
 
 def draw(
     study: Study, questions: Iterable[Question], target: Mapping[str, Any], seed: int
 ) -> Iterator[ArgumentDraw]:
-    """Draw the arguments of each question; a bounded number of queries for every few hundred.
+    """Draw the arguments of each question; bounded number of queries per few hundred questions.
 
     ``target`` names ``relevance``, ``favoured`` and ``most_arguments``, and with a filter by
     label whose ``labels``; see `target_of` in `annotation.generation.actions.prompts`.
@@ -160,7 +160,7 @@ def draw(
 
 
 def keep_list(drawn: ArgumentDraw, target: Mapping[str, Any], seed: int) -> ArgumentList:
-    """Store the list of a question with how it was drawn."""
+    """Store the list of a question with its drawing settings."""
     names = ("relevance", "favoured", "most_arguments")
     left_out = {name: count for name, count in drawn.left_out.items() if count}
     recipe = {name: target[name] for name in names} | {"seed": seed, "left_out": left_out}
@@ -170,7 +170,7 @@ def keep_list(drawn: ArgumentDraw, target: Mapping[str, Any], seed: int) -> Argu
 
 
 def count_left_out(lists: Iterable[ArgumentDraw]) -> dict[str, int]:
-    """How many arguments were not drawn, by reason, and how many questions have none at all."""
+    """Count the arguments left out by reason, and the questions without any argument."""
     counts: Counter[str] = Counter()
     for drawn in lists:
         counts.update(drawn.left_out)
@@ -179,7 +179,7 @@ def count_left_out(lists: Iterable[ArgumentDraw]) -> dict[str, int]:
 
 
 def _arguments(study: Study, questions: Sequence[Question]) -> dict[int, list[Argument]]:
-    """Comparison → its arguments in a fixed order."""
+    """Map each comparison to its arguments in a fixed order."""
     comparisons = {question.comparison_id for question in questions}
     arguments: dict[int, list[Argument]] = defaultdict(list)
     rows = Argument.objects.filter(study=study, comparison__in=comparisons).order_by("pk")
@@ -201,7 +201,7 @@ def _kept(
     labels: Mapping[int, int | None],
     target: Mapping[str, Any],
 ) -> list[Argument]:
-    """What passes the filters; counts the rest by the first filter that it fails."""
+    """Return the arguments that pass the filters; counts the others by the first failed filter."""
     candidates = []
     for argument in arguments:
         if reason := _why_not(argument, drawn.question, labels, target):
@@ -217,7 +217,7 @@ def _why_not(
     labels: Mapping[int, int | None],
     target: Mapping[str, Any],
 ) -> str:
-    """The first reason against an argument; empty if there is none."""
+    """Return the first reason against an argument; empty if there is none."""
     if argument.is_blank:
         return "blank"
     wanted = RELEVANCE[target["relevance"]]
@@ -253,7 +253,7 @@ def target_of(
     most_arguments: int = ARGUMENTS,
     labels: str = "",
 ) -> dict[str, Any]:
-    """What a run of answers asks about, as its spec keeps it.
+    """Return the target of a run of answers, as stored in its spec.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def target_of(
 def chosen_questions(
     study: Study, target: Mapping[str, Any], seed: int, model: str = ""
 ) -> list[Question]:
-    """The questions of a run with their comparisons, in the order in which they are asked.
+    """Return the questions of a run with their comparisons, in the order of the requests.
 
     What the model was trained on is none of them, however it is asked for.
     """
@@ -307,7 +307,7 @@ def chosen_questions(
 
 
 def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
-    """The arguments of each question of a run, as its seed draws them now.
+    """Yield the arguments of each question of a run, as its seed draws them now.
 
     A random sample is drawn from the questions that can be asked, those for which an argument is
     left; the others come after it, without anything to say but that they are none.
@@ -322,7 +322,7 @@ def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
 def _sampled(
     study: Study, target: Mapping[str, Any], seed: int, model: str
 ) -> Iterator[ArgumentDraw]:
-    """Two passes, so that one sample's arguments are held and not those of the whole study."""
+    """Draw a sample in two passes, so that only its arguments are held in memory."""
     everything = chosen_questions(study, {**target, "questions": "all"}, seed, model)
     can_be_asked: list[Question] = []
     empty: list[Question] = []
@@ -334,7 +334,7 @@ def _sampled(
 
 
 def count_learned(run: Run) -> dict[str, int]:
-    """How many questions of a run's choice are not asked because its model learned from them."""
+    """Count a run's selected questions that are left out because its model was trained on them."""
     rows, target = learned_questions(run.study, run.spec["model"]), run.spec["target"]
     if target["questions"] == NAMED:
         rows = rows.filter(public_id__in=target["named"])

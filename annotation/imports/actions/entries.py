@@ -39,7 +39,7 @@ RaterKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One rater's answer to one item as a file states it.
+    """One rater's answer to one item as stated in a file.
 
     ``external_id`` is the vote's own id in the source; without one a vote is
     known by its item and rater.
@@ -64,7 +64,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentEntry(ImportEntry):
-    """One row of a file: an argument, perhaps as an item of a campaign, perhaps with votes.
+    """One row of a file: an argument, optionally an item of a campaign, optionally with votes.
 
     ``item_id`` names the item inside the campaign; "" makes the argument itself
     the item. With ``keeps_first_copy`` a second, different vote of the same
@@ -89,7 +89,7 @@ class ArgumentEntry(ImportEntry):
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry(ImportEntry):
-    """One answer of a file: known by the file's name, its place there and its choice.
+    """One answer of a file, identified by file name, position in the file and choice.
 
     ``arguments`` are the sentences it may cite, under their numbers; with
     ``joins_arguments`` the file has none and those of the same pair in the
@@ -114,7 +114,7 @@ class AnswerEntry(ImportEntry):
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntry(ImportEntry):
-    """One question of a list: it is the one with this pair, aspect and wording, or a new one."""
+    """One question of a list, identified by pair, aspect and wording."""
 
     object1: str
     object2: str
@@ -123,12 +123,12 @@ class QuestionEntry(ImportEntry):
 
 
 def unit_of(entry: ArgumentEntry) -> Unit:
-    """What makes an argument that argument: its pair, and its sentence's hash."""
+    """Return the identity of an argument: its pair, and its sentence's hash."""
     return (entry.object1, entry.object2, text_key(entry.text))
 
 
 def item_of(entry: ArgumentEntry) -> ItemKey:
-    """Campaign and item id; without an id the argument's own hash names the item."""
+    """Return campaign and item id; without an id, the argument's hash identifies the item."""
     if entry.item_id:
         return entry.campaign, entry.item_id
     pair = text_key(f"{entry.object1}\x00{entry.object2}")
@@ -136,7 +136,7 @@ def item_of(entry: ArgumentEntry) -> ItemKey:
 
 
 def rater_of(vote: Vote) -> RaterKey:
-    """Kind and id of a vote's rater."""
+    """Return the kind and id of a vote's rater."""
     return vote.rater_kind, vote.rater_id
 
 
@@ -147,13 +147,13 @@ LONGEST_CAMPAIGN_NAME = 100
 
 
 def campaign_of(source: ImportSource) -> str:
-    """The name asked for, or the file's without its ending."""
+    """Return the requested name, or else the file name without its ending."""
     stem = Path(source.name).stem or source.name
     return (source.text("label_round") or stem)[:LONGEST_CAMPAIGN_NAME]
 
 
 def scale_of(source: ImportSource) -> tuple[int, ...]:
-    """Labels of the campaign's guideline, else of the study's newest, else 0–3."""
+    """Return the labels of the guideline: the campaign's, else the study's newest, else 0–3."""
     named = Campaign.objects.filter(study=source.study, name=source.options.get("label_round", ""))
     campaign = named.select_related("guideline").first()
     guideline = campaign.guideline if campaign else source.study.guidelines.first()
@@ -173,7 +173,7 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class SystemOrigin:
-    """A system by name, what it is, and the scenario (0 for none)."""
+    """A system's name and kind, and the scenario (0 for none)."""
 
     system: str
     system_kind: str
@@ -189,7 +189,7 @@ class SystemOrigin:
 def origin_of(
     file_name: str, options: Options, proposed: tuple[str, int] | None = None
 ) -> SystemOrigin:
-    """What was chosen for a file, else what is proposed, else what its name suggests."""
+    """Return the origin: chosen for the file, else proposed, else guessed from the file name."""
     system, scenario = proposed or propose_origin(file_name)
     system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
     if options.get("scenario") is not None:
@@ -198,18 +198,18 @@ def origin_of(
 
 
 def silver_origin(file_name: str, options: Options) -> SystemOrigin:
-    """Of answers with arguments: the release was written by one model."""
+    """Return the origin of answers with arguments; one model wrote the whole release."""
     return origin_of(file_name, options, (SILVER_SYSTEM, Scenario.FULL))
 
 
 def gold_origin(file_name: str, options: Options) -> SystemOrigin:
-    """Of edited answers: whatever they are called, people wrote them."""
+    """Return the origin of edited answers; whatever their name, people wrote them."""
     origin = origin_of(file_name, options, (HUMAN, Scenario.NONE))
     return replace(origin, system_kind=HUMANS)
 
 
 def kind_of(system: str, scenario: int) -> str:
-    """What a system probably is, from its name and whether it was prompted."""
+    """Guess a system's kind from its name and whether it was prompted."""
     if is_human(system):
         return HUMANS
     return System.Kind.MODEL if scenario != Scenario.NONE else System.Kind.IMPORTED
@@ -219,7 +219,7 @@ def kind_of(system: str, scenario: int) -> str:
 
 
 def read_silver_answers(source: ImportSource) -> Iterator[Line]:
-    """Comparisons with numbered arguments, and the machine answers that cite them."""
+    """Yield comparisons with numbered arguments, and the machine answers that cite them."""
     origin = silver_origin(source.name, source.options)
     yield Note(str(origin))
     for comparison in read_silver(source.path, name=source.name):
@@ -257,7 +257,7 @@ def _silver_answers(
 
 
 def read_gold_answers(source: ImportSource) -> Iterator[Line]:
-    """Edited answers; the arguments they cite are those of the same pair in the study."""
+    """Yield edited answers; they cite the arguments of the same pair in the study."""
     origin = gold_origin(source.name, source.options)
     yield Note(str(origin))
     for comparison in read_gold(source.path, name=source.name):
@@ -278,7 +278,7 @@ def read_gold_answers(source: ImportSource) -> Iterator[Line]:
 
 
 def read_system_answers(source: ImportSource) -> Iterator[Line]:
-    """The answers of one system; copies inside the file are kept, and said."""
+    """Yield the answers of one system; duplicates in the file are kept and reported."""
     origin = origin_of(source.name, source.options)
     yield Note(str(origin))
     copies: Counter[tuple[str, str, str | None, str]] = Counter()
@@ -326,7 +326,7 @@ def _answer(
 
 
 def read_questions(source: ImportSource) -> Iterator[Line]:
-    """One question a row; its arguments belong to its two objects."""
+    """Yield the question of each row, and its arguments for its two objects."""
     for record in read_question_list(source.path, name=source.name, **source.reading):
         if isinstance(record, Problem):
             yield rejected(record, of="questions")

@@ -1,4 +1,4 @@
-"""Compare what files of this paper say with a study, and write what is new.
+"""Comparison of import files with a study, and storage of new entries.
 
 Everything is known by its natural key: the pair, the sentence's hash, the item's id in its
 campaign, the rater's id, the vote's id or its item and rater.
@@ -29,7 +29,7 @@ _ANSWER_LIMITS = {
 
 
 class StudyReconciliation(EntryReconciliation):
-    """Books remember what the file has named so far."""
+    """Reconciliation with a study; books remember the entries named so far."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -45,7 +45,7 @@ class StudyReconciliation(EntryReconciliation):
         self.answers = AnswerBook(self, self.systems, self.questions, self.lists)
 
     def compare(self, entries: Sequence[Any]) -> None:
-        """Parents before children."""
+        """Compare entries, parents before children."""
         valid_entries = [entry for entry in entries if self._can_be_stored(entry)]
         sentences = [entry for entry in valid_entries if isinstance(entry, ArgumentEntry)]
         self.comparisons.take(valid_entries)
@@ -66,14 +66,14 @@ class StudyReconciliation(EntryReconciliation):
             self.answers.take(answers)
 
     def finish(self) -> None:
-        """Add what only the whole file shows."""
+        """Add remarks that need the whole file."""
         self.outcome.rounds = self.campaigns.ids
         self.comparisons.suggest_merges()
         self.arguments.finish()
         self.answers.finish()
 
     def _can_be_stored(self, entry: ArgumentEntry | AnswerEntry | QuestionEntry) -> bool:
-        """Whether every cell can be; the first that cannot is said."""
+        """Whether every cell can be stored; reports the first that cannot."""
         if isinstance(entry, AnswerEntry):
             for column, reason in _unstorable_answer(entry):
                 self.answers.reject(entry, column, reason)
@@ -90,7 +90,7 @@ class StudyReconciliation(EntryReconciliation):
 
 
 def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
-    """As `_unstorable`, for readers that refuse odd characters; no text is no answer."""
+    """Yield problems like `_unstorable`, also for odd characters; an empty text is no answer."""
     for column, most in _ANSWER_LIMITS.items():
         if len(getattr(entry, column)) > most:
             yield column, _("longer than %s characters") % most
@@ -99,7 +99,7 @@ def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
 
 
 def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
-    """As `_unstorable`; a workbook can hold characters that no database keeps."""
+    """Yield problems like `_unstorable`; workbooks may contain characters no database accepts."""
     for column in ("object1", "object2", "aspect", "wording"):
         text = getattr(entry, column)
         if len(text) > _ANSWER_LIMITS[column]:
@@ -109,7 +109,7 @@ def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
 
 
 def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
-    """What PostgreSQL would refuse, said in words and for SQLite alike."""
+    """Describe values that PostgreSQL would reject, for SQLite as well."""
     for column, most in _LIMITS.items():
         if len(getattr(entry, column)) > most:
             yield column, _("longer than %s characters") % most

@@ -1,4 +1,4 @@
-"""Each kind of file as a stream of entries, flags and notes."""
+"""Every kind of file as a stream of entries, flags and notes."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from .entries import ArgumentEntry, Vote, campaign_of, scale_of
 
 
 def read_crowd(source: ImportSource) -> Iterator[Line]:
-    """Votes of a Toloka pool; work that was never handed in becomes a void vote."""
+    """Yield votes of a Toloka pool; work that was never submitted becomes a void vote."""
     suites = _Suites()
     campaign = campaign_of(source)
     fields: dict[str, Any] = {
@@ -52,7 +52,7 @@ def read_crowd(source: ImportSource) -> Iterator[Line]:
 
 
 class _Suites:
-    """Which suite of a worker a row belongs to, and where in it, in file order."""
+    """Suite and position of each row of a worker, in file order."""
 
     def __init__(self) -> None:
         self._blocks: dict[str, dict[str, int]] = {}
@@ -102,12 +102,12 @@ def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> A
 
 
 def read_experts(source: ImportSource) -> Iterator[Line]:
-    """One campaign per rated sheet, its sentences in the spelling of the study."""
+    """Yield one campaign per rated sheet, with sentences in the study's spelling."""
     return match_to_study(source.study, _workbook(source))
 
 
 def _workbook(source: ImportSource) -> Iterator[Line]:
-    """Sheet names are people's names and never read out."""
+    """Read the workbook; sheet names are personal names and never disclosed."""
     sheets = read_expert_workbook(source.path, name=source.name, scale=scale_of(source))
     for sheet in sheets:
         for problem in sheet.problems:
@@ -191,7 +191,7 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
 
 
 def read_released(source: ImportSource) -> Iterator[Line]:
-    """Released human and model labels of each argument; the first copy of a unit counts."""
+    """Yield released human and model labels; the first copy of a unit counts."""
     campaign = campaign_of(source)
     for record in read_final_labels(source.path, name=source.name, scale=scale_of(source)):
         if isinstance(record, Problem):
@@ -223,7 +223,7 @@ def _released_entry(record: ReleasedLabel, text: str, campaign: str) -> Argument
 
 
 def read_mapped(source: ImportSource) -> Iterator[Line]:
-    """Any table through the columns a person chose."""
+    """Yield entries of any table through the columns a person chose."""
     options = source.options
     mapping = dict(options.get("mapping") or {})
     campaign = campaign_of(source)
@@ -255,7 +255,7 @@ def read_mapped(source: ImportSource) -> Iterator[Line]:
 
 
 def _without_rater(columns: Sequence[str]) -> list[str]:
-    """That a column which is called a label was not read as one."""
+    """Report a label column that was not read as labels because it has no rater."""
     text = _("“%s” may contain labels: name the rater, or choose a column that names the raters.")
     return [text % printable_name(column, 60) for column in columns]
 
@@ -267,7 +267,7 @@ def _attributes(
     *,
     has_rows_of_votes: bool,
 ) -> list[str]:
-    """Columns kept beside the arguments; where rows are votes they would be the votes' own."""
+    """Return columns to store with the arguments; rows of votes have none of these."""
     left = [column for column in columns if column not in mapping.values()]
     attributes = [] if has_rows_of_votes else left[:MOST_ATTRIBUTES]
     source.log.unread += left[len(attributes) :]

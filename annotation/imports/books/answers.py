@@ -1,4 +1,4 @@
-"""Find or add the questions, systems, argument lists and answers of files."""
+"""Books of questions, systems, argument lists and answers: find or create each one."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ QuestionSource = AnswerEntry | QuestionEntry
 
 
 class SystemBook:
-    """Systems named by the file; without a key while new and not written."""
+    """Systems named by the file; new ones have no key until written."""
 
     def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
         self.known: dict[str, System] = {}
 
     def take(self, entries: list[AnswerEntry]) -> None:
-        """Find the systems of a piece, or make them; the kind of a known one stays."""
+        """Find or create the systems of a batch; the kind of a known one is unchanged."""
         fresh = {entry.system: entry for entry in entries if entry.system not in self.known}
         if not fresh:
             return
@@ -52,7 +52,7 @@ class SystemBook:
 
 
 class QuestionBook:
-    """Questions named by the file; without a key while new and not written.
+    """Questions named by the file; new ones have no key until written.
 
     A file without a wording means the first question about the pair and
     aspect. A file with one means the question so worded, else the one that
@@ -66,7 +66,7 @@ class QuestionBook:
         self._loaded: set[Pair] = set()
 
     def take(self, entries: Sequence[QuestionSource]) -> None:
-        """Find the questions of a piece, or make them; their comparisons are known by now."""
+        """Find or create the questions of a batch; their comparisons already exist."""
         self._load({(entry.object1, entry.object2) for entry in entries} - self._loaded)
         new = []
         for entry in entries:
@@ -88,7 +88,7 @@ class QuestionBook:
             Question.objects.bulk_create(new)
 
     def of(self, entry: AnswerEntry) -> Question:
-        """The question an entry taken before is about."""
+        """Return the question of an entry processed before."""
         return self._known[_asked(entry)]
 
     def _load(self, pairs: set[Pair]) -> None:
@@ -145,7 +145,7 @@ Numbered = tuple[tuple[int, int | None, str], ...]
 
 
 class ListBook:
-    """Lists that answers of the file cite; without a key while new and not written."""
+    """Lists that answers of the file cite; new ones have no key until written."""
 
     def __init__(
         self, work: EntryReconciliation, arguments: ArgumentBook, questions: QuestionBook
@@ -155,7 +155,7 @@ class ListBook:
         self._of_pair: dict[Pair, dict[int, Numbered]] = {}
 
     def take(self, entries: list[AnswerEntry]) -> None:
-        """Find the lists of a piece, or make them; questions and arguments are known by now."""
+        """Find or create the lists of a batch; their questions and arguments already exist."""
         self._load_pairs({(e.object1, e.object2) for e in entries if e.joins_arguments})
         fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]] = {}
         for entry in entries:
@@ -168,7 +168,7 @@ class ListBook:
         self._add({key: value for key, value in fresh.items() if key not in self._known})
 
     def of(self, entry: AnswerEntry) -> ArgumentList | None:
-        """The list an answer cites; None where it has nothing to cite."""
+        """Return the list that an answer cites; None without arguments to cite."""
         numbered = self._numbered(entry)
         return self._known[self._key(entry, numbered)] if numbered else None
 
@@ -187,7 +187,7 @@ class ListBook:
         )
 
     def _joined(self, entry: AnswerEntry) -> Numbered:
-        """The imported list of the question, else the first of its pair."""
+        """Return the imported list of the question, else the first of its pair."""
         lists = self._of_pair.get((entry.object1, entry.object2), {})
         question = self.questions.of(entry).pk
         return lists.get(question) or next(iter(lists.values()), ())
@@ -258,7 +258,7 @@ FIELDS = ("question_id", "system_id", "scenario", "argument_list_id")
 
 
 class AnswerBook:
-    """Compares the answers of a file with those that are there, and adds the new ones.
+    """Comparison of a file's answers with the stored ones; adds new answers.
 
     A text is evidence: it is never replaced, whatever was asked for. What may
     change on wish is what was said about it: question, system, scenario, list.
@@ -281,11 +281,11 @@ class AnswerBook:
         self._learned: set[tuple[int, int]] | None = None
 
     def reject(self, entry: AnswerEntry, column: str, reason: str) -> None:
-        """Leave an answer out."""
+        """Reject an answer, so that it is not imported."""
         self.work.leave_out(entry.row, column, reason, of="answers")
 
     def take(self, entries: list[AnswerEntry]) -> None:
-        """Compare a piece; its questions, systems and lists are known by now."""
+        """Compare a batch; its questions, systems and lists already exist."""
         stored = _stored(self.work.study, entries)
         twins = self._equal_answers(entries)
         new = []
@@ -305,7 +305,7 @@ class AnswerBook:
         self._add(new)
 
     def _is_learned(self, entry: AnswerEntry) -> bool:
-        """Whether the answer would test a system on what its model was trained on."""
+        """Whether the answer would test a system on its model's training data."""
         if self._learned is None:
             rows = LearnedComparison.objects.filter(system__study=self.work.study)
             self._learned = set(rows.values_list("system", "comparison"))
@@ -322,7 +322,7 @@ class AnswerBook:
             self.known |= {_place(entry): row.pk for entry, row in zip(new, rows, strict=True)}
 
     def finish(self) -> None:
-        """Say about the file as a whole what would be tiresome row by row."""
+        """Add remarks on the whole file that would be tedious row by row."""
         for source, number in self._twins.items():
             text = ngettext(
                 "%(number)s answer already exists, from %(source)s.",
@@ -390,13 +390,16 @@ class AnswerBook:
         )
 
     def _condition(self, scenario: int) -> int:
-        """A file says the scenario and nothing else; asked for only when something is written."""
+        """Return the condition of a scenario, the only part a file states.
+
+        Created when writing.
+        """
         if scenario not in self._conditions:
             self._conditions[scenario] = condition(self.work.study, scenario=scenario).pk
         return self._conditions[scenario]
 
     def _equal_answers(self, entries: list[AnswerEntry]) -> dict[Content, Answer]:
-        """Equal answers from files of other names; of several the first."""
+        """Map contents to equal answers from files of other names; the first one wins."""
         answers = _rows(self.work.study).filter(
             question__in={self.questions.of(entry).pk for entry in entries} - {None},
             system__in={self.systems.known[entry.system].pk for entry in entries} - {None},
@@ -414,7 +417,7 @@ def _place(entry: AnswerEntry) -> Place:
 
 
 def _stored(study: Study, entries: list[AnswerEntry]) -> dict[Place, Answer]:
-    """Answers that came from the same places of files of the same names."""
+    """Return stored answers from the same places of files with the same names."""
     answers = _rows(study).filter(
         source__in={entry.source for entry in entries},
         position__in={entry.position for entry in entries},

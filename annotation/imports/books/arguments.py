@@ -1,4 +1,4 @@
-"""Find or add comparisons, arguments and campaigns, and match damaged sentences."""
+"""Books of comparisons, arguments and campaigns, and matching of damaged sentences."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,25 +22,25 @@ from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, u
 
 
 class EntryReconciliation(Reconciliation):
-    """Remarks about single entries, for every book."""
+    """Remarks on single entries, shared by all books."""
 
     def remark(self, entry: ArgumentEntry, column: str, reason: str) -> None:
         """Flag a row that is imported."""
         self.mention(entry.row, place_of(entry, column), reason, entry.place)
 
     def remark_blank(self, entry: ArgumentEntry) -> None:
-        """Flag a row without a sentence: released data holds such tasks, and they are imported."""
+        """Flag an imported row without a sentence; released data contain such tasks."""
         if not entry.text.strip():
             self.remark(entry, "", _("The sentence is blank; kept and flagged."))
 
     def reject(self, entry: ArgumentEntry, column: str, reason: str) -> None:
-        """Leave a row out."""
+        """Reject a row, so that it is not imported."""
         what = "votes" if entry.votes else "items" if entry.campaign else "arguments"
         self.leave_out(entry.row, place_of(entry, column), reason, of=what, place=entry.place)
 
 
 def place_of(entry: ArgumentEntry, column: str) -> str:
-    """Return where in the file an entry's cell is."""
+    """Return the position of an entry's cell in the file."""
     return " · ".join(part for part in (entry.place, column) if part)
 
 
@@ -52,7 +52,7 @@ Paired = ArgumentEntry | AnswerEntry | QuestionEntry
 
 
 class ComparisonBook:
-    """Pairs named by the file; None while new and not written."""
+    """Pairs named by the file; None for new ones until written."""
 
     def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
@@ -60,7 +60,7 @@ class ComparisonBook:
         self._first_rows: dict[Pair, int | None] = {}
 
     def take(self, entries: Iterable[Paired]) -> None:
-        """Find the comparisons of a piece, or make them."""
+        """Find or create the comparisons of a batch."""
         wanted: dict[Pair, Paired] = {}
         for entry in entries:
             wanted.setdefault((entry.object1, entry.object2), entry)
@@ -90,7 +90,7 @@ class ComparisonBook:
         self.known |= keys
 
     def suggest_merges(self) -> None:
-        """Flag pairs that differ only in case or order; deciding is the person's."""
+        """Flag pairs that differ only in case or order, for a person to decide."""
         groups: dict[frozenset[str], list[Pair]] = {}
         stored = Comparison.objects.filter(study=self.work.study).values_list("object1", "object2")
         for pair in dict.fromkeys([*self._first_rows, *stored]):
@@ -109,7 +109,7 @@ class ComparisonBook:
 
 
 class ArgumentBook:
-    """Arguments named by the file; None while new and not written."""
+    """Arguments named by the file; None for new ones until written."""
 
     def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
         self.work, self.comparisons = work, comparisons
@@ -118,7 +118,7 @@ class ArgumentBook:
         self._repeated: dict[int, None] = {}
 
     def take(self, entries: list[ArgumentEntry]) -> None:
-        """Find the arguments of a piece, or make them; their comparisons are known by now."""
+        """Find or create the arguments of a batch; their comparisons already exist."""
         fresh: dict[Unit, ArgumentEntry] = {}
         for entry in entries:
             unit = unit_of(entry)
@@ -165,7 +165,7 @@ class ArgumentBook:
         self.known |= {unit: row.pk for unit, row in zip(new, rows, strict=True)}
 
     def finish(self) -> None:
-        """Say which rows brought nothing, because an earlier one had said it."""
+        """Report rows that added nothing because they repeat an earlier one."""
         if not self._repeated:
             return
         text = ngettext(
@@ -180,14 +180,14 @@ class ArgumentBook:
         self.work.outcome.notes.append(text % {"number": len(self._repeated), "rows": rows})
 
     def _note_repeated(self, unit: Unit, entry: ArgumentEntry) -> None:
-        """Of a campaign, many rows are about one argument."""
+        """Count repeated arguments, except in a campaign, where rows may share an argument."""
         if entry.campaign or entry.row is None:
             return
         if self._first_rows.setdefault(unit, entry.row) != entry.row:
             self._repeated[entry.row] = None
 
     def _compare_argument(self, entry: ArgumentEntry, pk: int, stored: dict[str, Any]) -> None:
-        """An empty cell says nothing, so it never counts as a change."""
+        """Compare an argument with the stored one; an empty cell is not a change."""
         attributes = {**stored["attributes"], **entry.attributes}
         pairs = zip(_COMPARED, (entry.source_url, entry.argument_id, attributes), strict=True)
         change = {name: value for name, value in pairs if value and value != stored[name]}
@@ -208,7 +208,7 @@ def _folded(pair: Pair) -> frozenset[str]:
 
 
 def match_to_study(study: Study, lines: Iterable[Line]) -> Iterator[Line]:
-    """Give workbook rows the study's own spelling of the same sentence.
+    """Replace the sentences of workbook rows by the study's spelling of them.
 
     Only the reading differs (an encoding misread, runs of white space), so the
     stored sentence is taken and the row flagged.
@@ -246,7 +246,7 @@ def _spellings(study: Study, pairs: set[Pair]) -> dict[tuple[str, str, str], set
 def _stored_text(
     entry: ArgumentEntry, spellings: dict[tuple[str, str, str], set[str]]
 ) -> str | None:
-    """The one other spelling in the study; None for an exact or a doubtful match."""
+    """Return the one other spelling in the study; None for an exact or doubtful match."""
     texts = spellings.get((entry.object1, entry.object2, match_key(entry.text)), set())
     return next(iter(texts)) if len(texts) == 1 and entry.text not in texts else None
 
@@ -255,7 +255,7 @@ def _stored_text(
 
 
 class CampaignBook:
-    """Campaigns named by the file; None while new and not written."""
+    """Campaigns named by the file; None for new ones until written."""
 
     def __init__(self, work: EntryReconciliation, actor: User | None) -> None:
         self.work = work
@@ -264,16 +264,16 @@ class CampaignBook:
 
     @property
     def ids(self) -> list[int]:
-        """Keys of the campaigns, in the order in which the file named them."""
+        """Keys of the campaigns, in the order of the file."""
         return [campaign.pk for campaign in self.known.values() if campaign is not None]
 
     def pk(self, name: str) -> int | None:
-        """The key of a campaign, or None in a dry run before it exists."""
+        """Return the key of a campaign; None in a dry run before it exists."""
         campaign = self.known[name]
         return campaign.pk if campaign else None
 
     def take(self, entries: list[ArgumentEntry]) -> None:
-        """Find the campaigns of a piece, or make them."""
+        """Find or create the campaigns of a batch."""
         for name in dict.fromkeys(entry.campaign for entry in entries):
             if name not in self.known:
                 self.known[name] = self._find_or_make(name)

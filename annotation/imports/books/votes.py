@@ -1,4 +1,4 @@
-"""Find or add the items, raters and votes of imported campaigns."""
+"""Books of items, raters and votes of imported campaigns: find or create each one."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from .arguments import ArgumentBook, CampaignBook, EntryReconciliation
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """An item as the file first named it; ``pk`` is None while not written."""
+    """An item as first named in the file; ``pk`` is None until written."""
 
     pk: int | None
     unit: Unit
@@ -48,7 +48,7 @@ class ItemBook:
         self._next_rank: dict[str, int] = {}
 
     def take(self, entries: list[ArgumentEntry]) -> list[ArgumentEntry]:
-        """Compare or make the items of a piece; give back the entries that fit theirs."""
+        """Compare or create the items of a batch; return the entries that match their items."""
         keyed = [(item_of(entry), entry) for entry in entries]
         fresh: dict[ItemKey, ArgumentEntry] = {}
         for key, entry in keyed:
@@ -136,14 +136,14 @@ class ItemBook:
 
 
 class RaterBook:
-    """Raters named by the file; None while new and not written."""
+    """Raters named by the file; None for new ones until written."""
 
     def __init__(self, work: Reconciliation) -> None:
         self.work = work
         self.known: dict[RaterKey, int | None] = {}
 
     def find(self, named: dict[RaterKey, str]) -> None:
-        """Find raters by kind and id, or make them by the name that stands with each."""
+        """Find raters by kind and id, or create them with the given names."""
         fresh = {key: name for key, name in named.items() if key not in self.known}
         if not fresh:
             return
@@ -170,7 +170,7 @@ class RaterBook:
 
 
 class PlacedRaterBook(RaterBook):
-    """Raters of votes, and their place in each campaign."""
+    """Raters of votes, and their enrolment in each campaign."""
 
     def __init__(self, work: Reconciliation, campaigns: CampaignBook) -> None:
         super().__init__(work)
@@ -178,12 +178,12 @@ class PlacedRaterBook(RaterBook):
         self._places: set[tuple[str, RaterKey]] = set()
 
     def take(self, entries: list[ArgumentEntry]) -> None:
-        """Find the raters of a piece, or make them, with their places."""
+        """Find or create the raters of a batch, with their enrolments."""
         self.find({rater_of(vote): vote.rater_name for entry in entries for vote in entry.votes})
         self._take_places(entries)
 
     def _take_places(self, entries: list[ArgumentEntry]) -> None:
-        """Let researchers see and exclude imported raters like those who worked here."""
+        """Enrol imported raters, so that researchers see and exclude them like others."""
         fresh = {
             (entry.campaign, rater_of(vote)): vote.is_rater_excluded
             for entry in entries
@@ -225,7 +225,7 @@ VoteKey = tuple[ItemKey, RaterKey]
 
 @dataclass(slots=True)
 class StoredVote:
-    """What the database has, or what this file said first (``pk`` None until written)."""
+    """The stored vote, or the first one in this file (``pk`` is None until written)."""
 
     pk: int | None
     state: str
@@ -234,7 +234,7 @@ class StoredVote:
 
 
 class VoteBook:
-    """Votes named by the file so far, so that a repeated row is seen as one."""
+    """Votes named by the file so far, to recognise repeated rows."""
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ class VoteBook:
         self._copies: list[tuple[StoredVote, ArgumentEntry, Vote]] = []
 
     def take(self, entries: list[ArgumentEntry]) -> None:
-        """Compare the votes of a piece with the database and the rows before, then add."""
+        """Compare the votes of a batch with the database and earlier rows, then add new ones."""
         stored = _StoredVotes(self, entries)
         new: list[tuple[Assignment, StoredVote]] = []
         for entry in entries:
@@ -330,7 +330,7 @@ class VoteBook:
         old_vote.state, old_vote.label = vote.state, vote.label
 
     def _replace(self, entry: ArgumentEntry, vote: Vote, old_vote: StoredVote) -> None:
-        """Change the vote and keep the act: the history of a vote is only ever added to."""
+        """Change the vote and record it as an event; a vote's history is never rewritten."""
         Assignment.objects.filter(pk=old_vote.pk).update(state=vote.state, label=vote.label)
         count = VoteEvent.objects.filter(assignment_id=old_vote.pk).count()
         VoteEvent.objects.create(
@@ -362,7 +362,7 @@ class VoteBook:
         )
 
     def _keep_copies(self) -> None:
-        """Keep what other copies of a released label said, as events beside the vote."""
+        """Record the labels of other copies of a released label, as events on the vote."""
         if not self._copies:
             return
         keys = {known.pk for known, _entry, _vote in self._copies}
@@ -391,7 +391,7 @@ class VoteBook:
 
 
 class _StoredVotes:
-    """The votes the database has on the items and by the raters of one piece."""
+    """Stored votes on the items and by the raters of one batch."""
 
     def __init__(self, book: VoteBook, entries: list[ArgumentEntry]) -> None:
         self._by_id: dict[tuple[str, str], StoredVote] = {}
@@ -436,7 +436,7 @@ class _StoredVotes:
     def find(
         self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, seen_void: int
     ) -> StoredVote | None:
-        """The stored vote this one is; the n-th void one of a pair where they have no ids."""
+        """Return the matching stored vote; without ids, the n-th void one of a pair."""
         if vote.external_id and (entry.campaign, vote.external_id) in self._by_id:
             return self._by_id[entry.campaign, vote.external_id]
         if vote.state != State.VOID:

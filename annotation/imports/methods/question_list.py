@@ -1,4 +1,4 @@
-"""Read lists of comparative questions, and split each into objects and aspect."""
+"""Lists of comparative questions, each split into objects and aspect."""
 
 import json
 import os
@@ -49,7 +49,7 @@ _OWN = re.compile(
 
 
 def asked(text: str) -> dict[str, str]:
-    """Objects, aspect and wording of a question; {} of a text that names no two objects.
+    """Return objects, aspect and wording of a question; {} if it does not name two objects.
 
     A wording is kept where this site would put the question otherwise.
 
@@ -98,7 +98,7 @@ _PASTED = ("object1", "object2", "aspect", "wording")
 
 @dataclass(frozen=True)
 class ListedQuestion:
-    """One row; texts as given, without white space around objects, aspect and wording."""
+    """One row of a list; objects, aspect and wording are stripped of outer white space."""
 
     row: int
     object1: str
@@ -151,7 +151,7 @@ def read_question_list(
 
 
 def question_columns(columns: Sequence[str]) -> dict[str, str]:
-    """Field → header, for the headers that are known.
+    """Map fields to headers, for known headers.
 
     >>> question_columns(["Object 1", "obj2", "Aspect", "note"])
     {'object1': 'Object 1', 'object2': 'obj2', 'aspect': 'Aspect'}

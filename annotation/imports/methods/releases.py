@@ -1,4 +1,4 @@
-"""Read released final labels, silver and gold answers; one name for each rater."""
+"""Readers of released final labels, silver and gold answers; unified names of raters."""
 
 import os
 import re
@@ -17,7 +17,7 @@ Record = TypeVar("Record")
 
 
 class BadValue(Exception):
-    """A cell that cannot be used; ``column`` names it, ``reason`` says why."""
+    """A cell is invalid; ``column`` names it, ``reason`` says why."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(reason)
@@ -26,7 +26,7 @@ class BadValue(Exception):
 
 
 def text_of(row: TableRow, column: str) -> str:
-    """Text with at least one visible character, exactly as given; raises BadValue."""
+    """Return a text with a visible character, exactly as given; raises BadValue."""
     value = row.values.get(column)
     if not isinstance(value, str) or not value.strip():
         raise BadValue(column, "is missing or not text")
@@ -34,7 +34,7 @@ def text_of(row: TableRow, column: str) -> str:
 
 
 def optional_text_of(row: TableRow, column: str) -> str | None:
-    """Text without white space around it; None where it is empty, null or absent.
+    """Return a text without outer white space, or None if it is empty, null or absent.
 
     Raises BadValue for anything else.
     """
@@ -45,7 +45,7 @@ def optional_text_of(row: TableRow, column: str) -> str | None:
 
 
 def texts_of(row: TableRow, column: str) -> list[str]:
-    """A list of texts, empty ones included; raises BadValue."""
+    """Return a list of texts, including empty ones; raises BadValue."""
     value: Value = row.values.get(column)
     if not isinstance(value, list):
         raise BadValue(column, "is not a list")
@@ -62,7 +62,7 @@ def read_records(
     name: str | None,
     limits: Limits,
 ) -> Iterator[Record | Problem]:
-    """What ``read_one`` makes of each record, in file order; a problem where it raises BadValue.
+    """Yield the result of ``read_one`` per record in file order; a problem for BadValue.
 
     Raises
     ------
@@ -96,7 +96,9 @@ _AROUND = re.compile(
 
 @dataclass(frozen=True)
 class RawAnswer:
-    """One record: ``position`` counts from 1 in the file, ``choice`` from 1 among its equals.
+    """One record.
+
+    ``position`` counts from 1 in the file, ``choice`` from 1 among equal ones.
 
     Equals are consecutive records with the same objects and aspect. ``aspect``
     is None where the file has "" or null. ``text`` is verbatim.
@@ -113,7 +115,7 @@ class RawAnswer:
 def read_raw_answers(
     path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[RawAnswer | Problem]:
-    """Read the records in file order; keys beside the four known ones are not looked at.
+    """Read the records in file order; keys other than the four known ones are ignored.
 
     Yields
     ------
@@ -147,7 +149,7 @@ def _read_record(row: TableRow) -> tuple[int, tuple[str, str, str | None], str]:
 
 
 def propose_origin(file_name: str) -> tuple[str, int]:
-    """Guess system and scenario (0 for none) from the name of a file.
+    """Guess the system and scenario (0 for none) from a file name.
 
     >>> propose_origin("gpt3-5_scenario_1.json")
     ('gpt3-5', 1)
@@ -165,7 +167,7 @@ def propose_origin(file_name: str) -> tuple[str, int]:
 
 
 def is_human(system: str) -> bool:
-    """Whether a system's name says that people wrote its answers."""
+    """Whether a system's name indicates that people wrote its answers."""
     return system.casefold().startswith(HUMAN)
 
 
@@ -177,7 +179,7 @@ _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class NumberedArgument:
-    """An argument under the number by which answers cite it; `text` is without it."""
+    """An argument with the number by which answers cite it; `text` excludes the number."""
 
     number: int
     text: str
@@ -185,7 +187,9 @@ class NumberedArgument:
 
 @dataclass(frozen=True)
 class SilverComparison:
-    """One comparison; `aspect` is None where the release has none.
+    """One comparison.
+
+    `aspect` is None if the release has none.
 
     `position` counts from 1. Numbers of `arguments` are unique, their texts
     may repeat; `answers` are the machine summaries in the order released.
@@ -323,7 +327,7 @@ class ReleasedLabel:
 
     @property
     def unit(self) -> Unit | None:
-        """What the labels are about; None without a text."""
+        """Object of the labels; None without a text."""
         return None if self.text is None else (self.object1, self.object2, self.text)
 
 
@@ -391,7 +395,7 @@ _DIGIT = re.compile(r"\d")
 
 
 class RaterNames:
-    """Names of raters, each in the spelling that came first.
+    """Names of raters, each in its first spelling.
 
     Case and white space make no other person of a name or an e-mail address. They do of an id
     with digits, as crowd platforms give them.
@@ -412,14 +416,14 @@ class RaterNames:
             self._first.setdefault(_folded(name), name)
 
     def of(self, name: str) -> str:
-        """The first spelling of a name."""
+        """Return the first spelling of a name."""
         first = self._first.setdefault(_folded(name), name)
         if first != name:
             self._joined.setdefault(first, set()).add(name)
         return first
 
     def notes(self) -> list[str]:
-        """Which spellings were taken as one."""
+        """Return notes on spellings treated as the same name."""
         return [
             f"“{'”, “'.join(sorted(others))}” and “{first}” are treated as one rater, “{first}”."
             for first, others in self._joined.items()

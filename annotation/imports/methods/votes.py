@@ -1,4 +1,4 @@
-"""Read the crowd's votes from Toloka, and the experts' labels from a workbook."""
+"""Readers of crowd votes from Toloka and of expert labels from a workbook."""
 
 import os
 import re
@@ -39,7 +39,7 @@ _ASSIGNMENT = ("link", "task_id", "assignment_id", "worker_id", "status", "start
 
 @dataclass(frozen=True)
 class CrowdVote:
-    """One item of one assignment, voted on or not.
+    """One item of one assignment, with or without a vote.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class CrowdVote:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the vote enters any statistic: accepted work only."""
+        """Whether the vote enters statistics, that is, the work was accepted."""
         return self.status == APPROVED and self.label is not None
 
 
@@ -213,7 +213,7 @@ def _label(row: TableRow, column: str, scale: Collection[int]) -> int | None:
 
 
 def _utc(text: str, column: str) -> datetime:
-    """Toloka writes UTC without saying so; a time that names its zone is converted."""
+    """Return the time in UTC, Toloka's unstated default; other time zones are converted."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

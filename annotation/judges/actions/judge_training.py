@@ -1,4 +1,4 @@
-"""One version of the trained judge, from final labels to figures; it stores only vectors."""
+"""Training one version of the judge, from final labels to figures; only vectors are stored."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -49,7 +49,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JudgePrediction:
-    """The judge's word on one argument; see `annotation.judges.models.JudgeLabel`."""
+    """The judge's label of one argument; see `annotation.judges.models.JudgeLabel`."""
 
     argument: int
     label: int
@@ -59,7 +59,7 @@ class JudgePrediction:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingResult:
-    """Everything about one version that `trained_judge.store` keeps."""
+    """Everything that `trained_judge.store` stores about one version."""
 
     kind: str
     model: bytes
@@ -71,7 +71,7 @@ class TrainingResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a training works on.
+    """Input of a training.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Task:
 
     @property
     def levels(self) -> list[int]:
-        """Labels of the scale, ascending."""
+        """Labels of the scale, in ascending order."""
         return self.campaign.guideline.values
 
     @property
@@ -102,12 +102,12 @@ class Task:
         return self.units[self.units["final"].notna()]
 
     def saying(self, note: str) -> Callable[[int, int], None]:
-        """Progress of one step under its name."""
+        """Return a progress callback for one named step."""
         return lambda done, total: self.say(done, total, note)
 
 
 def train(campaign: Campaign, source: Campaign, say: Say) -> TrainingResult:
-    """Learn from the final labels of ``source`` and label the arguments of ``campaign``.
+    """Train on the final labels of ``source`` and label the arguments of ``campaign``.
 
     Without any final label there is a cold start, see `_cold`.
 
@@ -126,7 +126,7 @@ def train(campaign: Campaign, source: Campaign, say: Say) -> TrainingResult:
 
 
 def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
-    """Arguments of the campaign, and those of the source with a final label; none is blank."""
+    """Return the campaign's arguments and the source's labelled ones, without blank sentences."""
     final = final_labels_of(source)
     own = set(campaign.items.values_list("argument", flat=True))
     rows = Argument.objects.filter(Q(items__campaign=campaign) | Q(items__campaign=source))
@@ -181,7 +181,7 @@ def _trained(task: Task) -> TrainingResult:
 
 
 def _cold(task: Task) -> TrainingResult:
-    """A start without labels; the whole campaign is looked at together.
+    """Return a cold start without labels, computed over the whole campaign at once.
 
     On the 0-3 relevance scale the guideline works as a rule, which on the paper's release
     came close to a trained judge, where similarity was at chance; see
@@ -252,7 +252,7 @@ def _predicted(
 
 
 def _figures(task: Task, predicted: list[JudgePrediction], *, folds: int) -> TrainedFigures:
-    """Out-of-fold labels beside the final ones, and how many arguments were predicted."""
+    """Return the agreement of out-of-fold and final labels, with the number of predictions."""
     labels = pd.Series({row.argument: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
     table = confusion(both["final"], both["judge"], task.levels)

@@ -77,7 +77,7 @@ CHUNK = 2_000
 
 
 class RelevanceArgument(NamedTuple):
-    """What a request shows of an argument."""
+    """The parts of an argument that a request shows."""
 
     text: str
     object1: str
@@ -85,7 +85,7 @@ class RelevanceArgument(NamedTuple):
 
 
 class RelevanceRubric(NamedTuple):
-    """What all requests of a run have in common."""
+    """Content shared by all requests of a run."""
 
     parts: PromptParts
     levels: str
@@ -93,19 +93,19 @@ class RelevanceRubric(NamedTuple):
 
 
 class RelevanceKind:
-    """What the engine asks this app about runs of the kind ``relevance``."""
+    """The engine's hooks for runs of the kind ``relevance``."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Labels given:")
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Tie the run to its campaign and to the rater it counts as."""
+        """Link the run to its campaign and its rater."""
         campaign = campaigns_of(run.study).get(public_id=run.spec["target"]["campaign"])
         RelevanceRun.objects.create(run=run, campaign=campaign, rater=_rater(run))
 
     def subjects(self, run: Run) -> Subjects:
-        """One subject an argument, or one for every few arguments of a comparison."""
+        """Return one subject per argument, or per batch of a comparison's arguments."""
         keys, comparisons = chosen_arguments(run.study, run.spec["target"], run.spec["seed"])
         if run.prompt.kind == SINGLE:
             return Subjects("a", keys, range(len(keys)))
@@ -134,7 +134,7 @@ class RelevanceKind:
         return _read_batch(call, reply, allowed)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One row an argument and replicate, with its label or the reason for none."""
+        """Store one row per argument and replicate, with its label or the reason for none."""
         campaign = RelevanceRun.objects.values_list("campaign", flat=True).get(run=run)
         rows = [row for reply in ended for row in _rows(run, campaign, reply)]
         JudgeLabel.objects.bulk_create(
@@ -145,16 +145,16 @@ class RelevanceKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """How often each label was given."""
+        """Count how often each label was given."""
         labels = run.judge_labels.filter(label__isnull=False).values_list("label")
         return {str(label): n for label, n in labels.annotate(n=Count("pk")).order_by("label")}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Labels, no prose."""
+        """Return no texts; labels contain no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Every ended call has a row for each of its arguments, under its own fence."""
+        """Check that every ended call has a row per argument, under its own fence."""
         problems = []
         rows: Counter[tuple[int, int]] = Counter(run.judge_labels.values_list("call", "fence"))
         for call in run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED)):
@@ -170,7 +170,7 @@ class RelevanceKind:
 def target_of(
     campaign: Campaign, *, choice: str = "all", sample: int = 0, batch_size: int = BATCH_SIZE
 ) -> dict[str, Any]:
-    """What a relevance run judges, as its spec keeps it.
+    """Return the target of a relevance run, as stored in its spec.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def target_of(
 def chosen_arguments(
     study: Study, target: dict[str, Any], seed: int
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Arguments, and the comparison of each, in the order in which they are asked.
+    """Return arguments with their comparisons, in the order of the requests.
 
     Blank sentences are left out.
     """
@@ -223,7 +223,7 @@ def chosen_arguments(
 
 
 def _batches(comparisons: Sequence[int], size: int) -> Sequence[int]:
-    """Where requests begin: one comparison in each, at most ``size`` arguments together."""
+    """Return the start of each request; one comparison each, at most ``size`` arguments."""
     starts = array("q")
     last = None
     for place, comparison in enumerate(comparisons):
@@ -234,7 +234,7 @@ def _batches(comparisons: Sequence[int], size: int) -> Sequence[int]:
 
 
 def _rater(run: Run) -> Rater:
-    """One rater for each combination of endpoint, model, prompt version and parameters."""
+    """Return the rater for a combination of endpoint, model, prompt version and parameters."""
     fields = ("endpoint", "origin", "model", "prompt", "params")
     rater, _is_new = Rater.objects.get_or_create(
         study=run.study,
@@ -246,7 +246,7 @@ def _rater(run: Run) -> Rater:
 
 
 def levels_text(levels: Sequence[dict[str, Any]]) -> str:
-    """The scale as the prompt shows it."""
+    """Return the scale as shown in the prompt."""
     return "\n".join(
         f"{level['value']}: {level['name']}. {level['meaning']}".strip() for level in levels
     )
@@ -272,7 +272,7 @@ def _batch(rubric: RelevanceRubric, arguments: Sequence[RelevanceArgument]) -> C
 
 
 def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
-    """What was noticed about the texts of one request: a name for each text and finding."""
+    """Return the flags of one request's texts: a name for each text and flag."""
     return tuple(name for text in texts for name in text.flags.names)
 
 
@@ -286,7 +286,7 @@ def _common(rubric: RelevanceRubric, argument: RelevanceArgument) -> dict[str, s
 
 @lru_cache(maxsize=1024)
 def _quoted(name: str) -> str:
-    """The name of an object as prompts show it; sentences of one comparison share it."""
+    """Return an object's name as shown in prompts; all sentences of a comparison share it."""
     return quote(neutralise(name).text)
 
 
@@ -339,14 +339,17 @@ SHOWN_TOGETHER = 3
 
 
 def _arguments(study: Study) -> QuerySet[Argument]:
-    """Blank sentences are never judged."""
+    """Return the study's arguments without blank sentences, which are never judged."""
     return study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
 
 
 def _relevance(
     study: Study, version: PromptVersion, argument: Argument
 ) -> tuple[Run, list[Argument]]:
-    """On the study's newest scale, with the next sentences of the comparison if they fit."""
+    """Return a sample run on the newest scale.
+
+    A batch prompt also gets the following sentences.
+    """
     arguments = [argument]
     if version.kind == BATCH:
         same = _arguments(study).filter(comparison=argument.comparison_id, pk__gte=argument.pk)

@@ -1,4 +1,4 @@
-"""The trained judge: asking for a new version, making it in the background, loading it."""
+"""The trained judge: request, training in the background, and storage of versions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NAMES = {TrainedJudge.Kind.TRAINED: "Trained judge", TrainedJudge.Kind.COLD: "Co
 
 
 class TrainingNotPossible(Exception):
-    """The campaign that lends its final labels is another study's, or has another scale."""
+    """The campaign that provides final labels belongs to another study or has another scale."""
 
 
 def request_training(
     *, campaign: Campaign, actor: User | None = None, source: Campaign | None = None
 ) -> Job:
-    """Ask for the next version; of one campaign one training waits or runs at a time.
+    """Request the next version; at most one training per campaign is active.
 
     It learns from the final labels of ``source``, by default the campaign's own, and labels the
     arguments of ``campaign``. Raises TrainingNotPossible.
@@ -57,12 +57,12 @@ def request_training(
 
 
 def latest_job(campaign: Campaign) -> Job | None:
-    """The newest training of the campaign, whatever became of it."""
+    """Return the newest training of the campaign, in any state."""
     return _jobs(campaign).order_by("-created_at", "-pk").first()
 
 
 def cancel_training(*, campaign: Campaign, actor: User) -> bool:
-    """End a training that waits or runs; its worker notices at the next step, storing nothing."""
+    """Cancel a pending or running training; the worker stops at the next step, storing nothing."""
     changed = _jobs(campaign).filter(state__in=ACTIVE)
     ended = changed.update(
         state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
@@ -74,7 +74,7 @@ def cancel_training(*, campaign: Campaign, actor: User) -> bool:
 
 
 def make_trained_judge(work: JobContext) -> None:
-    """Handle a job: train on the final labels there are now, and label the campaign."""
+    """Handle a job: train on the current final labels, and label the campaign."""
     from .judge_training import train
 
     campaigns = Campaign.objects.filter(study=work.study).select_related("guideline", "study")
@@ -96,7 +96,7 @@ def train_now(*, campaign: Campaign, source: Campaign, say: Say) -> TrainedJudge
 
 @transaction.atomic
 def store(*, campaign: Campaign, trained: TrainingResult, actor: User | None) -> TrainedJudge:
-    """Keep a version with its labels; numbers are given out under the campaign's lock."""
+    """Store a version with its labels; numbers are assigned under the campaign's lock."""
     Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
     last = campaign.trained_judges.aggregate(last=Max("number"))["last"] or 0
     version = TrainedJudge.objects.create(

@@ -31,7 +31,7 @@ _NEVER = -30.0
 
 @dataclass(frozen=True, eq=False)
 class LinearMember:
-    """Scores are ``block @ weights + offsets``, probabilities their softmax.
+    """Linear model: scores are ``block @ weights + offsets``, probabilities their softmax.
 
     Attributes
     ----------
@@ -43,13 +43,13 @@ class LinearMember:
     offsets: FloatArray
 
     def predict_proba(self, block: NDArray[np.floating]) -> FloatArray:
-        """Probabilities, shape (n, k), of features of shape (n, d)."""
+        """Return probabilities, shape (n, k), for features of shape (n, d)."""
         return softmax(np.asarray(block @ self.weights, dtype=np.float64) + self.offsets)
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """A block of features, shape (n, d), on its m strongest components.
+    """A block of features, shape (n, d), projected to its m strongest components.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def _regress(
 
 
 def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
-    """Orthonormal columns, shape (d, m), strongest first, m limited by rank."""
+    """Return orthonormal columns, shape (d, m), strongest first; m is limited by rank."""
     from scipy.linalg import eigh
 
     n, d = scaled.shape
@@ -187,20 +187,20 @@ INNER_FOLDS = 5
 
 
 class TooFewLabelsError(ValueError):
-    """There is not enough to learn from; the message says what is missing."""
+    """Too little data to learn from; the message says what is missing."""
 
 
 class TrainingCancelled(Exception):
-    """The caller asked to stop."""
+    """The caller requested to stop."""
 
 
 class OtherFeaturesError(ValueError):
-    """The features are not those the model was trained with."""
+    """The features differ from those that the model was trained with."""
 
 
 @dataclass(frozen=True, eq=False)
 class RelevanceClassifier:
-    """A fitted model.
+    """A fitted classifier of relevance.
 
     Attributes
     ----------
@@ -228,11 +228,11 @@ class RelevanceClassifier:
 
     @property
     def uses_embeddings(self) -> bool:
-        """False for a model of words and positions only."""
+        """Whether embeddings are used; False for a model of words and positions only."""
         return MENTIONS in self.members
 
     def predict_proba(self, features: RelevanceFeatures) -> FloatArray:
-        """Probability of each level, shape (n, k); rows sum to 1, nothing is exactly 0.
+        """Return the probability of each level, shape (n, k); rows sum to 1, all above 0.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class RelevanceClassifier:
         return shrink(sharpen(mixed, self.temperature), self.n_labels)
 
     def predict(self, features: RelevanceFeatures) -> IntArray:
-        """The median label of each row, shape (n,)."""
+        """Return the median label of each row, shape (n,)."""
         return median_label(self.predict_proba(features), self.levels)
 
     def _check(self, features: RelevanceFeatures) -> None:
@@ -311,7 +311,7 @@ def grouped_out_of_fold(
     progress: Progress | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> FloatArray:
-    """Probabilities of each row by a model that saw no row of its group.
+    """Return each row's probabilities from a model trained without its group.
 
     Weight and temperature are chosen inside the training part of each fold, so no label of a
     row takes part in its own prediction.
@@ -356,7 +356,7 @@ def grouped_out_of_fold(
 
 
 def grouped_folds(groups: Sequence[Hashable] | IntArray, n_folds: int, seed: int) -> IntArray:
-    """Number of the fold of each row, shape (n,): whole groups, folds of similar size.
+    """Return each row's fold, shape (n,); groups stay whole, folds are of similar size.
 
     Groups in random order, largest first, go to the smallest fold so far. No more folds than
     groups.
@@ -383,7 +383,7 @@ def _train(
     levels: tuple[int, ...],
     seed: int,
 ) -> RelevanceClassifier:
-    """Fit to all rows; weight and temperature come from folds inside them."""
+    """Fit to all rows; weight and temperature come from folds within them."""
     k, everything = len(levels), np.arange(len(codes))
     names = [LEXICAL] if features.mentions is None else [LEXICAL, MENTIONS]
     folds = grouped_folds(groups.tolist(), INNER_FOLDS, seed)
@@ -406,7 +406,7 @@ def _train(
 
 
 def _calibrate(parts: dict[str, FloatArray], codes: IntArray) -> tuple[float, float]:
-    """The weight, then the temperature, with the smallest log loss on rows held out."""
+    """Return the weight, then the temperature, with the smallest log loss on held-out rows."""
     weights = MENTION_WEIGHTS if MENTIONS in parts else (0.0,)
     losses = [log_loss(shrink(_mix(parts, weight), len(codes)), codes) for weight in weights]
     weight = weights[int(np.argmin(losses))]

@@ -29,7 +29,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
 @dataclass(frozen=True)
 class MaskedSentence:
-    """A sentence whose objects are replaced by `STAND_INS`.
+    """A sentence with its objects replaced by `STAND_INS`.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class MaskedSentence:
 
 
 def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
-    """Replace the objects by `STAND_INS` in the order of their first mention.
+    """Replace the objects by `STAND_INS` in order of first mention.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
 def replace_objects(
     sentence: str, object1: str, object2: str, names: tuple[str, str]
 ) -> tuple[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
-    """The text with ``names`` in the order of first mention, and where each one stands."""
+    """Return the text with ``names`` in order of first mention, and the places of each."""
     order: list[int] = []
     spans: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     text = ""
@@ -94,7 +94,7 @@ _FIRST, _SECOND = "\x02", "\x03"
 
 
 def lexical_features(sentences: Sequence[str], objects: Sequence[tuple[str, str]]) -> FloatArray:
-    """Counts and positions, shape (n, len(FEATURE_NAMES)), all finite.
+    """Return counts and positions, shape (n, len(FEATURE_NAMES)), all finite.
 
     Distances are in words and capped at 15, which also stands for "not there". Counts are
     mostly capped at 4. Only the first 400 words of a sentence are looked at. The columns that
@@ -124,7 +124,7 @@ def _describe(sentence: str, object1: str, object2: str) -> dict[str, float]:
 
 
 def _mentions(words: list[str], first: list[int], second: list[int]) -> dict[str, float]:
-    """How often and where the objects are named."""
+    """Return the number and positions of the objects' mentions."""
     places, length = first + second, max(len(words), 1)
     start, stop = (min(places), max(places)) if places else (_CAP, -1)
     between = words[start + 1 : stop]
@@ -143,7 +143,7 @@ def _mentions(words: list[str], first: list[int], second: list[int]) -> dict[str
 
 
 def _name_parts(sentence: str, object1: str, object2: str) -> dict[str, float]:
-    """Share of each name's words found at the beginning of a word of the sentence."""
+    """Return each name's share of words that begin a word of the sentence."""
     words = re.findall(r"\w+", sentence.lower())
     shares = sorted(_share_found(name, words) for name in (object1, object2))
     return {"name_found_less": shares[0], "name_found_more": shares[1]}
@@ -160,7 +160,7 @@ def _share_found(name: str, words: list[str]) -> float:
 
 
 def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[str, float]:
-    """What compares, where "than" stands, and whether an aspect is named.
+    """Return features of comparatives, the position of "than", and whether an aspect is named.
 
     "Better" is general, "lighter" and "better battery" are argued: they say in what.
     """
@@ -195,7 +195,7 @@ def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[s
 
 
 def _neighbours(words: list[str], objects: list[int]) -> dict[str, float]:
-    """The words beside the objects, and what follows the last of them."""
+    """Return features of the words beside the objects, and after the last of them."""
     following = [_at(words, place + 1) for place in objects]
     preceding = [_at(words, place - 1) for place in objects]
     tail = [word for word in words[objects[-1] + 1 :] if word[0].isalnum()] if objects else []
@@ -217,7 +217,7 @@ def _neighbours(words: list[str], objects: list[int]) -> dict[str, float]:
 
 
 def _surface(sentence: str, masked: str, words: list[str]) -> dict[str, float]:
-    """Length, punctuation and how the sentence begins."""
+    """Return features of length, punctuation and the start of the sentence."""
     opening = words[0] if words else ""
     lower = sentence.lower()
     return {
@@ -268,7 +268,7 @@ Progress = Callable[[int, int], None]
 
 
 class SpanEmbedder(Protocol):
-    """What is needed of an embedder; `cqa_site.judging.embedding.SentenceEmbedder` is one."""
+    """Interface of an embedder, such as `cqa_site.judging.embedding.SentenceEmbedder`."""
 
     name: str
 
@@ -278,7 +278,7 @@ class SpanEmbedder(Protocol):
         spans: Sequence[Sequence[Spans]],
         progress: Progress | None = None,
     ) -> NDArray[np.float32]:
-        """One vector for each text, from the text and each of its groups of spans."""
+        """Return one vector per text, from the text and each of its groups of spans."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +303,7 @@ class RelevanceFeatures:
         return len(self.lexical)
 
     def take(self, rows: NDArray[np.int64]) -> RelevanceFeatures:
-        """The features of some rows, in the order given."""
+        """Return the features of some rows, in the given order."""
         mentions = None if self.mentions is None else self.mentions[rows]
         return RelevanceFeatures(self.lexical[rows], mentions, self.embedding_model)
 
@@ -314,7 +314,7 @@ def describe_sentences(
     embedder: SpanEmbedder | None = None,
     progress: Progress | None = None,
 ) -> RelevanceFeatures:
-    """All features of sentences with their pairs of objects.
+    """Return all features of sentences with their pairs of objects.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def describe_sentences(
 
 
 def pair_key(object1: str, object2: str) -> str:
-    """The same text for a pair in either order and any case: the group kept in one fold.
+    """Return the same text for a pair in any order and case: the group kept in one fold.
 
     Examples
     --------

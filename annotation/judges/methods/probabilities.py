@@ -1,4 +1,4 @@
-"""Probabilities of ordinal levels, and first ones from a rule or similarity."""
+"""Probabilities of ordinal levels, with initial ones from a rule or similarity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 
 
 def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:
-    """The lowest level at which half of the probability is reached, shape (n,).
+    """Return the lowest level with a cumulative probability of at least one half, shape (n,).
 
     Of all labels it has the smallest expected distance from the true one, in levels.
 
@@ -36,7 +36,7 @@ def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:
 
 
 def uncertainty(probabilities: FloatArray) -> FloatArray:
-    """How undecided each row is, 0 (sure) to 1 (one half at either end), shape (n,).
+    """Return each row's uncertainty, 0 (sure) to 1 (one half at either end), shape (n,).
 
     The mean, over the k - 1 cuts of the scale, of the entropy of "above or below the cut", in
     bits. Unlike the entropy of the levels it counts 0-or-3 as worse than 2-or-3.
@@ -54,24 +54,24 @@ def uncertainty(probabilities: FloatArray) -> FloatArray:
 
 
 def softmax(scores: FloatArray) -> FloatArray:
-    """Rows of scores as probabilities."""
+    """Convert rows of scores to probabilities."""
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def sharpen(probabilities: FloatArray, temperature: float) -> FloatArray:
-    """Logarithms divided by the temperature: below 1 sharper, above 1 flatter."""
+    """Divide the logarithms by the temperature: below 1 sharper, above 1 flatter."""
     return softmax(np.log(np.maximum(probabilities, 1e-12)) / temperature)
 
 
 def shrink(probabilities: FloatArray, n_labels: int) -> FloatArray:
-    """As if one more label had been seen, spread evenly over the levels."""
+    """Smooth the probabilities as if one more label, spread evenly over levels, had been seen."""
     even = 1 / probabilities.shape[1]
     return np.asarray((n_labels * probabilities + even) / (n_labels + 1), dtype=np.float64)
 
 
 def log_loss(probabilities: FloatArray, codes: IntArray) -> float:
-    """Mean negative logarithm of the probability of the true level, in nats."""
+    """Return the mean negative logarithm of the true level's probability, in nats."""
     probability = probabilities[np.arange(len(codes)), codes]
     return float(-np.log(np.maximum(probability, 1e-12)).mean())
 
@@ -101,12 +101,12 @@ NEAR = (0.6, 0.2, 0.1, 0.05)
 
 
 class TextEmbedder(Protocol):
-    """What is needed of an embedder; `cqa_site.judging.embedding.SentenceEmbedder` is one."""
+    """Interface of an embedder, such as `cqa_site.judging.embedding.SentenceEmbedder`."""
 
     def encode(
         self, texts: Sequence[str], progress: Progress | None = None
     ) -> NDArray[np.float32]:
-        """Vectors of length 1, shape (n, d)."""
+        """Return vectors of length 1, shape (n, d)."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class LevelDescription:
 
 
 def rule_probabilities(lexical: FloatArray) -> FloatArray:
-    """The 0-3 relevance guideline as a rule, shape (n, 4).
+    """Apply the 0-3 relevance guideline as a rule, shape (n, 4).
 
     Level 0 if no object is named, 1 if one is, 2 if both are, 3 if both are and the
     comparison names an aspect ("lighter", "better battery"). Levels further from the rule's
@@ -152,7 +152,7 @@ def similarity_probabilities(
     embedder: TextEmbedder,
     progress: Progress | None = None,
 ) -> FloatArray:
-    """Probabilities of the levels from similarity alone, for any scale.
+    """Return the levels' probabilities from similarity alone, for any scale.
 
     A sentence is compared, objects masked, with each level's "name: meaning" and with its
     examples, masked the same way. The largest similarity counts; softmax over the levels.

@@ -1,4 +1,4 @@
-"""A trained relevance judge as bytes, and back, without pickle.
+"""Serialisation of a trained relevance judge without pickle.
 
 The format is numpy's ``.npz``: plain float arrays and one JSON header. Reading builds
 numbers and text only, so bytes of unknown origin can at worst be refused. Equal models give
@@ -41,7 +41,7 @@ class ModelFileError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """A model as read, with what was written beside it.
+    """A loaded model with its stored metadata.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class StoredModel:
 
 
 def save_model(model: RelevanceClassifier) -> bytes:
-    """The model as bytes; they hold no sentence, no label and no name of an object."""
+    """Return the model as bytes, without any sentence, label or object name."""
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -132,7 +132,7 @@ def _read_arrays(content: bytes) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _read_array(content: bytes) -> np.ndarray[Any, Any]:
-    """One ``.npy`` of numbers; `numpy.load` would set aside whatever its header claims."""
+    """Read one numeric ``.npy``; `numpy.load` would allocate whatever its header claims."""
     file = io.BytesIO(content)
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("not an array")

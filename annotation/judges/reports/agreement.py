@@ -31,7 +31,7 @@ from .results import JudgeConfusion, LabelFigures
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeLabels:
-    """One judge and what it said.
+    """One judge and its labels.
 
     Attributes
     ----------
@@ -68,25 +68,25 @@ class JudgeLabels:
 
     @property
     def coverage(self) -> float:
-        """Share of the arguments it was to label that have a label."""
+        """Labelled share of the arguments that the judge was to label."""
         return self.labelled / self.planned if self.planned else 0.0
 
     @property
     def per_thousand(self) -> float | None:
-        """Cost of a thousand labelled arguments in currency units, where it is known."""
+        """Cost of a thousand labelled arguments in currency units; None if unknown."""
         if self.cost_micro is None or not self.labelled:
             return None
         return self.cost_micro / 1_000 / self.labelled
 
 
 def judges_of(campaign: Campaign) -> list[JudgeLabels]:
-    """Every judge of a campaign that gave a label, newest first; at most seven queries."""
+    """Return a campaign's judges with at least one label, newest first; at most seven queries."""
     judges = [*_runs(campaign), *_trained(campaign), *_imported(campaign)]
     return sorted(judges, key=lambda judge: (judge.at, judge.key), reverse=True)
 
 
 def rationales(judge: JudgeLabels, arguments: Iterable[int]) -> dict[int, list[str]]:
-    """The judge's reasons for some arguments, one for each replicate that has one; one query."""
+    """Return a judge's reasons per argument, one for each replicate that has one; one query."""
     if judge.run is None:
         return {}
     rows = judge.run.judge_labels.filter(argument__in=list(arguments), label__isnull=False)
@@ -132,7 +132,7 @@ def _run_judge(row: RelevanceRun, labels: pd.DataFrame, planned: int) -> JudgeLa
 
 
 def _planned(runs: list[Run]) -> dict[int, int]:
-    """Arguments each run asks about; of batches the ids are counted, in one query for all."""
+    """Count the arguments that each run covers, including those in batches; one query."""
     batches = [run.pk for run in runs if run.prompt.kind.endswith("_batch")]
     counts = {run.pk: run.planned // run.spec["replicates"] for run in runs}
     counts |= dict.fromkeys(batches, 0)
@@ -173,7 +173,7 @@ def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> JudgeLabels:
 
 
 def _imported(campaign: Campaign) -> list[JudgeLabels]:
-    """Models whose labels came in a file: no votes."""
+    """Return models with imported labels, which are not votes."""
     rows = machine_labels(campaign).order_by("pk")
     table = pd.DataFrame(
         list(rows.values_list("rater", "item__argument", "label", "answered_at")),
@@ -214,7 +214,7 @@ HARDEST = 20
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleLabels:
-    """What people said in a campaign.
+    """Labels by people in a campaign.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class PeopleLabels:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeComparison:
-    """One judge against people.
+    """One judge compared with people.
 
     Attributes
     ----------
@@ -275,12 +275,12 @@ class JudgeComparison:
 
     @cached_property
     def replacement(self) -> Replacement:
-        """What the majority would have been with the judge in the place of one vote."""
+        """Effect on the majority of replacing one vote by the judge."""
         return replace_one_vote(self.people.votes, self.judge.labels)
 
     @cached_property
     def hardest(self) -> pd.DataFrame:
-        """Arguments where the two lie farthest apart: argument, final, judge, distance."""
+        """Arguments with the largest distance: argument, final, judge, distance."""
         both = _both(self.people, self.judge)
         both["distance"] = (both["judge"] - both["final"]).abs()
         far = both[both["distance"] > 0].rename_axis("argument").reset_index()
@@ -288,7 +288,7 @@ class JudgeComparison:
 
 
 def people_of(campaign: Campaign) -> PeopleLabels:
-    """Votes and final labels of people; three queries at most."""
+    """Return votes and final labels of people; at most three queries."""
     rows = counted_votes(campaign).filter(item__control_label__isnull=True).order_by("pk")
     votes = pd.DataFrame(
         list(rows.values_list("item__argument", "rater", "label")),
@@ -305,7 +305,7 @@ def people_of(campaign: Campaign) -> PeopleLabels:
 
 
 def final_labels_of(campaign: Campaign) -> pd.Series:
-    """Final labels by argument; none of them rests on the vote of a machine."""
+    """Return final labels by argument; none is based on a machine's vote."""
     rows = campaign.final_labels.filter(label__isnull=False).order_by("argument")
     table = pd.DataFrame(
         list(rows.values_list("argument", "label")), columns=["argument", "label"]
@@ -314,7 +314,7 @@ def final_labels_of(campaign: Campaign) -> pd.Series:
 
 
 def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
-    """Hold one judge against people."""
+    """Compare one judge with people."""
     both = _both(people, judge)
     difference = both["judge"] - both["final"]
     pair = paired(both)
@@ -336,7 +336,7 @@ def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
 def difference_from_people(
     people: PeopleLabels, judge: JudgeLabels, confidence: float = 0.95
 ) -> Estimate:
-    """Ordinal alpha of votes and judge minus that of the votes; rule "one against a group".
+    """Return alpha of votes and judge minus alpha of votes, ordinal; rule "one against a group".
 
     With fewer items the judge's few errors may not occur at all, and no interval tells of them.
     """
@@ -349,14 +349,14 @@ def difference_from_people(
 
 
 def paired(both: pd.DataFrame) -> Ratings:
-    """Ratings of two raters, one a column, indexed by item."""
+    """Return the ratings of two raters, one per column, indexed by item."""
     return Ratings.from_frame(
         both.melt(ignore_index=False, var_name="rater").rename_axis("item").reset_index()
     )
 
 
 def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
-    """For each label of a confusion table: n final, n judge, recall, precision, mean judge."""
+    """Return per label of a confusion table: n final, n judge, recall, precision, mean judge."""
     counts = table.to_numpy(dtype=float)
     finals, predictions, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
     columns = table.columns.to_numpy(dtype=float)
@@ -373,14 +373,14 @@ def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_rows(table: pd.DataFrame) -> list[LabelFigures]:
-    """`label_by_label` as plain rows; what is not defined is None."""
+    """Return `label_by_label` as plain rows; undefined values are None."""
     rows = label_by_label(table).rename_axis("label").reset_index()
     plain = rows.astype(object).where(rows.notna(), None)
     return [LabelFigures(*row) for row in plain.itertuples(index=False, name=None)]
 
 
 def confusion_of(table: pd.DataFrame) -> JudgeConfusion:
-    """A confusion table with the shares of each row."""
+    """Return a confusion table with the shares of each row."""
     counts = table.to_numpy()
     sums = counts.sum(axis=1)
     return JudgeConfusion(
@@ -395,13 +395,13 @@ def confusion_of(table: pd.DataFrame) -> JudgeConfusion:
 
 
 def common_arguments(judges: Iterable[JudgeLabels]) -> set[int]:
-    """Arguments that every judge labelled."""
+    """Return the arguments that every judge labelled."""
     sets = [set(judge.labels.index) for judge in judges]
     return set.intersection(*sets) if sets else set()
 
 
 def narrowed(judge: JudgeLabels, arguments: set[int]) -> JudgeLabels:
-    """The same judge on these arguments only; what it was asked and cost stays."""
+    """Return the judge on these arguments only; planned number and cost are unchanged."""
     return replace(judge, labels=judge.labels[judge.labels.index.isin(arguments)])
 
 

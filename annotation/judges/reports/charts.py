@@ -32,7 +32,7 @@ KEPT_SECONDS = 24 * 3600
 
 
 def figures_of(campaign: Campaign, choice: JudgeSelection, state: str) -> JudgeResults:
-    """The figures of a choice in this state, computed now or kept from an earlier time."""
+    """Return the figures of a selection in this state, computed now or cached."""
     key = (
         f"judge-figures:{campaign.pk}:{state}:{hashlib.sha256(choice.query.encode()).hexdigest()}"
     )
@@ -49,7 +49,7 @@ def figures_of(campaign: Campaign, choice: JudgeSelection, state: str) -> JudgeR
 
 
 def _names(figures: JudgeResults) -> dict[str, str]:
-    """A name for each judge: model, prompt version and run, or the name of the rater."""
+    """Return each judge's name: model, prompt version and run, or the rater's name."""
     names = distinct(row.short_name for row in figures.judges)
     return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
 
@@ -59,7 +59,7 @@ def _bounds(estimate: Estimate) -> dict[str, Any]:
 
 
 def _judges_rows(figures: JudgeResults) -> list[dict[str, Any]]:
-    """People first, then the best judges: their alpha with people's votes and final labels."""
+    """Return people's alpha, then the best judges' alphas with people's votes and final labels."""
     votes, final = _("with people's votes"), _("with final labels")
     rows = [{"who": _("People"), "with": votes, **_bounds(figures.people.agreement)}]
     names = _names(figures)
@@ -202,7 +202,7 @@ CHARTS = {
 
 
 def judges_finding(figures: JudgeResults) -> Conclusion | None:
-    """The best judge beside people, and whether they agree with it as with each other.
+    """State the best judge, and whether people agree with it as much as with each other.
 
     Rule "one against a group".
     """
@@ -242,7 +242,7 @@ def _demonstrated(judge: JudgeFigures) -> str:
 
 
 def _difference(best: BestJudge) -> str:
-    """The difference with its interval, of how many it is the best, and what would tell."""
+    """Describe the difference, its interval, the number of judges, and the data still needed."""
     difference = best.difference
     text = ngettext(
         "Difference of alphas %(difference)s on the %(n)s argument with votes and its label.",
@@ -276,7 +276,7 @@ def _alphas(figures: JudgeResults, judge: JudgeFigures) -> str:
 
 
 def trained_finding(figures: TrainedFigures, number: int) -> Conclusion:
-    """How far a version of the trained judge agrees with labels it had not seen."""
+    """State how far a trained judge's version agrees with labels it had not seen."""
     alpha = figures.ordinal
     if alpha.value is None:
         says = _("The agreement of version %(n)d with people cannot be computed.") % {"n": number}

@@ -1,4 +1,4 @@
-"""Compute the figures about the judges of a campaign, and the rows behind them."""
+"""Computation of the figures on a campaign's judges, and the rows behind them."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ SHOWN_TEXT = 400
 
 
 def compute_figures(campaign: Campaign, choice: JudgeSelection) -> JudgeResults:
-    """Compute all figures; at most thirteen queries, whatever the size."""
+    """Compute all figures; at most thirteen queries, regardless of size."""
     people, judges = people_of(campaign), judges_of(campaign)
     common = common_arguments(judges)
     if choice.is_common:
@@ -68,7 +68,7 @@ def compute_figures(campaign: Campaign, choice: JudgeSelection) -> JudgeResults:
 
 
 def _rank(comparison: JudgeComparison) -> tuple[bool, float, str]:
-    """Enough coverage first, then the higher alpha; undefined ones at the end."""
+    """Return a sort key: enough coverage first, then higher alpha; undefined ones last."""
     value = comparison.ordinal.value
     is_low = comparison.judge.coverage < ENOUGH
     return is_low, -value if value is not None else 2.0, comparison.judge.key
@@ -167,7 +167,7 @@ def _hardest(comparison: JudgeComparison, other: JudgeComparison | None) -> list
 
 
 def sentence(argument: Argument) -> Sentence:
-    """An argument in a list."""
+    """Return an argument for a list."""
     return Sentence(
         argument=str(argument.public_id),
         object1=argument.comparison.object1,
@@ -192,7 +192,7 @@ WRITTEN = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class ConfusionCell:
-    """Which arguments: those with this final label, this label of the judge, or any."""
+    """Filter of arguments by final label and judge's label; None matches any."""
 
     judge: str = ""
     final: int | None = None
@@ -202,7 +202,7 @@ class ConfusionCell:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledArgument:
-    """Arguments with labels.
+    """Arguments of a cell with their labels.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class LabelledArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentWithLabels(Sentence):
-    """An argument with every label; those of judges in their order."""
+    """An argument with every label; judges' labels in the order of the judges."""
 
     votes: list[int]
     final: int | None
@@ -230,7 +230,7 @@ class ArgumentWithLabels(Sentence):
 
 
 def labelled(campaign: Campaign, cell: ConfusionCell) -> LabelledArgument:
-    """The arguments of a cell that have a final label or a label of any judge."""
+    """Return the arguments of a cell with a final label or a label of any judge."""
     people, judges = people_of(campaign), judges_of(campaign)
     columns = {judge.key: judge.labels for judge in judges}
     table = pd.DataFrame({"final": people.final, **columns}).sort_index()
@@ -245,7 +245,7 @@ def labelled(campaign: Campaign, cell: ConfusionCell) -> LabelledArgument:
 
 
 def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[ArgumentWithLabels]:
-    """Some of the arguments with their text; one query."""
+    """Return some of the arguments with their text; one query."""
     part = argument.table.iloc[start : start + count]
     votes = _votes_of_arguments(argument, part.index)
     texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
@@ -261,14 +261,14 @@ def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[Argum
 
 
 def _votes_of_arguments(argument: LabelledArgument, arguments: pd.Index) -> dict[int, list[int]]:
-    """People's votes of some arguments, ascending; of a whole round they would take a second."""
+    """Return people's votes on some arguments, ascending; a whole round would take a second."""
     votes = argument.votes[argument.votes["item"].isin(arguments)].sort_values("value")
     groups = votes.groupby("item")["value"]
     return {int(item): values.astype(int).tolist() for item, values in groups}
 
 
 def rows_table(campaign: Campaign, argument: LabelledArgument) -> TableData:
-    """Every argument of the cell for a file, a thousand texts a query."""
+    """Return every argument of the cell for a file; one query per thousand texts."""
     columns = [_("Argument"), _("Object 1"), _("Object 2"), _("Sentence"), _("Votes")]
     columns += [
         _("Final label"),

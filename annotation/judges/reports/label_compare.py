@@ -1,4 +1,4 @@
-"""Final labels of a campaign, source by source, beside the labels of any rater of the study.
+"""Final labels of a campaign, source by source, compared with any rater's labels.
 
 A label set is one of `SETS`: what the votes say, what they say with the experts over them, and
 so on up to the final labels; or what one method makes of the votes. What a rater said comes
@@ -54,7 +54,7 @@ RECIPE = gettext_lazy(
 
 @dataclass(frozen=True, kw_only=True)
 class RaterLabels:
-    """What one rater said: one label an argument, and every label of its copies."""
+    """One rater's labels: one label per argument, and every label of its copies."""
 
     labels: pd.Series
     copies: dict[int, set[int]]
@@ -65,7 +65,7 @@ class RaterLabels:
 
 
 def choices(study: Study) -> list[tuple[str, str]]:
-    """Key and name of everybody who can be compared, people apart; three queries."""
+    """Return key and name of everyone available for comparison, except people; three queries."""
     labels = Assignment.objects.filter(
         campaign__study=study, state=Assignment.State.ANSWERED
     ).exclude(rater__kind=Rater.Kind.PERSON)
@@ -97,7 +97,7 @@ def _judge_choices(study: Study) -> list[tuple[str, str]]:
 
 
 def said_by(study: Study, key: str) -> tuple[str, RaterLabels] | None:
-    """Name and labels behind a key of `choices`, or of a person; None for an unknown one."""
+    """Return name and labels for a key of `choices` or of a person; None if unknown."""
     kind, _dash, rest = key.partition("-")
     if kind == "rater":
         return _said_in_campaign(study, rest)
@@ -117,7 +117,7 @@ def _said_in_campaign(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
 
 
 def labels_of_rater(campaign: Campaign, rater: Rater) -> RaterLabels:
-    """What a rater said in a campaign, excluded or not; two queries."""
+    """Return a rater's labels in a campaign, whether or not excluded; two queries."""
     from annotation.consensus.methods import label_votes
 
     assignments = campaign.assignments.filter(
@@ -154,7 +154,7 @@ def _said_by_judge(study: Study, key: str) -> tuple[str, RaterLabels] | None:
 
 
 def label_sets(campaign: Campaign) -> pd.DataFrame:
-    """Every label set of a campaign as last computed, a column each, indexed by argument."""
+    """Return a campaign's label sets as last computed, one column each, indexed by argument."""
     rows = campaign.final_labels.order_by("argument").values_list("argument", *COLUMNS)
     table = pd.DataFrame(list(rows), columns=["argument", *COLUMNS]).set_index("argument")
     table = table.astype(float)
@@ -170,7 +170,7 @@ def label_sets(campaign: Campaign) -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSet:
-    """One label set beside the rater; ``changed`` by a step, against the step before."""
+    """One label set compared with the rater; ``changed`` counts changes from the previous step."""
 
     set: str
     title: str
@@ -185,7 +185,7 @@ class LabelSet:
 
 
 def compare_sets(campaign: Campaign, labels: RaterLabels) -> list[LabelSet]:
-    """Each label set beside the rater, in the order of `SETS`."""
+    """Compare each label set with the rater, in the order of `SETS`."""
     sets = label_sets(campaign)
     rows, previous = [], None
     for name in SETS:
@@ -225,7 +225,7 @@ def _beside(
 
 
 def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -> JudgeConfusion:
-    """Labels of one set (rows) against the rater's (columns)."""
+    """Return labels of one set (rows) against the rater's (columns)."""
     labels = label_sets(campaign)[chosen].dropna()
     used = {*labels.astype(int), *rater_labels.labels.dropna().astype(int)}
     scale = sorted({*campaign.guideline.values, *used})
@@ -233,7 +233,7 @@ def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -
 
 
 def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableData:
-    """Every label set beside one rater, to take away."""
+    """Return every label set compared with one rater, as a table for a file."""
     columns = [
         _("Label set"),
         _("Labels changed by this step"),
@@ -267,7 +267,7 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
 
 
 def confusion_table(name: str, chosen: str, table: JudgeConfusion) -> TableData:
-    """The confusion of one label set with one rater, to take away."""
+    """Return the confusion of one label set with one rater, as a table for a file."""
     values = table.values
     columns = [str(SETS[chosen]), *(str(value) for value in values), _("Sum")]
     rows: list[list[Any]] = [

@@ -1,4 +1,4 @@
-"""What figures about judges hold, the state they show, model cards and calls."""
+"""Content of figures about judges, the state they show, model cards and calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleFigures:
-    """What `People` have said: final labels, votes on items, and agreement among the votes."""
+    """Labels of `People`: final labels, votes on items, and agreement among the votes."""
 
     final: int
     votes: int
@@ -55,7 +55,7 @@ class PeopleFigures:
 
 @dataclass(frozen=True)
 class Common:
-    """Arguments that every judge labelled, and whether only they count."""
+    """Number of arguments that every judge labelled, and whether only these count."""
 
     is_on: bool
     n: int
@@ -63,7 +63,7 @@ class Common:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFigures:
-    """One judge, as `Judge` and `JudgeComparison` have it.
+    """One judge, with the values of `Judge` and `JudgeComparison`.
 
     Attributes
     ----------
@@ -107,18 +107,18 @@ class JudgeFigures:
 
     @property
     def short_name(self) -> str:
-        """Model, prompt version and run; the name of a rater that is no run."""
+        """Model, prompt version and run; the rater's name if the judge is not a run."""
         return f"{self.model} v{self.prompt_number} #{self.run_number}" if self.run else self.name
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """In the order of tables."""
+        """Estimates in the order of tables."""
         return self.ordinal, self.interval, self.with_votes, self.difference
 
 
 @dataclass(frozen=True)
 class BestJudge:
-    """The judge with the highest ordinal alpha of the ``n`` that are ranked.
+    """The judge with the highest ordinal alpha of the ``n`` ranked ones.
 
     ``difference`` is that of a `JudgeComparison`, corrected for the choice (Bonferroni).
     """
@@ -140,7 +140,7 @@ class JudgeConfusion:
 
 @dataclass(frozen=True)
 class LabelFigures:
-    """One label: how many of each, and what is not defined None."""
+    """Figures of one label: counts, recall and precision; None where undefined."""
 
     label: int
     final: int
@@ -162,7 +162,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement(Sentence):
-    """Final label and votes, and what the judge and a second one said and why."""
+    """Final label and votes, with the labels and reasons of one judge and a second one."""
 
     votes: list[int]
     final: int
@@ -174,7 +174,7 @@ class Disagreement(Sentence):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResults:
-    """Every figure; judges best first, those of low coverage last, two keys of those looked at."""
+    """Every figure; best judges first, low coverage last, plus the keys of the selected judges."""
 
     people: PeopleFigures
     common: Common
@@ -188,17 +188,17 @@ class JudgeResults:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether figures rest on different arguments, because judges labelled others."""
+        """Whether figures are based on different arguments, as judges labelled different ones."""
         return not self.common.is_on and any(row.labelled > self.common.n for row in self.judges)
 
     def named(self, key: str | None) -> JudgeFigures | None:
-        """The figures of one judge."""
+        """Return the figures of one judge, or None."""
         return next((row for row in self.judges if row.key == key), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedFigures:
-    """A version of the trained judge out of fold, as it is stored."""
+    """Stored out-of-fold figures of a trained judge's version."""
 
     n: int
     pairs: int
@@ -221,7 +221,7 @@ RECIPE_VERSION = 3
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSelection:
-    """What somebody wants to look at: one judge, a second one, common arguments only."""
+    """Selection of a judge, a second one, and whether to use common arguments only."""
 
     judge: str = ""
     other: str = ""
@@ -229,7 +229,7 @@ class JudgeSelection:
 
     @classmethod
     def from_query(cls, query: QueryDict) -> Self:
-        """Read the part of an address behind the question mark."""
+        """Read a selection from an address's query."""
         return cls(
             judge=query.get("judge", "")[:80],
             other=query.get("other", "")[:80],
@@ -238,7 +238,7 @@ class JudgeSelection:
 
     @property
     def query(self) -> str:
-        """The same choice as part of an address."""
+        """Selection as an address's query."""
         chosen = QueryDict(mutable=True)
         named = {"judge": self.judge, "other": self.other, "common": "1" if self.is_common else ""}
         chosen.update({name: value for name, value in named.items() if value})
@@ -246,7 +246,7 @@ class JudgeSelection:
 
 
 def state_of(campaign: Campaign) -> str:
-    """A short name that changes when votes, final labels or judges' labels change; 4 queries."""
+    """Return a short name that changes with votes, final labels or judges' labels; 4 queries."""
     labels = JudgeLabel.objects.filter(campaign=campaign).order_by("run", "trained")
     judged = labels.values_list("run", "trained").annotate(Count("pk"), Count("label"), Max("at"))
     ids = Sum("argument", output_field=BigIntegerField())
@@ -260,7 +260,7 @@ def state_of(campaign: Campaign) -> str:
 
 
 def judged_rounds(study: Study) -> QuerySet[Campaign]:
-    """Rounds with labels of a machine, newest first, each with ``judged_at``; one query."""
+    """Return rounds with machine labels, newest first, each with ``judged_at``; one query."""
     labels = JudgeLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
     imported = Assignment.objects.filter(
         rater__study=study, rater__kind__in=MACHINES, state=Assignment.State.ANSWERED
@@ -278,7 +278,7 @@ def judged_rounds(study: Study) -> QuerySet[Campaign]:
 
 
 def least_sure_first(campaign: Campaign) -> list[int]:
-    """Ordinary items by falling uncertainty; those without a prediction after them, by rank.
+    """Return ordinary items by falling uncertainty, then those without a prediction, by rank.
 
     None at all where no judge was trained for the campaign.
     """
@@ -306,7 +306,7 @@ FORMAT = 1
 
 
 def model_card(version: TrainedJudge) -> dict[str, Any]:
-    """Data counts, recipe, library versions and figures; neither texts nor labels."""
+    """Return data counts, recipe, library versions and figures, without texts and labels."""
     return {
         "format": FORMAT,
         "name": str(version),
@@ -322,7 +322,7 @@ def model_card(version: TrainedJudge) -> dict[str, Any]:
 
 
 def recipe_rows(version: TrainedJudge) -> list[tuple[str, str]]:
-    """How a version was made, in words: name and value of each part of its recipe."""
+    """Return the recipe of a version in words, as names and values."""
     names = {
         "labels_from": _("Final labels of"),
         "labels_by_value": _("Labels by value"),

@@ -30,7 +30,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class JudgeFigureFile:
-    """Title, recipe and content of one figure; ``is_about_one`` if a judge has to be chosen."""
+    """Title, recipe and content of one figure; ``is_about_one`` if it needs a selected judge."""
 
     title: Any
     recipe: Any
@@ -127,7 +127,7 @@ def _judge_row(row: JudgeFigures) -> list[Any]:
 
 
 def remark(row: JudgeFigures) -> str:
-    """What a reader has to know about a judge's figures, in words."""
+    """Return the caveats of a judge's figures, in words."""
     remarks = []
     if row.is_low:
         remarks.append(_("too few of the arguments it was asked about have a label"))
@@ -314,7 +314,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class LabelDifference:
-    """One sentence with both labels and both rationales."""
+    """One sentence with the labels and rationales of two runs."""
 
     argument: Argument
     labels: tuple[int, int]
@@ -322,13 +322,13 @@ class LabelDifference:
 
     @property
     def distance(self) -> int:
-        """Levels between the two labels."""
+        """Number of levels between the two labels."""
         return abs(self.labels[0] - self.labels[1])
 
 
 @dataclass(frozen=True)
 class RunAgreement:
-    """Two runs on the sentences that both labelled.
+    """Agreement of two runs on the sentences that both labelled.
 
     Attributes
     ----------
@@ -398,7 +398,7 @@ def _levels(run: Run) -> list[dict]:
 
 
 def _labels(run: Run) -> dict[int, int]:
-    """The label of each argument: its most frequent one, of several the highest."""
+    """Return the most frequent label of each argument; the highest one on a tie."""
     argument_labels: dict[int, list[Any]] = defaultdict(list)
     rows = run.judge_labels.filter(label__isnull=False).order_by()
     for argument, label in rows.values_list("argument", "label"):

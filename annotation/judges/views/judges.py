@@ -1,4 +1,4 @@
-"""Pages of judges beside people, label comparisons and trained judges."""
+"""Pages comparing judges with people, label comparisons, and trained judges."""
 
 import uuid
 from dataclasses import replace
@@ -54,7 +54,7 @@ PLAIN = "annotation/judges/_plain.html"
 
 @study_page(*RESEARCHERS)
 def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Show every judge of a campaign beside its people."""
+    """Show every judge of a campaign, compared with its people."""
     campaign = campaign_or_404(study, campaign_id)
     keep_current(campaign, request.user)
     context = _context(study, campaign, JudgeSelection.from_query(request.GET))
@@ -63,7 +63,7 @@ def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
 
 @study_page(*RESEARCHERS)
 def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Return the figures if they differ from what the page has seen."""
+    """Return the figures if they differ from the page's current version."""
     campaign = campaign_or_404(study, campaign_id)
     is_polling = _is_polling(campaign)
     if is_polling and request.GET.get("seen") == state_of(campaign):
@@ -111,13 +111,13 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
 
 
 def campaign_or_404(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    """One campaign of the study with its label scale."""
+    """Return a campaign of the study with its label scale."""
     campaigns = campaigns_of(study).select_related("guideline")
     return get_object_or_404(campaigns, public_id=campaign_id)
 
 
 def _label(text: str | None) -> int | None:
-    """A label from an address; anything else narrows nothing."""
+    """Return a label from an address; None, for no filter, if it is not a number."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) == 1 else None
 
 
@@ -175,7 +175,7 @@ def _cards(
 def judges_figure(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send one figure's table or chart."""
+    """Send the table or chart of one figure."""
     campaign = campaign_or_404(study, campaign_id)
     state, choice = state_of(campaign), JudgeSelection.from_query(request.GET)
     cards = _cards(campaign, choice, figures_of(campaign, choice, state), state)
@@ -197,7 +197,7 @@ judge_urls = [
 
 @study_page(*RESEARCHERS)
 def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Show each label set of a campaign beside the rater chosen, step by step."""
+    """Show each label set of a campaign compared with the chosen rater, step by step."""
     from annotation.judges.reports.label_compare import SETS, choices
 
     campaign = _campaign(study, campaign_id)
@@ -269,7 +269,7 @@ def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
 
 
 def _set_of(request: StudyRequest) -> str:
-    """The label set asked for; the final labels for anything else."""
+    """Return the requested label set; the final labels if unknown."""
     from annotation.judges.reports.label_compare import SETS
 
     name = request.GET.get("set", "")
@@ -297,7 +297,7 @@ label_compare_urls = [
 
 @study_page(*RESEARCHERS)
 def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List the versions with their figures; train the next one."""
+    """List the versions with their figures, and offer to train the next one."""
     campaign = campaign_or_404(study, campaign_id)
     versions = campaign.trained_judges.select_related("created_by").defer("model")
     context = {
@@ -332,7 +332,7 @@ def train_judge(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def train_cancel(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Stop a training that waits or runs; nothing of it is kept."""
+    """Stop a pending or running training; nothing of it is stored."""
     campaign = campaign_or_404(study, campaign_id)
     if actions.cancel_training(campaign=campaign, actor=request.user):
         messages.success(request, _("The training was cancelled."))
@@ -345,7 +345,7 @@ def train_cancel(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
 def trained_judge(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
-    """One version: what it was trained on, how, and how far it agrees out of fold."""
+    """Show one version: training data, recipe, and out-of-fold agreement."""
     version = _version_or_404(study, campaign_id, number)
     figures = from_json(TrainedFigures, version.figures)
     context = {

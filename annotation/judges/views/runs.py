@@ -1,4 +1,4 @@
-"""Pages of the relevance judge's runs: list, new run, and two runs compared."""
+"""Pages of the relevance judge's runs: list, new run, and comparison of two runs."""
 
 import uuid
 
@@ -34,7 +34,7 @@ OTHERS = 20
 
 
 def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
-    """The newest campaigns, and an older one that was asked for."""
+    """Return the newest campaigns, and an older one if requested."""
     rows = campaigns_of(study).only("public_id", "name", "study")
     names = {str(row.public_id): row.name for row in rows[:OFFERED_CAMPAIGNS]}
     if wanted not in names and (key := id_from(wanted)):
@@ -62,7 +62,7 @@ FACE = RunListPages(
 
 
 def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """The page of a run of the relevance judge."""
+    """Show a run of the relevance judge."""
     campaign = run.relevance.campaign
     others = study.runs.filter(relevance__campaign=campaign).exclude(pk=run.pk)
     context = run_context(study, run) | {
@@ -83,7 +83,7 @@ run_list_urls = [
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Choose what is judged by what; start it."""
+    """Choose sentences and judge, and start the run."""
     campaign = _campaign(study, campaign_id)
     form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
     context = {"campaign": campaign, "has_things": True}
@@ -94,7 +94,7 @@ def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
 @study_page(*RESEARCHERS)
 @require_POST
 def run_estimate(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
+    """Return the fragment with the estimated cost of the run in the form."""
     form = RunForm(request.POST, campaign=_campaign(study, campaign_id), actor=request.user)
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
     return render(request, "runs/_kind_run_estimate.html", context)
@@ -121,7 +121,7 @@ OFFERED = 100
 
 @study_page(*RESEARCHERS)
 def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Choose two runs of the campaign and see how far they agree."""
+    """Choose two runs of the campaign and show their agreement."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     runs = study.runs.filter(relevance__campaign=campaign).exclude(state=Run.State.DRAFT)
     runs = runs.select_related("prompt", "endpoint")

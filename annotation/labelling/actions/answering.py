@@ -1,4 +1,4 @@
-"""Storing answers: idempotent, with history, never refusing finished work."""
+"""Storage of answers: idempotent, with history, never rejecting completed work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ class AnswerNotValid(Exception):
 
 
 class KeyReused(Exception):
-    """The same client key came with another answer."""
+    """A client key was reused for a different answer."""
 
 
 class RoundClosed(Exception):
-    """The round is closed, so an answer that counts can no longer change."""
+    """The round is closed, so a counted answer can no longer change."""
 
 
 @dataclass(frozen=True)
 class SubmittedLabel:
-    """What the browser sent about one assignment."""
+    """Content of the browser's request for one assignment."""
 
     client_key: str
     label: int | None = None
@@ -50,7 +50,7 @@ class SubmittedLabel:
 
 
 class AnsweredMeanwhile(Exception):
-    """The stored answer is newer than the one that the page knew, and stays."""
+    """The stored answer is newer than the one the page displayed, and is kept."""
 
     def __init__(self, row: Assignment, label: SubmittedLabel) -> None:
         text = _(
@@ -66,7 +66,7 @@ def _value(label: int | None) -> str:
 
 @dataclass(frozen=True)
 class StoredLabel:
-    """The assignment as it is now, and whether this was its first answer."""
+    """The stored assignment, and whether this was its first answer."""
 
     row: Assignment
     is_first: bool
@@ -80,7 +80,7 @@ def answer(*, rater: Rater, assignment: Assignment, given: SubmittedLabel) -> As
 
 
 def store(row: Assignment, label: SubmittedLabel) -> StoredLabel:
-    """Store an answer to a locked row; the same key and body again change nothing.
+    """Store an answer to a locked row; repeating the same key and body changes nothing.
 
     A first answer is always kept: with a slot it counts, without one it is an
     extra. Another one is a change of the answer it names as ``known``, and of no other. Raises
@@ -121,7 +121,7 @@ def _check(label: SubmittedLabel, campaign: Campaign) -> None:
 
 
 def _replay(earlier: VoteEvent, label: SubmittedLabel, row: Assignment) -> Assignment:
-    """The same request again is a success; another body under the same key is not."""
+    """Accept a repeated request; reject another body under the same key."""
     same = (
         earlier.label == label.label
         and earlier.skip_reason == (label.skip_reason if label.label is None else "")
@@ -133,7 +133,7 @@ def _replay(earlier: VoteEvent, label: SubmittedLabel, row: Assignment) -> Assig
 
 
 def _is_late(row: Assignment, label: SubmittedLabel) -> bool:
-    """Whether another device has answered otherwise since the page knew of an answer."""
+    """Whether another device has stored a different answer since the page loaded."""
     is_same = (row.label, row.comment) == (label.label, label.comment)
     if label.known is None or is_same:
         return False
@@ -160,7 +160,7 @@ def _label(row: Assignment, label: SubmittedLabel) -> None:
 
 
 def _free_slot(row: Assignment) -> Slot | None:
-    """A late answer takes a slot of its item if one is free, else it stays an extra.
+    """Return a free slot of the item for a late answer; without one, it stays an extra.
 
     In a closed round, or from an excluded rater, it stays an extra in any case.
     """
@@ -184,13 +184,13 @@ def _skip(row: Assignment, label: SubmittedLabel) -> None:
 
 
 def _give_back(row: Assignment) -> None:
-    """Leave the slot to somebody else; in a closed round it just stays empty."""
+    """Release the slot for another rater; in a closed round it stays empty."""
     Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.OPEN, lease_until=None)
     row.slot, row.state = None, Assignment.State.EXPIRED
 
 
 def _bounded(active_ms: int | None) -> int | None:
-    """Browsers claim their own time; nothing negative and nothing beyond half an hour."""
+    """Limit the browser's time to at least zero and at most half an hour."""
     return None if active_ms is None else max(0, min(active_ms, MAX_ACTIVE_MS))
 
 

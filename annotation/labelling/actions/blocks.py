@@ -1,4 +1,4 @@
-"""Labels as a kind of work: blocks with control items, and campaign corrections."""
+"""Labelling as a task: blocks with control items, and corrections of campaigns."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -42,7 +42,7 @@ HELD = RESERVED | Q(slot__isnull=False)
 
 
 class Blocks(TaskKind):
-    """One block is one reservation: ordinary items through slots, control items without."""
+    """Labelling in blocks; a block reserves ordinary items by slots, control items without."""
 
     # Who answers too few control items as known.
     excludes_by_rule = True
@@ -51,7 +51,7 @@ class Blocks(TaskKind):
     skipped = Q(state=Assignment.State.SKIPPED)
 
     def counts(self) -> dict[str, Any]:
-        """Items and slots; ``votes`` are all labels, which imported campaigns have alone."""
+        """Return counts of items and slots; imported campaigns have ``votes`` (labels) only."""
         mine = {"campaign": OuterRef("pk")}
         slots = Slot.objects.filter(**mine)
         votes = Assignment.objects.filter(**mine, state=Assignment.State.ANSWERED)
@@ -64,14 +64,14 @@ class Blocks(TaskKind):
         return {name: count_of(rows, "campaign") for name, rows in queries.items()}
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
-        """Items labelled or skipped, control items too."""
+        """Count items labelled or skipped, including control items."""
         own = Assignment.objects.filter(
             campaign__in=[campaign.pk for campaign in rounds], rater__user=user, state__in=DONE
         )
         return dict(own.order_by().values_list("campaign").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:
-        """Every item comes once at most, ordinary ones up to the share cap.
+        """Return the most items per rater: every item once, ordinary ones up to the cap.
 
         Each block of them brings its control items along, for as long as there are any the
         person has not had. Nobody gets any of a draft.
@@ -83,7 +83,7 @@ class Blocks(TaskKind):
         return _with_controls(campaign, items["ordinary"], items)
 
     def count_free(self, round_: Round) -> int:
-        """The same, of ordinary items with a free vote; none of a round that is not open."""
+        """Return the most available items for one rater; 0 for a round that is not open."""
         campaign = self.own(round_)
         if campaign.state != Campaign.State.OPEN:
             return 0
@@ -91,19 +91,19 @@ class Blocks(TaskKind):
         return _with_controls(campaign, free, _count_items(campaign)) if free else 0
 
     def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
-        """Of items labelled or skipped, control items too."""
+        """Return pace per rater over items labelled or skipped, including control items."""
         own = Assignment.objects.filter(campaign=round_.pk, state__in=DONE, **where)
         skipped = Count("pk", filter=self.skipped)
         rows = own.order_by().values_list("rater")
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
-        """What serving says."""
+        """Return the reason that serving gives."""
         campaign = self.own(round_)
         return next_work(campaign=campaign, place=place_for(round_=campaign, rater=rater)).reason
 
     def is_done_by(self, round_: Round, place: Place) -> bool:
-        """As the work page counts."""
+        """Whether the rater has no remaining items, as counted on the work page."""
         served = Assignment.objects.filter(
             campaign=round_.pk, rater=place.rater_id, state=Assignment.State.SERVED
         )
@@ -111,7 +111,7 @@ class Blocks(TaskKind):
         return not far.left
 
     def leave_out(self, place: Place) -> int:
-        """In a round that still runs, labels stay as extras, items merely reserved go back.
+        """Release an excluded rater's items in a running round; labels stay as extras.
 
         Reserved control items go, too: what is left of a block would be its controls.
         """
@@ -119,7 +119,10 @@ class Blocks(TaskKind):
         return free_slots(mine.filter(HELD)) if _is_running(self.own(place.round)) else 0
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
-        """The history of votes keeps what was said; an answer under way finds a free slot."""
+        """End a rater's reservations; a withdrawal also voids labels.
+
+        The history of votes is kept, and an answer in progress takes a free slot.
+        """
         mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
         free_slots(mine.filter(HELD if withdraws else RESERVED))
         if withdraws:
@@ -127,11 +130,11 @@ class Blocks(TaskKind):
             mine.filter(state__in=DONE).update(**void)
 
     def count_again(self, place: Place) -> int:
-        """What came after the round was closed stays an extra."""
+        """Restore labels to free slots; labels after the round was closed stay extras."""
         return _regain_slots(place)
 
     def check_work(self) -> Iterable[str]:
-        """Assignments, slots and votes."""
+        """Check assignments, slots and votes."""
         return label_violations()
 
 
@@ -147,14 +150,14 @@ def _count_items(campaign: Campaign) -> dict[str, int]:
 
 
 def _with_controls(campaign: Campaign, ordinary: int, items: dict[str, int]) -> int:
-    """So many ordinary items, up to the share cap, with the control items of their blocks."""
+    """Return the number of ordinary items, up to the share cap, with their blocks' controls."""
     allowed = min(ordinary, math.ceil(items["ordinary"] * campaign.share_cap))
     blocks = math.ceil(allowed / max(1, campaign.block_size - campaign.controls_per_block))
     return allowed + min(items["controls"], blocks * campaign.controls_per_block)
 
 
 def free_slots(held: QuerySet[Assignment]) -> int:
-    """Open the slots of such rows; return how many. Reservations end, labels become extras."""
+    """Open the rows' slots and return their number; reservations end, labels become extras."""
     rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
     slots = sorted(pk for pk in rows if pk)
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
@@ -166,7 +169,7 @@ def free_slots(held: QuerySet[Assignment]) -> int:
 
 
 def _regain_slots(place: Place) -> int:
-    """Give each extra label of the rater a free slot of its item; return how many got one."""
+    """Give the rater's extra labels free slots of their items; return the number given."""
     extras = Assignment.objects.filter(
         campaign=place.round_id,
         rater=place.rater_id,
@@ -183,7 +186,7 @@ def _regain_slots(place: Place) -> int:
 
 
 def _take_slots(assignments: dict[int, int]) -> int:
-    """Take the first free slot of each item for its assignment; return how many there were."""
+    """Take each item's first free slot for its assignment; return the number taken."""
     free = Slot.objects.filter(FREE, item__in=assignments)
     # The last one written wins, so the lowest number comes last.
     chosen = dict(free.order_by("-number").values_list("item", "pk"))
@@ -198,7 +201,7 @@ def _take_slots(assignments: dict[int, int]) -> int:
 
 
 def check_correction(campaign: Campaign, after: dict[str, Any]) -> None:
-    """Raise RoundNotReady for fewer votes than people may have given, and for another scale."""
+    """Raise RoundNotReady for fewer votes than may have been given, or for another scale."""
     if set(after) - {"name"}:
         require_live(campaign)
     if after.get("votes_per_item", campaign.votes_per_item) < campaign.votes_per_item:
@@ -213,7 +216,7 @@ def check_correction(campaign: Campaign, after: dict[str, Any]) -> None:
 
 
 def correct_campaign(campaign: Campaign, before: dict[str, Any]) -> None:
-    """Ask for the added votes, and note from when on people have which wording."""
+    """Add slots for added votes, and record when the guideline's wording changed."""
     if "votes_per_item" in before:
         items = campaign.items.filter(Item.ORDINARY).order_by("rank").values_list("pk", flat=True)
         added = range(before["votes_per_item"] + 1, campaign.votes_per_item + 1)
@@ -231,7 +234,7 @@ def _note_use(campaign: Campaign, guideline: Any, since: Any) -> None:
 
 @transaction.atomic
 def retire_item(*, campaign: Campaign, item: Item, is_retired: bool, actor: User) -> None:
-    """Serve an ordinary item no more and count nothing about it, or take it back.
+    """Stop serving and counting an ordinary item, or restore it.
 
     Who has it on the screen can still answer: that is kept as an extra.
     Raises RoundNotReady for control items, which are retired where their accuracy is looked at.
@@ -306,33 +309,33 @@ class LabelRoundKind(Blocks):
     agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
 
     def make_slots(self, round_: Campaign) -> None:
-        """In the order in which items are served."""
+        """Create the slots, in serving order."""
         prepare_campaign(round_, self.least_sure_first)
 
     def check_reopening(self, round_: Campaign) -> None:
-        """Not what came in a file."""
+        """Reject reopening of an imported round."""
         require_live(round_)
 
     def check_correction(self, round_: Campaign, after: dict[str, Any]) -> None:
-        """A name always; votes only upwards, and a wording of the same scale."""
+        """Allow changes of the name, more votes, and another wording of the same scale."""
         check_correction(round_, after)
 
     def corrected(self, round_: Campaign, before: dict[str, Any]) -> None:
-        """More slots for more votes; which wording people had when."""
+        """Add slots for added votes, and record the dates of each wording."""
         correct_campaign(round_, before)
 
     def block_ended(self, campaign: Campaign, place: Place) -> None:
-        """Somebody answered the last item of a block."""
+        """Run the handlers for a block whose last item was answered."""
         for follow in self.after_block:
             follow(campaign=campaign, place=place)
 
     def check_removal(self, round_: Campaign) -> None:
-        """Not if a judge labelled its sentences, or anything else was made of it."""
+        """Reject removal if a judge labelled its sentences or other data depend on it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
             raise RoundNotReady(_("This round is already in use, so it cannot be deleted."))
 
     def card(self, done: int) -> Card:
-        """Words for a person's first page."""
+        """Return the text of a person's start-page card."""
         if not done:
             text = _(
                 "One sentence at a time, one key for each label. Every answer is saved "
@@ -346,7 +349,7 @@ class LabelRoundKind(Blocks):
         )
 
     def asks(self, items: int) -> str:
-        """How many sentences."""
+        """Return the number of sentences in words."""
         text = ngettext(
             "You will read %(items)s sentence and label it. Every answer is saved immediately.",
             "You will read %(items)s sentences and label each one. Every answer is saved "
@@ -356,7 +359,7 @@ class LabelRoundKind(Blocks):
         return text % {"items": items}
 
     def counted(self) -> str:
-        """Items."""
+        """Return the definition of the counted items."""
         return _("Labelled or skipped items, control items included.")
 
 

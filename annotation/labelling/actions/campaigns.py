@@ -1,4 +1,4 @@
-"""Write guidelines, and plan, fill and prepare campaigns."""
+"""Creation of guidelines, and planning, filling and preparation of campaigns."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from cqa_site.rounds.lifecycle import locked_round
 
 
 def default_levels() -> list[dict]:
-    """The 0–3 relevance scale (relevance paper, Table 1), ascending."""
+    """Return the 0–3 relevance scale (relevance paper, Table 1), ascending."""
     return [
         {
             "value": 0,
@@ -57,7 +57,7 @@ def default_levels() -> list[dict]:
 
 
 def default_body() -> str:
-    """Our own instructions for the 0–3 scale, with the paper's hard cases."""
+    """Return the default instructions for the 0–3 scale, with the paper's hard cases."""
     return _(
         """You see two objects and one sentence from the web. Decide how much the sentence helps
 somebody who has to choose between the two objects. Judge the sentence alone: it does not matter
@@ -96,14 +96,14 @@ If you cannot read the sentence at all, skip it and say why; do not guess."""
 
 
 def default_draft(study: Study) -> Guideline:
-    """What the next version starts from: the newest one, or our default (not saved)."""
+    """Return a draft from the newest version, or from the default (not saved)."""
     return study.guidelines.first() or Guideline(
         study=study, title=_("Argument relevance"), body=default_body(), levels=default_levels()
     )
 
 
 def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
-    """The study's newest guideline; writes version 1 from our default if there is none."""
+    """Return the study's newest guideline; creates version 1 from the default if missing."""
     draft = default_draft(study)
     if draft.pk is not None:
         return draft
@@ -116,7 +116,7 @@ def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
 def save_version(
     *, study: Study, title: str, body: str, levels: list[dict], actor: User | None
 ) -> Guideline:
-    """Store a new version; raises ScaleNotValid when the levels are no ordinal scale."""
+    """Store a new version; raises ScaleNotValid if the levels are not an ordinal scale."""
     check_levels(levels)
     # Locking the study serialises two people who save at once: numbers stay gapless.
     Study.objects.select_for_update().get(pk=study.pk)
@@ -127,7 +127,7 @@ def save_version(
 
 
 def freeze(guideline: Guideline) -> None:
-    """Mark the version as used; from now on a change means a new version."""
+    """Mark the version as used; later changes need a new version."""
     Guideline.objects.filter(pk=guideline.pk, frozen_at__isnull=True).update(
         frozen_at=timezone.now()
     )
@@ -145,7 +145,7 @@ EVERY, NEW, LATER = "all", "new", "later"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelPlan:
-    """Everything that a campaign decides beside its items; its fields are the campaign's."""
+    """Settings of a campaign, apart from its items; its fields are the campaign's."""
 
     name: str
     # None makes our default the study's first one.
@@ -165,7 +165,7 @@ class LabelPlan:
 
 @dataclass(frozen=True)
 class Take:
-    """What a new campaign begins with: which arguments, and how many known ones as controls.
+    """Initial items of a campaign: its arguments, and the number of known ones used as controls.
 
     ``known`` are arguments with the labels that people agreed on; so many of them, drawn by the
     campaign's seed, become control items.
@@ -186,7 +186,7 @@ def plan_campaign(
     round_: Campaign | None = None,
     take: Take = Take(),
 ) -> Campaign:
-    """Make a draft with what it shall take, or change a draft, which keeps its items."""
+    """Create a draft with the chosen items, or change a draft, which keeps its items."""
     planned = locked_round(round_, Campaign.State.DRAFT) if round_ else None
     planned = planned or Campaign(study=study, created_by=actor)
     for name, value in vars(plan).items():
@@ -199,7 +199,7 @@ def plan_campaign(
 
 
 def arguments_of(study: Study, which: str) -> QuerySet[Argument]:
-    """The arguments that a campaign may take."""
+    """Return the arguments that a campaign may use."""
     if which == LATER:
         return Argument.objects.none()
     arguments = study.arguments.all()
@@ -208,7 +208,7 @@ def arguments_of(study: Study, which: str) -> QuerySet[Argument]:
 
 
 def _fill(campaign: Campaign, take: Take) -> None:
-    """Draw control items, then take ordinary ones among the others."""
+    """Draw control items, then add ordinary ones from the rest."""
     source = random.Random(campaign.seed)  # noqa: S311  an order, not a secret
     known = dict(source.sample(sorted(take.known), min(take.controls, len(take.known))))
     ids = list(
@@ -226,7 +226,7 @@ def _fill(campaign: Campaign, take: Take) -> None:
 
 @transaction.atomic
 def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
-    """Add arguments of the same study as ordinary items; return how many were new.
+    """Add arguments of the same study as ordinary items; return the number of new ones.
 
     In a campaign that runs they come behind the others. Raises RoundNotReady for a closed one.
     """
@@ -247,14 +247,14 @@ def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
 
 
 def _append(campaign: Campaign, ids: list[int]) -> None:
-    """Rank items behind those that people have in a running campaign, and ask for their votes."""
+    """Rank items behind those of a running campaign, and create their slots."""
     last = campaign.items.exclude(pk__in=ids).aggregate(last=Max("rank"))["last"]
     _rank(campaign, ids, first=0 if last is None else last + 1)
     add_slots(campaign, ids, range(1, campaign.votes_per_item + 1))
 
 
 def add_slots(campaign: Campaign, item_ids: Iterable[int], numbers: Sequence[int]) -> None:
-    """Ask for more votes on items, behind everything that is asked already."""
+    """Add slots to items, behind all existing slots."""
     last = campaign.slots.aggregate(last=Max("order"))["last"]
     orders = count(0 if last is None else last + 1)
     slots = (
@@ -282,7 +282,7 @@ def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
 
 
 def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None:
-    """Make the slots of a draft in a seeded random order; its guideline changes no more.
+    """Create a draft's slots in a seeded random order; freezes its guideline.
 
     ``least_sure_first`` orders them where the campaign wants a judge's doubtful items first.
     """
@@ -292,7 +292,7 @@ def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None
 
 
 def require_live(campaign: Campaign) -> None:
-    """Raise RoundNotReady for a campaign that came in a file."""
+    """Raise RoundNotReady for an imported campaign."""
     if not campaign.is_live:
         raise RoundNotReady(_("An imported round holds only the labels from its files."))
 
@@ -340,7 +340,7 @@ def _store_slots(slots: Iterator[Slot]) -> None:
 
 
 def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
-    """Ordinary items with their place in the queue: random, or the judge's doubtful ones first.
+    """Yield ordinary items with queue positions: random, or those uncertain for the judge first.
 
     Ranks stay random either way, so control items are drawn as always.
     """

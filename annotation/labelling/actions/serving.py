@@ -1,4 +1,4 @@
-"""Serve the next items to a rater, and report the rater's progress."""
+"""Items served to a rater, and the rater's progress."""
 
 import math
 import random
@@ -47,14 +47,14 @@ Block = dict[int, int | None]
 
 @dataclass(frozen=True)
 class LabelWork:
-    """What a rater may do now: assignments in serving order, or why there are none."""
+    """A rater's assignments in serving order, or the reason that there are none."""
 
     assignments: list[Assignment]
     reason: str = ""
 
 
 def open_assignments(place: Place) -> QuerySet[Assignment]:
-    """Items this rater has been served and not answered, in serving order."""
+    """Return the served but unanswered items of a rater, in serving order."""
     return (
         Assignment.objects.filter(
             rater_id=place.rater_id,
@@ -67,7 +67,7 @@ def open_assignments(place: Place) -> QuerySet[Assignment]:
 
 
 def reserved(*, campaign: Campaign, place: Place) -> list[Assignment]:
-    """What the rater holds now, in serving order."""
+    """Return the rater's current reservations, in serving order."""
     return list(open_assignments(place)[: campaign.block_size + AHEAD + LOW_WATER])
 
 
@@ -77,7 +77,7 @@ def next_work(
     place: Place,
     waiting: list[Assignment] | None = None,
 ) -> LabelWork:
-    """Return what is reserved for the rater, reserving new blocks when it runs low.
+    """Return the rater's reserved items, reserving new blocks when few are left.
 
     Who has just looked at what is ``reserved`` hands it over as ``waiting``.
 
@@ -100,7 +100,7 @@ def next_work(
 
 @transaction.atomic
 def renew(*, place: Place) -> int:
-    """Prolong everything this rater holds; return how many slots that were."""
+    """Renew the rater's leases; return the number of slots."""
     minutes = timedelta(minutes=place.round.lease_minutes)
     held = Slot.objects.filter(
         state=Slot.State.LEASED,
@@ -112,20 +112,20 @@ def renew(*, place: Place) -> int:
 
 
 def lock_slots(slots: QuerySet[Slot]) -> list[int]:
-    """Wait for the slots one after the other, by key; return those that still match then."""
+    """Lock the slots one by one, in key order; return those that still match."""
     rows = slots.select_for_update(of=("self",)).order_by("pk").only("pk")
     return [slot.pk for slot in rows]
 
 
 def _is_enough(campaign: Campaign, waiting: int) -> bool:
-    """Whether to look for no more: asked once in a block, so that other labels cost nothing."""
+    """Whether enough items are reserved, checked once per block to keep other labels cheap."""
     if waiting < LOW_WATER:
         return False
     return waiting > AHEAD + 1 or waiting % campaign.block_size != 1
 
 
 def _blocks_wanted(campaign: Campaign, waiting: int) -> int:
-    """One block where little waits; more ahead as far as others are left enough."""
+    """Return one block if few items are left, more if enough remain for other raters."""
     wanted = math.ceil((AHEAD + LOW_WATER - waiting) / campaign.block_size)
     if wanted > 1 or waiting >= LOW_WATER:
         free = Slot.objects.filter(FREE, campaign=campaign).count()
@@ -135,7 +135,7 @@ def _blocks_wanted(campaign: Campaign, waiting: int) -> int:
 
 @transaction.atomic(savepoint=False)
 def claim_blocks(*, campaign: Campaign, place: Place) -> str:
-    """Reserve a block or more; return "" or the reason why nothing could be reserved."""
+    """Reserve one or more blocks; return "" or the reason that nothing could be reserved."""
     # Two tabs of one rater wait here for each other; the second finds the first one's block.
     held = Place.objects.select_for_update().get(pk=place.pk)
     if held.is_stopped or held.is_excluded:
@@ -157,7 +157,7 @@ def claim_blocks(*, campaign: Campaign, place: Place) -> str:
 
 
 def _deal(campaign: Campaign, slots: list[Slot], controls: list[int]) -> list[Block]:
-    """Divide what was claimed into blocks, each with its control items; the last may be short."""
+    """Divide claimed slots into blocks with their control items; the last block may be shorter."""
     dealt = []
     while slots:
         mixed, controls = (
@@ -186,7 +186,7 @@ def _allowed_by_share(campaign: Campaign, place: Place) -> int:
 def _choose_controls(
     campaign: Campaign, place: Place, blocks: int, rng: random.Random
 ) -> list[int]:
-    """Keys of the control items of the next blocks."""
+    """Choose the control items of the next blocks; return their keys."""
     if not campaign.controls_per_block:
         return []
     # As with ordinary items, a reservation that ran out does not count: an item that never
@@ -222,7 +222,7 @@ def _claim_slots(campaign: Campaign, place: Place, wanted: int, rng: random.Rand
 
 
 def take_slots(slot_ids: list[int]) -> list[Slot]:
-    """Lock those of the free slots that nobody else is busy with, and end their old reservations.
+    """Lock free slots that no other transaction holds, and end their old reservations.
 
     Answers lock an assignment and then its slot, so holders are locked first here, too; every
     lock is taken with SKIP LOCKED, so two takers and an answer can never wait in a circle.
@@ -244,7 +244,7 @@ def take_slots(slot_ids: list[int]) -> list[Slot]:
 
 
 def _expire_blocks(slot_ids: list[int]) -> None:
-    """Take slots from whom they were leased to, with the rest of the block nobody answered.
+    """End the leases of slots, with the unanswered rest of their blocks.
 
     One block is one reservation and ends as one: what a rater found left of a
     block would otherwise be its controls, which hold no slot.
@@ -290,7 +290,7 @@ def _candidates(
 
 
 def _others_hold_items(campaign: Campaign, place: Place) -> bool:
-    """Whether slots the rater could still get are leased to others right now."""
+    """Whether slots that the rater could still get are leased to others now."""
     mine = Assignment.objects.filter(
         item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
@@ -298,7 +298,7 @@ def _others_hold_items(campaign: Campaign, place: Place) -> bool:
 
 
 def _serve(campaign: Campaign, place: Place, blocks: list[Block], rng: random.Random) -> None:
-    """Write blocks, each in a random order; reuse rows whose reservation ran out."""
+    """Store blocks, each in random order; reuses rows of expired reservations."""
     expired = {
         row.item_id: row
         for row in Assignment.objects.filter(
@@ -328,7 +328,7 @@ def _serve(campaign: Campaign, place: Place, blocks: list[Block], rng: random.Ra
 
 
 def answered_count(place: Place) -> int:
-    """How many items this rater has labelled or skipped in the campaign, controls included."""
+    """Count the items that this rater labelled or skipped in the campaign, including controls."""
     return Assignment.objects.filter(
         rater_id=place.rater_id,
         campaign_id=place.round_id,
@@ -337,7 +337,7 @@ def answered_count(place: Place) -> int:
 
 
 def member_place(*, campaign: Campaign, membership: Membership) -> Place:
-    """The place of a member in one campaign, which is its ``round``."""
+    """Return a member's enrolment in one campaign, which is its ``round``."""
     return place_for(round_=campaign, rater=rater_for(membership=membership))
 
 
@@ -348,7 +348,7 @@ CONTROL = Q(control_label__isnull=False, is_retired=False)
 
 
 def times_of(place: Place) -> list[int | None]:
-    """Active milliseconds of everything the rater labelled or skipped, controls included."""
+    """Return active milliseconds of all items rater labelled or skipped, including controls."""
     rows = Assignment.objects.filter(
         rater_id=place.rater_id, campaign_id=place.round_id, state__in=DONE
     )
@@ -363,7 +363,7 @@ def how_far(
     served: int,
     wanted: int | None = None,
 ) -> TaskProgress:
-    """What is done, and what is served or can still come; one query.
+    """Return the numbers of completed, served and still available items; one query.
 
     The number of control items to come follows from the blocks to come, so that the sum stays the
     same whatever was answered: after an ordinary item, and after one with a known label.

@@ -16,7 +16,7 @@ from cqa_site.rounds.models import Round
 
 
 class Guideline(models.Model):
-    """One version of the instructions and the label scale; frozen once a campaign opened."""
+    """One version of the instructions and the label scale; frozen after a campaign opened."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="guidelines")
@@ -42,12 +42,12 @@ class Guideline(models.Model):
 
     @property
     def values(self) -> list[int]:
-        """The labels of the scale, ascending."""
+        """Labels of the scale, in ascending order."""
         return [level["value"] for level in self.levels]
 
     @property
     def level_names(self) -> dict[int, str]:
-        """What each label of the scale is called."""
+        """Name of each label of the scale."""
         return {level["value"]: level["name"] for level in self.levels}
 
 
@@ -59,13 +59,13 @@ class Campaign(Round):
     USUAL: ClassVar[dict[str, int]] = {"lease_minutes": 10, "seed": 20240402}
 
     class Origin(models.TextChoices):
-        """Whether votes are collected here or came in a file."""
+        """Whether votes are collected here or imported."""
 
         LIVE = "live", _("Run here")
         IMPORTED = "imported", _("Imported")
 
     class LowAccuracy(models.TextChoices):
-        """The step taken once control accuracy is shown to be below the mark."""
+        """Action when control accuracy is shown to be below the threshold."""
 
         WARN = "warn", _("Show it to researchers")
         PAUSE = "pause", _("Stop serving items until a researcher decides")
@@ -126,12 +126,12 @@ class Campaign(Round):
 
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:
-    """The campaigns of a study, newest first, each with the study."""
+    """Return a study's campaigns, newest first, each with its study."""
     return Campaign.objects.filter(study=study).select_related("study")
 
 
 class GuidelineUse(models.Model):
-    """From when on people had a version, of a campaign whose wording was corrected on the way."""
+    """Start of a guideline version's use, for a campaign with corrected wording."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="guideline_uses")
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="+")
@@ -142,7 +142,7 @@ class GuidelineUse(models.Model):
 
 
 class Item(models.Model):
-    """One argument inside a campaign; with a control label it is a control item.
+    """One argument in a campaign; an item with a control label is a control item.
 
     Released data serves the same sentence under several task ids, so one
     argument may stand behind several items; final labels pool them.
@@ -178,19 +178,19 @@ class Item(models.Model):
 
     @property
     def is_control(self) -> bool:
-        """Whether a known label is checked against; never shown to annotators."""
+        """Whether the item has a known label to check against; never shown to annotators."""
         return self.control_label is not None
 
 
 class Slot(models.Model):
-    """One of the votes an ordinary item asks for; made when the campaign opens.
+    """One requested vote on an ordinary item; created when the campaign opens.
 
     The number of counted votes cannot exceed the number of slots, because a
     counted vote holds exactly one (see Assignment).
     """
 
     class State(models.TextChoices):
-        """open → leased → done; a lease that ran out counts as open."""
+        """open → leased → done; an expired lease counts as open."""
 
         OPEN = "open", _("Open")
         LEASED = "leased", _("Leased")
@@ -217,10 +217,10 @@ class Slot(models.Model):
 
 
 class Exclusion(models.Model):
-    """Everybody below a control accuracy left out at once; undone ones stay."""
+    """Joint exclusion of all raters below a control accuracy; undone ones are kept."""
 
     class Rule(models.TextChoices):
-        """What has to be below."""
+        """The measure that must be below the threshold."""
 
         ACCURACY = "accuracy", _("The accuracy itself (the paper's rule)")
         SURELY = "surely", _("The whole 95 % interval of the accuracy")
@@ -246,7 +246,7 @@ class Exclusion(models.Model):
 
 
 class Assignment(models.Model):
-    """One item served to one rater, and the answer: label, skip or nothing yet.
+    """One item served to one rater, with the answer: label, skip or none yet.
 
     A counted vote of a live campaign holds a slot; a late one whose slot went
     to somebody else is kept as an extra (``is_extra``), never refused.
@@ -262,7 +262,7 @@ class Assignment(models.Model):
         VOID = "void", _("Not submitted")
 
     class SkipReason(models.TextChoices):
-        """Why somebody could not label an item."""
+        """Reason for skipping an item."""
 
         UNCLEAR = "unclear", _("I do not understand the sentence")
         BROKEN = "broken", _("The sentence is broken or empty")
@@ -317,10 +317,10 @@ class Assignment(models.Model):
 
 
 class VoteEvent(models.Model):
-    """One act on an assignment; rows are only added, so a changed mind stays visible."""
+    """One event of an assignment; rows are only added, so changes remain visible."""
 
     class Kind(models.TextChoices):
-        """What happened."""
+        """Type of event."""
 
         ANSWER = "answer", _("Labelled")
         CHANGE = "change", _("Changed")

@@ -1,4 +1,4 @@
-"""What makes a list of levels an ordinal label scale."""
+"""Validation of ordinal label scales."""
 
 from django.utils.translation import gettext as _
 
@@ -8,7 +8,7 @@ class ScaleNotValid(Exception):
 
 
 def check_levels(levels: list[dict]) -> None:
-    """Between two and ten levels with ascending one-digit values and a name each."""
+    """Check for two to ten named levels with ascending one-digit values."""
     values = [level["value"] for level in levels]
     if not 2 <= len(values) <= 10:
         raise ScaleNotValid(_("A scale has between two and ten levels."))

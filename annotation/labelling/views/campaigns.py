@@ -49,7 +49,7 @@ def _more(campaign: Campaign) -> dict[str, Any]:
 
 
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """A plan that can be opened as it is, with control items where people agreed, or none."""
+    """Return a ready-to-open plan, with control items if people agreed on labels."""
     known = agreed_on(study, study.guidelines.first())
     return proposed_controls(study.arguments.count(), len(known))
 
@@ -84,7 +84,7 @@ FACE = RoundPages(
 
 @study_page(*RESEARCHERS)
 def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Items of the campaign; in a draft also picking arguments and marking controls."""
+    """List the campaign's items; in a draft, also select arguments and mark controls."""
     campaign = round_in(FACE, study, campaign_id)
     is_running = campaign.is_live and campaign.state in actions.RUNNING
     # Whoever adds to what people work on means what is new.
@@ -140,7 +140,7 @@ def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
 def campaign_item_retire(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
-    """Take an item out of a round that runs, or back into it."""
+    """Retire an item of a running round, or restore it."""
     campaign = round_in(FACE, study, campaign_id)
     item = get_object_or_404(campaign.items, external_id=str(argument_id))
     is_retired = request.POST.get("is_retired") == "on"

@@ -1,4 +1,4 @@
-"""The labelling work of a rater: serve items, store labels, correct earlier ones."""
+"""Pages for a rater's labelling: serve items, store labels, correct earlier ones."""
 
 import uuid
 from dataclasses import replace
@@ -64,7 +64,7 @@ from .label_page import (
 
 
 def place_in(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Place:
-    """The member's place in a live campaign that was opened; raises Http404."""
+    """Return the member's enrolment in an opened live campaign; raises Http404."""
     campaign = opened_round(LABELS, request, study, campaign_id, "guideline")
     if not campaign.is_live:
         raise Http404
@@ -101,7 +101,7 @@ _HELD = PreparedQuery(
 
 
 def locked_place(request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID) -> Place:
-    """The place of somebody who works in the study, with its campaign; nobody decides on it now.
+    """Return the rater's enrolment with its campaign, locked against concurrent decisions.
 
     One query that asks for the membership, too. Before the assignment it is about to change, see
     `annotation.labelling.actions.serving`. Raises Http404 or PermissionDenied.
@@ -117,7 +117,7 @@ def locked_place(request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.U
 
 
 def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignment]]:
-    """An item that is answered and what else the rater holds in serving order, locked.
+    """Return the answered item and the rater's other reserved items in serving order, locked.
 
     One query, which tells on each how much had been ``answered`` before. Raises
     Assignment.DoesNotExist.
@@ -133,7 +133,7 @@ def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignmen
 
 
 def with_texts(rows: list[Assignment]) -> list[Assignment]:
-    """The same rows with what they ask about, in one query if they have not got it."""
+    """Return the rows with their texts, loaded in one query if missing."""
     if all(map(Assignment.item.is_cached, rows)):
         return rows
     assignments = Assignment.objects.select_related("item__argument__comparison")
@@ -142,7 +142,7 @@ def with_texts(rows: list[Assignment]) -> list[Assignment]:
 
 
 def answers_of(place: Place) -> QuerySet[Assignment]:
-    """The rater's answers in the campaign, newest first."""
+    """Return the rater's answers in the campaign, newest first."""
     rows = Assignment.objects.filter(
         rater_id=place.rater_id, campaign_id=place.round_id, state__in=DONE
     )
@@ -150,7 +150,7 @@ def answers_of(place: Place) -> QuerySet[Assignment]:
 
 
 def own_row(place: Place, public_id: str) -> Assignment:
-    """An item the rater was served, by the id in an address; raises Http404."""
+    """Return an item served to the rater, by the id in an address; raises Http404."""
     rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
         "item__argument__comparison"
     )
@@ -180,7 +180,7 @@ REFUSALS: dict[type[Exception], tuple[str, int]] = {
 @study_page(*RATERS)
 @require_safe
 def label(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Show the next item, or with ?item= an own earlier answer to change it."""
+    """Show the next item, or with ?item= one's own earlier answer, to change it."""
     place = place_in(request, study, campaign_id)
     if "item" not in request.GET:
         return _page(request, place)
@@ -194,7 +194,7 @@ def label(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpRe
 def label_answer(
     request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID
 ) -> HttpResponse:
-    """Store one answer; return what comes next, or where the page with it is."""
+    """Store one answer; return the next items, or the address of the page that shows them."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
         place = place_in(request, admit(request, study_id, RATERS), campaign_id)
@@ -226,7 +226,7 @@ def label_answer(
 def _store(
     request: StudyRequest, place: Place, item: uuid.UUID, label: SubmittedLabel
 ) -> tuple[Assignment, LabelWork, int]:
-    """Keep the answer, look at the block if it ended, reserve what comes next."""
+    """Store the answer, check a finished block, and reserve the next items."""
     campaign: Any = place.round
     row, waiting = held_rows(place, item)
     stored = store(row, label)
@@ -245,14 +245,14 @@ def _store(
 @study_page(*RATERS)
 @require_safe
 def label_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Return the items reserved for the rater, for a page that was away."""
+    """Return the items reserved for the rater, for a page that resumes."""
     return JsonResponse(_next(request, place_in(request, study, campaign_id)))
 
 
 @study_page(*RATERS, in_archive=True)
 @require_POST
 def label_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Prolong what the rater holds while the page is visible.
+    """Renew the rater's leases while the page is visible.
 
     Answers nothing: the number of slots would tell how many items are controls.
     """
@@ -263,7 +263,7 @@ def label_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
 @study_page(*RATERS)
 @require_safe
 def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List the rater's own answers, newest first; changeable while the round is open."""
+    """List the rater's own answers, newest first; editable while the round is open."""
     place = place_in(request, study, campaign_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
     campaign: Any = place.round
@@ -282,7 +282,7 @@ def _page(
     notice: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render ``shown`` or else the next item; without either, the reason why."""
+    """Render ``shown`` or else the next item; without either, the reason."""
     campaign: Any = place.round
     times = times_of(place)
     work = _work(request, place, len(times))
@@ -325,7 +325,7 @@ def _refuse(
     item: uuid.UUID | None = None,
     detail: str = "",
 ) -> HttpResponse:
-    """Say why an answer was not stored, and show the item again."""
+    """Show the reason that an answer was not stored, with the item again."""
     texts = {
         "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
@@ -343,13 +343,13 @@ def _refuse(
 
 
 def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
-    """What a page needs to go on."""
+    """Return the content a page needs to continue."""
     answered = answered_count(place)
     return _coming(_work(request, place, answered), answered)
 
 
 def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
-    """Own work only: how far the campaign is would tell what others do."""
+    """Return the rater's own work; campaign progress would reveal what others do."""
     return {
         "next": [item_payload(row) for row in with_texts(work.assignments)],
         "progress": {"answered": answered},
@@ -363,7 +363,7 @@ def _work(
     answered: int,
     waiting: list[Assignment] | None = None,
 ) -> LabelWork:
-    """What is left to label; participants get what their link asks for and no more."""
+    """Return the remaining work; participants get only the number of items in their link."""
     campaign: Any = place.round
     reason = over_reason(request, campaign, answered)
     if reason:

@@ -1,4 +1,4 @@
-"""The page with one sentence to label, and its trial for researchers."""
+"""The page with one sentence to label, and its preview for researchers."""
 
 import uuid
 from collections.abc import Mapping
@@ -28,13 +28,13 @@ from cqa_site.web.pages import wants_json
 
 
 def segments_of(row: Assignment) -> list[SentencePart]:
-    """The sentence in parts, with the names of the two objects marked."""
+    """Return the sentence in parts, with the names of the two objects marked."""
     argument = row.item.argument
     return split_sentence(argument.text, argument.comparison.object1, argument.comparison.object2)
 
 
 def item_payload(row: Assignment) -> dict[str, object]:
-    """Everything a page gets about one item."""
+    """Return an item's content for a page."""
     comparison = row.item.argument.comparison
     return {
         "id": str(row.public_id),
@@ -46,7 +46,7 @@ def item_payload(row: Assignment) -> dict[str, object]:
 
 
 def earlier_payload(row: Assignment, known: Mapping[int, str]) -> dict[str, object]:
-    """An item with the rater's answer; changing it sends ``known`` back."""
+    """Return an item with the rater's answer; a change must send ``known`` back."""
     return {
         "item": item_payload(row),
         "known": known.get(row.pk, ""),
@@ -64,7 +64,7 @@ def earlier_payload(row: Assignment, known: Mapping[int, str]) -> dict[str, obje
 
 @dataclass(frozen=True)
 class LabelWays:
-    """Where answers go and where the page leads."""
+    """Addresses that the page posts answers to and links to."""
 
     page: str
     answer: str
@@ -75,7 +75,7 @@ class LabelWays:
 
 @dataclass(frozen=True)
 class LabelPageState:
-    """What a label page shows: the items in hand, and the one on the screen or why not."""
+    """Content of a label page: reserved items, and the current one or the reason for none."""
 
     campaign: Campaign
     waiting: list[Assignment]
@@ -86,7 +86,7 @@ class LabelPageState:
 
 
 def ways_of(campaign: Campaign) -> LabelWays:
-    """Those of people at work."""
+    """Return the addresses for regular labelling."""
     ids = [campaign.study.public_id, campaign.public_id]
     names = ("label", "label_answer", "label_next", "label_alive", "label_answers")
     return LabelWays(*(reverse(name, args=ids) for name in names))
@@ -100,7 +100,10 @@ def render_label(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page; ``context`` and ``page`` are what differs, for template and script."""
+    """Render the page.
+
+    ``context`` and ``page`` are its specific values for template and script.
+    """
     current, campaign, far = state.current, state.campaign, state.far
     is_change = current is not None and current.state in DONE
     for_script = {
@@ -158,7 +161,7 @@ def label_trial(
 def label_trial_answer(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
-    """Answer as an answer would be."""
+    """Respond to a trial answer as to a real one, without storing it."""
     campaign, rows = _tried(study, campaign_id)
     form = AnswerForm(request.POST)
     number = _number(rows, form.cleaned_data["item"]) if form.is_valid() else 1
@@ -179,7 +182,7 @@ def label_trial_answer(
 @study_page(*RESEARCHERS)
 @require_safe
 def label_trial_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """What a page that was away goes on with."""
+    """Return the next items for a page that resumes."""
     _campaign, rows = _tried(study, campaign_id)
     return JsonResponse(_coming(rows, 0))
 
@@ -187,13 +190,13 @@ def label_trial_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID
 @study_page(*RESEARCHERS)
 @require_POST
 def label_trial_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Nothing is held, so nothing is prolonged."""
+    """Respond without renewing; a trial holds no leases."""
     _tried(study, campaign_id)
     return HttpResponse(status=204)
 
 
 def _tried(study: Study, campaign_id: uuid.UUID) -> tuple[Campaign, list[Assignment]]:
-    """The campaign, and rows of its first items that are stored nowhere; raises Http404."""
+    """Return the campaign and unsaved rows for its first items; raises Http404."""
     campaign = round_in(FACE, study, campaign_id)
     items = campaign.items.select_related("argument__comparison").order_by("rank", "pk")[:MOST]
     rows = [
@@ -213,7 +216,7 @@ def _number(rows: list[Assignment], item: uuid.UUID) -> int:
 
 
 def _coming(rows: list[Assignment], number: int) -> dict[str, Any]:
-    """As the page of people at work is told."""
+    """Return the same data as the regular labelling page."""
     following = rows[number : number + PREFETCH]
     return {
         "next": [item_payload(row) for row in following],

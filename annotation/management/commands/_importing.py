@@ -1,4 +1,4 @@
-"""What the import commands share: arguments, the study, the counts table, the exit code."""
+"""Shared parts of the import commands: arguments, study, counts table, exit code."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ PIECE = 1024 * 1024
 
 
 class ImportCommand(BaseCommand):
-    """Reads one file through the same code as the import page; exits 1 on a refusal."""
+    """Import of one file with the same code as the import page; exits 1 on a refusal."""
 
     kind = ""
     # Options of the reader, one argument each.
@@ -66,19 +66,19 @@ class ImportCommand(BaseCommand):
             self.stdout.write("Dry run: nothing was imported.")
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What the reader of this kind of file wants to know."""
+        """Return the options for the reader of this kind of file."""
         own = {name: options[name] for name in self.asks}
         return own | (self.reading(options, self.kind) if self.reads_tables else {})
 
     def reading(self, options: dict[str, Any], kind: str) -> dict[str, Any]:
-        """Sheet, encoding and header row, with the sheet that fits where none was named."""
+        """Return sheet, encoding and header row; by default the sheet that fits."""
         path, chosen = options["file"], {name: options[name] for name in READING}
         if not chosen["sheet"]:
             chosen["sheet"] = fitting_sheet(path, path.name, [format_of(kind)])
         return chosen
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome:
-        """Look first, so that a file that cannot be taken leaves no trace; then import."""
+        """Run a dry run, so that a rejected file leaves no trace, then import."""
         parameters: dict[str, Any] = {
             "study": study,
             "kind": self.kind,
@@ -106,7 +106,7 @@ class ImportCommand(BaseCommand):
         return outcome
 
     def report(self, outcome: ImportOutcome) -> None:
-        """Print the counts table, the notes and the first rows to look at."""
+        """Print the counts table, the notes and the first rows to check."""
         write_counts(self, [outcome])
         counted = outcome.rows
         if counted["read"]:
@@ -137,7 +137,7 @@ class ImportCommand(BaseCommand):
 
 
 class TableCommand(ImportCommand):
-    """Reads any table; columns are guessed from the headers unless told."""
+    """Import of any table; columns are guessed from the headers unless given."""
 
     reads_tables = True
     table_asks: tuple[str, ...] = ("rater_kind", "undo_spreadsheet_marks")
@@ -155,11 +155,11 @@ class TableCommand(ImportCommand):
     def mapping(
         self, preview: FilePreview, columns: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
-        """Which column is what, with what was asked for."""
+        """Return the column mapping, including the requested columns."""
         raise NotImplementedError
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The columns, and how the table is to be read."""
+        """Return the columns, and the reading options of the table."""
         seen = self.reading(options, self.kind)
         chosen = {name: options[name] for name in self.table_asks} | seen
         try:
@@ -175,7 +175,7 @@ class TableCommand(ImportCommand):
 
 
 def write_counts(command: BaseCommand, outcomes: Collection[ImportOutcome]) -> None:
-    """Print the counts of one file, or of several together."""
+    """Print the counts of one file, or of several files together."""
     heads = "".join(f"{word:>12}" for word in RESULTS)
     command.stdout.write(f"{'':>20}{heads}")
     for name, kind in COUNTED.items():
@@ -186,7 +186,7 @@ def write_counts(command: BaseCommand, outcomes: Collection[ImportOutcome]) -> N
 
 
 def pieces(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, one mebibyte at a time."""
+    """Yield the bytes of a file, one mebibyte at a time."""
     with path.open("rb") as file:
         while piece := file.read(PIECE):
             yield piece

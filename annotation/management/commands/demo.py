@@ -42,7 +42,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(self._load()))
 
     def _load(self) -> list[str]:
-        """Build the demo unless it is here; who can sign in."""
+        """Build the demo if missing; return the sign-in details."""
         return self._about(None if demo_exists() else build_demo())
 
     def _give_password(self) -> None:
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(self._about(new_password())))
 
     def _about(self, password: str | None) -> list[str]:
-        """Who can sign in, and how."""
+        """Return the people who can sign in, and their credentials."""
         people = [f"  {email:32} {role}" for email, role, _name in PEOPLE]
         lines = [
             "\nThe demo study is ready; all its data is invented. Sign in as one of:",

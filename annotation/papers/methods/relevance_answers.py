@@ -43,14 +43,14 @@ RELEVANCE = ("precision", "recall", "f1")
 
 @dataclass(frozen=True)
 class CitingAnswer:
-    """An answer with its arguments and their final labels by number."""
+    """An answer with its arguments and their final labels, by number."""
 
     key: Key
     arguments: Mapping[int, str]
     labels: Mapping[int, int | None]
 
     def measure(self, mode: str, vectors: Any = None) -> AnswerFigures:
-        """Its figures, with similarities if there are vectors."""
+        """Return the answer's figures, with similarities if vectors are given."""
         text = self.key[2]
         return measure(text, self.arguments, self.labels, mode=mode, vectors=vectors)
 
@@ -61,7 +61,7 @@ def answer_values(
     subset: Collection[Key],
     embed: Embed | None,
 ) -> Values:
-    """The rows of table 3 in both modes, coherence aside.
+    """Return the rows of table 3 in both modes, except coherence.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def answer_values(
 def read_answers(
     gold: Path, silver: Sequence[Path], released: Path
 ) -> tuple[list[CitingAnswer], list[CitingAnswer]]:
-    """Edited and machine answers of the released files.
+    """Return edited and machine answers of the released files.
 
     Edited answers cite the arguments of the machine answers to the same pair; the label of an
     argument is that of its first copy in the file of final labels. Answers that stand in several
@@ -113,7 +113,7 @@ def read_answers(
 
 
 def subset_of(path: Path) -> set[Key]:
-    """Pair and text of the answers of a silver file."""
+    """Return pair and text of the answers of a silver file."""
     return {
         (comparison.object1, comparison.object2, text)
         for comparison in read_silver(path)
@@ -150,7 +150,7 @@ def _named(name: str, means: PooledMeans, figures: Sequence[str]) -> Values:
 
 
 def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
-    """Labels by number and every form of citation, but only where the paper looks for one."""
+    """Score labels by number and every form of citation, but only where paper looks for one."""
     cited = cited_in_paper_segments(answer.key[2])
     relevant = {n for n, label in answer.labels.items() if (label or 0) >= RELEVANT}
     if not cited or not relevant:
@@ -159,7 +159,7 @@ def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
 
 
 def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | None) -> Values:
-    """Mean cosines of each group; nothing without vectors."""
+    """Return mean cosines of each group; empty without vectors."""
     if embed is None:
         return {}
     texts = (

@@ -45,7 +45,7 @@ Values = dict[str, Any]
 
 
 def crowd_values(rows: pd.DataFrame, min_accuracy: float) -> Values:
-    """Sizes, agreement, control accuracy and majority labels of the crowd's votes.
+    """Return sizes, agreement, control accuracy and majority labels of the crowd's votes.
 
     ``min_accuracy`` is the share of right answers on control items from which on a worker is
     kept in the figures named ``kept_*``; a worker without control items is not.
@@ -65,7 +65,7 @@ def crowd_values(rows: pd.DataFrame, min_accuracy: float) -> Values:
 
 
 def control_accuracy(votes: pd.DataFrame) -> pd.Series:
-    """Rater → share of right answers on control items; raters who met one only."""
+    """Map raters to shares of right answers on control items; only raters with at least one."""
     controls = votes[votes["is_control"]]
     return _is_right(controls).groupby(controls["rater"]).mean()
 
@@ -73,7 +73,7 @@ def control_accuracy(votes: pd.DataFrame) -> pd.Series:
 def consensus_values(
     labels: Mapping[Any, int], released: Mapping[Any, Collection[int]]
 ) -> tuple[int, int]:
-    """How many labels equal a released one, and of how many units that have both.
+    """Return the number of labels equal to a released one, and of units with both.
 
     Where the release labels copies of a sentence differently, each of them counts as released.
     """
@@ -82,7 +82,7 @@ def consensus_values(
 
 
 def expert_values(controls: pd.DataFrame, batches: pd.DataFrame) -> Values:
-    """Agreement of the experts on their control sheet and where their batches overlap.
+    """Return the experts' agreement on their control sheet and where their batches overlap.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def expert_values(controls: pd.DataFrame, batches: pd.DataFrame) -> Values:
 
 
 def model_values(labels: pd.DataFrame) -> Values:
-    """Agreement of a model's labels with the final ones.
+    """Return the agreement of a model's labels with the final ones.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ COLUMNS = ["item", "unit", "rater", "value"]
 def release_values(
     votes: Path, experts: Path, released: Path, *, min_accuracy: float = 0.5
 ) -> Values:
-    """Every figure of the paper's votes and labels, computed straight from the files.
+    """Compute every figure of the paper's votes and labels directly from the files.
 
     Parameters
     ----------
@@ -236,12 +236,12 @@ def release_values(
 
 
 def model_release_values(released: Path) -> Values:
-    """Agreement of the released labels of the model with the final ones; see `release_values`."""
+    """Return the agreement of released model labels with the final ones; see `release_values`."""
     return model_values(_model(_records(released)))
 
 
 def read_crowd(path: Path) -> pd.DataFrame:
-    """Every row of the crowd's export, voted on or not; see `relevance_paper`."""
+    """Read every row of the crowd's export, with or without a vote; see `relevance_paper`."""
     votes = (vote for vote in read_toloka(path) if isinstance(vote, CrowdVote))
     rows = pd.DataFrame(map(_row, votes))
     rows["place"] = rows.groupby("block").cumcount() + 1
@@ -268,7 +268,7 @@ def _records(path: Path) -> list[ReleasedLabel]:
 
 
 def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFrame]:
-    """Labels of each rated batch; a sentence with damaged characters meets the crowd's copy."""
+    """Return the labels of each rated batch; damaged sentences are matched to the crowd's copy."""
     spelled = {(first, two, match_key(text)): (first, two, text) for first, two, text in crowd}
 
     def labels(sheet: ExpertSheet) -> Iterator[dict[str, Any]]:
@@ -286,7 +286,7 @@ def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFra
 
 
 def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
-    """Labels on the control sheet, without the item that its own statistics leave out."""
+    """Return labels of the control sheet, without the item that its own statistics leave out."""
     rows = [
         (row.row, row.row, rater, label)
         for sheet in sheets
@@ -299,7 +299,7 @@ def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
 
 
 def _released(records: Iterable[ReleasedLabel]) -> dict[Unit, list[int]]:
-    """Unit → the labels of its copies, the first one first."""
+    """Map units to the labels of their copies, the first copy first."""
     labels: dict[Unit, list[int]] = {}
     for record in records:
         if record.unit is not None and record.label is not None:
@@ -308,7 +308,7 @@ def _released(records: Iterable[ReleasedLabel]) -> dict[Unit, list[int]]:
 
 
 def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
-    """Final label and model's label of each unit's first copy."""
+    """Return the final label and the model's label of each unit's first copy."""
     first: dict[Unit, ReleasedLabel] = {}
     for record in records:
         if record.unit is not None:
@@ -325,7 +325,7 @@ def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
 def _consensus(
     rows: pd.DataFrame, batches: list[pd.DataFrame], released: dict[Unit, list[int]]
 ) -> Values:
-    """Majority, experts over it, and tied units as released, each against the released labels."""
+    """Compare majority, experts over majority, and ties as released with the released labels."""
     votes = rows[rows["is_counted"]].astype({"value": int})
     overrides = pd.concat(batches[:OVERRIDING])
     nothing = pd.DataFrame(columns=["unit", "rater", "value"])

@@ -1,4 +1,4 @@
-"""Whether a share lies below a mark, for data that are looked at again and again."""
+"""Test of a share against a threshold that stays valid when data are checked repeatedly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cqa_site.stats.verdicts import LEVEL
 
 
 def is_below(right: int, n: int, mark: float) -> bool:
-    """Whether ``right`` of ``n`` answers show a share below the mark, however often one looked.
+    """Whether ``right`` of ``n`` answers show a share below the mark, however often checked.
 
     Of raters exactly at the mark at most 5 % are ever below it; an interval looked at after each
     of 50 answers would say so of 9 %.

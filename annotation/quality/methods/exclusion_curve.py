@@ -1,4 +1,4 @@
-"""What remains of a crowd's votes when raters below a control accuracy are left out.
+"""Remaining votes of a crowd after excluding raters below a control accuracy.
 
 Paper: relevance, section on filtering crowd workers by their control tasks.
 """
@@ -18,7 +18,7 @@ THRESHOLDS = tuple(step / 20 for step in range(21))
 
 @dataclass(frozen=True)
 class RemainingVotes:
-    """The votes on ordinary items that remain.
+    """Remaining votes on ordinary items.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class RemainingVotes:
 
 
 class OrdinaryVotes:
-    """Votes on ordinary items as codes, so that leaving raters out is a mask.
+    """Votes on ordinary items as codes, so that a mask can leave out raters.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class OrdinaryVotes:
         self._value = np.searchsorted(self.scale, votes["value"].to_numpy(dtype=float))
 
     def without(self, raters: set[int]) -> RemainingVotes:
-        """What remains without these raters."""
+        """Return the remaining votes without these raters."""
         keep = ~np.isin(self._rater, list(raters))
         width = len(self.scale)
         cells = self._item[keep] * width + self._value[keep]
@@ -85,7 +85,7 @@ class OrdinaryVotes:
 
 
 def _ordinal_alpha(counts: np.ndarray, scale: np.ndarray) -> float | None:
-    """The point value only; a curve of intervals would cost a jackknife at every step."""
+    """Return the value without an interval; intervals would cost a jackknife at every step."""
     pairable, used = pairable_counts(counts, scale)
     if not len(pairable) or len(used) < 2:
         return None

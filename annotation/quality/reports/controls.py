@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CrowdView:
-    """The counted votes on a control item: how many, how many equal the key, their majority."""
+    """The counted votes on a control item: number, number equal to the key, majority."""
 
     votes: int = 0
     right: int = 0
@@ -50,7 +50,7 @@ NOBODY = CrowdView()
 
 @dataclass(frozen=True)
 class Control:
-    """A control item with what the crowd and the experts say about its key."""
+    """A control item with the crowd's and the experts' verdicts on its key."""
 
     item: Item
     votes: int
@@ -66,12 +66,12 @@ class Control:
 
     @property
     def crowd_objects(self) -> bool:
-        """Whether the crowd's majority is another label."""
+        """Whether the crowd's majority differs from the key."""
         return self.crowd_label is not None and self.crowd_label != self.item.control_label
 
     @property
     def experts_object(self) -> bool:
-        """Whether the experts' majority is another label."""
+        """Whether the experts' majority differs from the key."""
         return self.expert_label is not None and self.expert_label != self.item.control_label
 
     @property
@@ -82,7 +82,7 @@ class Control:
 
 @dataclass(frozen=True)
 class ControlDetail:
-    """The control items on one argument; labels of the crowd beside those of the experts."""
+    """The control items on one argument, with the crowd's and the experts' labels."""
 
     controls: list[Control]
     labels: list[LabelCounts]
@@ -90,7 +90,7 @@ class ControlDetail:
 
 
 def quality_of(campaign: Campaign) -> tuple[list[AnnotatorQuality], list[Control]]:
-    """Everybody with a vote, and the control items; the votes are read once in each state."""
+    """Return all raters with votes, and the control items; votes are read once per state."""
 
     def compute() -> tuple[list[Facts], dict[int, CrowdView]]:
         votes = vote_table(campaign, exclude=False)
@@ -101,7 +101,7 @@ def quality_of(campaign: Campaign) -> tuple[list[AnnotatorQuality], list[Control
 
 
 def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
-    """What the crowd says, by key of the control item; none for items without a counted vote."""
+    """Return the crowd's view by control item's key; items without counted votes are missing."""
     from annotation.consensus.methods import label_votes
 
     counted = counted_rows(votes[votes["is_control"]], with_retired=True)
@@ -115,7 +115,7 @@ def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
 
 
 def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -> list[Control]:
-    """Control items with the verdict of crowd and experts, lowest share of right votes first.
+    """Return control items with crowd and expert verdicts, lowest share of right votes first.
 
     ``crowd`` is that of `crowd_views`; ``where`` narrows the items.
     """
@@ -142,7 +142,7 @@ def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -
 
 
 def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
-    """What the crowd and each expert say about the control items on one argument."""
+    """Return the crowd's and each expert's labels of the control items on one argument."""
     where = {"item__argument": argument_id}
     votes = vote_table(campaign, exclude=False, **where)
     rows = controls(campaign, crowd_views(votes), argument=argument_id)
@@ -178,7 +178,7 @@ RECIPE = gettext_lazy(
 
 
 def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
-    """Keys of annotators whose labels count and whose control accuracy is too low."""
+    """Return keys of counted annotators whose control accuracy is too low."""
     out = campaign.places.filter(excluded_at__isnull=False).values("rater")
     records = control_records(campaign)
     gone = set(out.values_list("rater", flat=True))
@@ -192,7 +192,7 @@ def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
 def preview_exclusion(
     campaign: Campaign, below: float, rule: str, *, state: str = ""
 ) -> dict[str, Any]:
-    """How many would be excluded, and the votes on ordinary items ``now`` and ``then``; kept.
+    """Preview an exclusion: number excluded, and ordinary votes ``now`` and ``then``; cached.
 
     ``state`` is that of the votes, for who has asked for it already.
     """
@@ -210,7 +210,7 @@ def preview_exclusion(
 
 
 def exclusion_curve(campaign: Campaign, *, state: str = "") -> list[dict[str, Any]]:
-    """What would remain at each threshold, as the votes stand; kept until they change."""
+    """Return the remaining votes at each threshold; cached until the votes change."""
 
     def compute() -> list[dict[str, Any]]:
         from annotation.quality.methods.exclusion_curve import THRESHOLDS
@@ -234,7 +234,7 @@ def _ordinary(campaign: Campaign) -> OrdinaryVotes:
 
 
 def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> TableData:
-    """The curve in numbers; only its labels under that name."""
+    """Return the curve in numbers; with the name of the labels chart, only the labels."""
     labels = {f"label {value}": _("label %d") % value for value in campaign.guideline.values}
     columns = {"below": _("Accuracy below")}
     if name != "labels":
@@ -252,7 +252,7 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
 
 
 def curve_chart(campaign: Campaign, rows: list[dict[str, Any]], name: str, size: str):
-    """Alpha, coverage and ties, or the shares of the labels; KeyError for another name."""
+    """Return the chart of alpha, coverage and ties, or of label shares; else raises KeyError."""
     points = {"figures": _figure_points, "labels": _label_points}[name](campaign, rows)
     titles = (_("Left out below this control accuracy"), "")
     return lines(points, x="below", y="share", series="name", titles=titles, size=size)
@@ -290,7 +290,7 @@ def _points(below: float, values: dict[str, float | None]) -> list[dict[str, Any
 
 
 def curve_alt(rows: list[dict[str, Any]]) -> str:
-    """The curve in words."""
+    """Describe the curve in words."""
     first, best = rows[0], max(rows, key=lambda row: row["alpha"] or -1)
     if best["alpha"] is None:
         return _("Alpha is not defined at any threshold.")

@@ -1,4 +1,4 @@
-"""How reliable the annotators of a campaign are, and the cache of such figures."""
+"""Reliability of a campaign's annotators, and the cache of such figures."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KEPT_SECONDS = 24 * 3600
 
 
 def kept(name: str, campaign: Campaign, state: str, compute: Callable[[], Any]) -> Any:
-    """What was computed for the votes in this state, computed once."""
+    """Return the result for the votes in this state, computed once."""
     key = f"quality-{name}:{campaign.public_id}:{state}"
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 def state_of(campaign: Campaign) -> str:
-    """A short name that changes with every vote, exclusion and known label."""
+    """Return a short name that changes with every vote, exclusion and known label."""
     return hashlib.sha256(f"quality 1 {marker(campaign)}".encode()).hexdigest()[:16]
 
 
@@ -49,14 +49,14 @@ TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """Answers on control items: how many there are and how many equal the known label."""
+    """Answers on control items: total number, and number equal to the known label."""
 
     right: int = 0
     n: int = 0
 
     @property
     def accuracy(self) -> float | None:
-        """Share of right answers, None without any."""
+        """Share of right answers; None without answers."""
         return self.right / self.n if self.n else None
 
     @property
@@ -65,11 +65,11 @@ class ControlRecord:
         return _interval(self.right, self.n) if self.n else None
 
     def is_below(self, mark: float) -> bool:
-        """Whether the whole interval is below the mark, for one look; rule "below a mark"."""
+        """Whether the whole interval is below the mark at a single look; rule "below a mark"."""
         return self.interval is not None and self.interval[1] < mark
 
     def is_below_at_any_look(self, mark: float) -> bool:
-        """The same however often somebody has looked; rule "below a mark at any look"."""
+        """Whether the share is below the mark at any look; rule "below a mark at any look"."""
         from annotation.quality.methods.any_time import is_below
 
         return is_below(self.right, self.n, mark)
@@ -77,7 +77,7 @@ class ControlRecord:
 
 @dataclass(frozen=True)
 class Facts:
-    """What one rater's votes come to: all, extras, different values, answers on control items.
+    """One rater's votes: total, extras, different values, answers on control items.
 
     ``median_ms`` and the share of ``agreement`` with others are None where undefined.
     """
@@ -93,7 +93,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class AnnotatorQuality:
-    """One line of the quality table; shares are between 0 and 1, None where undefined."""
+    """One row of the quality table; shares are between 0 and 1, None if undefined."""
 
     rater: Rater
     place: Place | None
@@ -128,18 +128,18 @@ class AnnotatorQuality:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the labels are left out of every figure."""
+        """Whether the labels are excluded from every figure."""
         return self.place is not None and self.place.is_excluded
 
     @property
     def is_stopped(self) -> bool:
-        """Whether no more items are served until a researcher decides."""
+        """Whether serving is stopped until a researcher decides."""
         return self.place is not None and self.place.is_stopped and not self.is_excluded
 
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """How often one label was given by a first and by a second group, also in percent."""
+    """Counts of one label in a first and a second group, with percentages."""
 
     label: int
     first: int
@@ -150,7 +150,7 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class AnnotatorDetail:
-    """One annotator: labels beside those of everybody, and active times in bins."""
+    """One annotator: labels compared with everybody's, and active times in bins."""
 
     annotator: AnnotatorQuality
     labels: list[LabelCounts]
@@ -159,12 +159,12 @@ class AnnotatorDetail:
 
 
 def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
-    """One rater's answers on the control items in use."""
+    """Return one rater's record on the control items in use."""
     return control_records(campaign, rater=rater_id).get(rater_id, ControlRecord())
 
 
 def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRecord]:
-    """The control record of each rater who answered a control item, by key of the rater.
+    """Map raters' keys to their control records, for raters who answered a control item.
 
     Counted by the database: labelling asks for it after every block.
     """
@@ -182,7 +182,7 @@ def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRec
 
 
 def facts_of(votes: pd.DataFrame) -> list[Facts]:
-    """Facts of every rater with a vote in the table, in order of first appearance.
+    """Return the facts of every rater in the table, in order of first appearance.
 
     ``votes`` is the whole table, votes that do not count included.
     """
@@ -202,7 +202,7 @@ def facts_of(votes: pd.DataFrame) -> list[Facts]:
 
 
 def annotators(campaign: Campaign, facts: list[Facts]) -> list[AnnotatorQuality]:
-    """The raters, in the order of the facts, as they and the campaign's marks are now."""
+    """Return the raters in the order of the facts, by their current state and thresholds."""
     raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
     places = {place.rater_id: place for place in campaign.places.all()}
     return [
@@ -211,7 +211,7 @@ def annotators(campaign: Campaign, facts: list[Facts]) -> list[AnnotatorQuality]
 
 
 def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None:
-    """One annotator beside everybody else; None if they labelled nothing here."""
+    """Return one annotator compared with everybody else; None without labels here."""
     mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
     # The labels of others on the same arguments are needed to compare with them.
     votes = vote_table(campaign, exclude=False, item__argument__in=mine.values("item__argument"))
@@ -234,12 +234,12 @@ def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None
 
 
 def label_counts(values: pd.Series) -> dict[int, int]:
-    """How often each label occurs."""
+    """Count how often each label occurs."""
     return {int(label): int(count) for label, count in values.value_counts().items()}
 
 
 def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> list[LabelCounts]:
-    """Each label of the scale with its counts in two groups."""
+    """Return each label of the scale with its counts in two groups."""
     totals = (max(sum(first.values()), 1), max(sum(second.values()), 1))
     return [
         LabelCounts(
@@ -254,7 +254,7 @@ def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> l
 
 
 def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
-    """Active seconds in bins of growing width: (bin, count, percent of those measured)."""
+    """Return active seconds in bins of growing width: (bin, count, percent of measured ones)."""
     import pandas as pd
 
     seconds = active_ms.dropna().astype(float) / 1_000
@@ -284,7 +284,7 @@ def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
 
 
 def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
-    """Per rater: votes, extras, different values, median milliseconds, agreement with others."""
+    """Return per rater: votes, extras, different values, median milliseconds, agreement."""
     import pandas as pd
 
     from annotation.consensus.methods import label_votes, majority_of_others

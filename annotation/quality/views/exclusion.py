@@ -1,4 +1,4 @@
-"""Leaving out everybody below a control accuracy: curve, preview, doing it, undoing it."""
+"""Exclusion of annotators below a control accuracy: curve, preview, exclusion, undo."""
 
 import uuid
 from functools import partial
@@ -38,7 +38,7 @@ TITLES = {
 def quality_exclude_low(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
-    """Show what leaving out everybody below an accuracy would do; POST does it."""
+    """Show the effect of excluding everybody below an accuracy; POST excludes them."""
     campaign = _campaign(study, campaign_id)
     defaults = {"below": campaign.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
     POST = request.POST if request.method == "POST" else request.GET
@@ -77,7 +77,7 @@ def _exclude(request: StudyRequest, campaign: Campaign, data: dict[str, Any]) ->
 def exclusion_undo(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, exclusion_id: uuid.UUID
 ) -> HttpResponse:
-    """Let everybody in again whom one action left out."""
+    """Reinstate everybody excluded by one action."""
     campaign = _campaign(study, campaign_id)
     row = get_object_or_404(campaign.exclusions.all(), public_id=exclusion_id)
     count = actions.undo_exclusion(exclusion=row, actor=request.user)

@@ -61,7 +61,7 @@ FILTERS: dict[str, tuple[Any, Key]] = {
 
 
 def sort_people(people: list[AnnotatorQuality], sort: str) -> list[AnnotatorQuality]:
-    """Sort by a column, "-" for descending; undefined values last either way."""
+    """Sort by a column, "-" for descending; undefined values come last in both cases."""
     key = SORTS.get(sort.removeprefix("-"), SORTS[DEFAULT_SORT])
     known = [person for person in people if key(person) is not None]
     known.sort(
@@ -71,7 +71,7 @@ def sort_people(people: list[AnnotatorQuality], sort: str) -> list[AnnotatorQual
 
 
 def heads(sort: str) -> list[dict[str, Any]]:
-    """Columns with the order they are in and the one a click gives."""
+    """Return the column headings with their current order and the order after a click."""
     column, is_descending = sort.removeprefix("-"), sort.startswith("-")
     return [
         {
@@ -85,7 +85,7 @@ def heads(sort: str) -> list[dict[str, Any]]:
 
 
 def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
-    """Filters that would leave somebody, each with how many."""
+    """Return the filters with matching annotators, each with its count."""
     counts = {name: sum(map(test, people)) for name, (_title, test) in FILTERS.items()}
     return [
         {"name": name, "title": title, "count": counts[name], "is_current": name == show}
@@ -95,7 +95,7 @@ def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
 
 
 def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
-    """Sums over all annotators, and how many intervals lie below a mark by chance at most."""
+    """Return sums over annotators, and how many intervals chance puts below a mark at most."""
     with_controls = sum(bool(person.controls.n) for person in people)
     return {
         "people": len(people),
@@ -146,7 +146,7 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
 def annotator(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, rater_id: uuid.UUID
 ) -> HttpResponse:
-    """Show one annotator's labels, controls and times; exclude or reinstate them."""
+    """Show one annotator's labels, controls and times; exclude or reinstate the annotator."""
     campaign = _campaign(study, campaign_id)
     rater = get_object_or_404(study.raters, public_id=rater_id)
     form = ReasonForm(request.POST or None)
@@ -171,7 +171,7 @@ def annotator(
 def control(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
-    """Show how crowd and experts see one control item; change or retire its known label."""
+    """Show crowd and expert labels of one control item; change or retire its known label."""
     campaign = _campaign(study, campaign_id)
     argument = get_object_or_404(
         study.arguments.select_related("comparison"), public_id=argument_id
@@ -237,7 +237,7 @@ def _change_controls(
 
 
 def _labels_page(request: StudyRequest, campaign: Campaign, rater: Rater) -> Page:
-    """The annotator's labels, newest first, each with the majority of its argument."""
+    """Return the annotator's labels, newest first, each with the majority of its argument."""
     majority = FinalLabel.objects.filter(
         campaign=campaign, argument=OuterRef("item__argument")
     ).values("majority_label")

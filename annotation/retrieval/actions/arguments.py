@@ -1,4 +1,4 @@
-"""Find sentences in corpora or by a CAM service, and add them as arguments."""
+"""Search for sentences in corpora or through a CAM service, and adding them as arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -51,7 +51,7 @@ POSTGRESQL = """
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A sentence that was found; ``key`` is the hash of its text."""
+    """A sentence from a search; ``key`` is the hash of its text."""
 
     key: str
     text: str
@@ -61,7 +61,7 @@ class Hit:
 
 
 def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
-    """The best sentences, each text once whatever corpora have it; at most 200 of them."""
+    """Return the best sentences, each text once across corpora; at most 200."""
     most = min(most, MOST_HITS)
     corpora_by_pk = {corpus.pk: corpus for corpus in corpora}
     hits: dict[str, Hit] = {}
@@ -74,7 +74,7 @@ def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
 
 
 def sentences_of(corpora: Iterable[Corpus], keys: Iterable[str]) -> list[CorpusSentence]:
-    """The sentences with these keys in the order of the keys, each once."""
+    """Return the sentences with these keys in the order of the keys, without duplicates."""
     wanted = list(dict.fromkeys(keys))
     rows = CorpusSentence.objects.filter(corpus__in=list(corpora), text_sha256__in=wanted)
     sentences = {row.text_sha256: row for row in rows.select_related("corpus").order_by("-pk")}
@@ -86,13 +86,13 @@ def _hit(row: CorpusSentence, corpus: Corpus) -> Hit:
 
 
 def _rows(pks: list[int]) -> list[CorpusSentence]:
-    """The sentences in the order of their keys."""
+    """Return the sentences in the order of their keys."""
     sentences = CorpusSentence.objects.in_bulk(pks)
     return [sentences[pk] for pk in pks if pk in sentences]
 
 
 def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int) -> list[int]:
-    """Primary keys of sentences that have all the words, best first."""
+    """Return primary keys of sentences that contain all words, best first."""
     if not corpora or wanted < 1:
         return []
     connection = connections[router.db_for_read(CorpusSentence)]
@@ -108,7 +108,7 @@ def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int)
 
 
 def _with_marks(expression: str, corpora: list[int], is_comparative: bool) -> str:
-    """The words in the text, and in the marks one of the corpora (see migration 0005)."""
+    """Restrict the query to the corpora, through the marks column (see migration 0005)."""
     chosen = " OR ".join(f"c{pk}" for pk in corpora)
     compares = "AND marks : k" if is_comparative else "NOT marks : k"
     return f"(text : ({expression}) AND marks : ({chosen})) {compares}"
@@ -124,12 +124,12 @@ MOST_CAM_SENTENCES = 100
 
 
 class NoService(Exception):
-    """The study names no CAM service."""
+    """The study has no CAM service."""
 
 
 @transaction.atomic
 def set_service(*, study: Study, address: str, actor: User) -> None:
-    """Keep the address of the study's CAM service; an empty one removes it."""
+    """Store the address of the study's CAM service; an empty one removes it."""
     before = address_of(study)
     if address == before:
         return
@@ -141,7 +141,7 @@ def set_service(*, study: Study, address: str, actor: User) -> None:
 
 
 def address_of(study: Study) -> str:
-    """The address of the study's CAM service; empty if it has none."""
+    """Return the address of the study's CAM service; empty if it has none."""
     return CamService.objects.filter(study=study).values_list("address", flat=True).first() or ""
 
 
@@ -149,7 +149,7 @@ def address_of(study: Study) -> str:
 def ask(
     *, comparison: Comparison, aspects: Sequence[str], weight: int, most: int, actor: User
 ) -> CamRequest:
-    """Ask in the background; raises NoService."""
+    """Request sentences in the background; raises NoService."""
     address = address_of(comparison.study)
     if not address:
         raise NoService(_("This study has no CAM service."))
@@ -174,7 +174,7 @@ def ask(
 
 
 def ask_cam(work: JobContext) -> None:
-    """The job: one request, and what its reply holds, best first."""
+    """Handle a job: send one request, and store the sentences of its reply, best first."""
     from cqa_site.judging.transport.egress import ServiceFailed, get_json, parse_allowed
 
     request = CamRequest.objects.select_related("comparison").get(
@@ -203,7 +203,7 @@ def ask_cam(work: JobContext) -> None:
 
 
 def in_words(kind: Failure, message: str) -> str:
-    """A failure for the person who asked, with what to do about it."""
+    """Explain a failure to the person who made the request, with a remedy."""
     if kind == Failure.BLOCKED:
         return (
             _(
@@ -222,7 +222,7 @@ def in_words(kind: Failure, message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AddedArguments:
-    """How many sentences became arguments, and how many had been there before."""
+    """Number of sentences added as arguments, and number already present."""
 
     new: int
     same: int
@@ -230,7 +230,7 @@ class AddedArguments:
 
 @transaction.atomic
 def make_comparison(*, study: Study, object1: str, object2: str, actor: User) -> Comparison:
-    """The comparison of two objects in this order; made if the study has none."""
+    """Return the comparison of two objects in this order, creating it if missing."""
     comparison, is_new = Comparison.objects.get_or_create(
         study=study, object1=object1, object2=object2
     )
@@ -242,7 +242,7 @@ def make_comparison(*, study: Study, object1: str, object2: str, actor: User) ->
 def take_corpus_sentences(
     *, comparison: Comparison, sentences: Iterable[CorpusSentence], actor: User
 ) -> AddedArguments:
-    """Add sentences of corpora to a comparison."""
+    """Add corpus sentences to a comparison."""
     rows = [
         (
             Argument(text=sentence.text, source_url=sentence.source_url),
@@ -254,7 +254,7 @@ def take_corpus_sentences(
 
 
 def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User) -> AddedArguments:
-    """Add sentences of a reply, by their places in it from 1, to its comparison."""
+    """Add sentences of a reply, by position from 1, to its comparison."""
     sentences = asked.found or []
     rows = [
         (
@@ -277,7 +277,7 @@ def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User)
 
 
 def known_keys(comparison: Comparison, keys: Iterable[str]) -> set[str]:
-    """Those of the keys whose texts are arguments of the comparison."""
+    """Return the keys whose texts are already arguments of the comparison."""
     rows = comparison.arguments.filter(text_sha256__in=set(keys))
     return set(rows.values_list("text_sha256", flat=True))
 
@@ -286,7 +286,7 @@ def known_keys(comparison: Comparison, keys: Iterable[str]) -> set[str]:
 def _take(
     comparison: Comparison, rows: Sequence[tuple[Argument, ArgumentOrigin]], actor: User
 ) -> AddedArguments:
-    """Write what is new under a lock, so that two people at once count it once."""
+    """Store new arguments under a lock, so that concurrent requests count each one once."""
     Comparison.objects.select_for_update(no_key=True).get(pk=comparison.pk)
     pairs = {text_key(argument.text): (argument, origin) for argument, origin in rows}
     known = known_keys(comparison, pairs)

@@ -1,4 +1,4 @@
-"""Upload, check, load and delete corpora of sentences."""
+"""Upload, check, loading and deletion of corpora of sentences."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -42,13 +42,13 @@ class NameTaken(Exception):
 
 
 class CorpusBusy(Exception):
-    """The corpus is being worked on, or is loaded already."""
+    """The corpus is being processed or is already loaded."""
 
 
 def add_corpus(
     *, study: Study, name: str, file_name: str, chunks: Iterable[bytes], actor: User | None
 ) -> Corpus:
-    """Store an upload and ask for a look at it; raises TooLarge and NameTaken."""
+    """Store an upload and request its check; raises TooLarge and NameTaken."""
     stored = write_upload(FOLDER, chunks)
     try:
         with transaction.atomic():
@@ -72,21 +72,21 @@ def add_corpus(
 
 @transaction.atomic
 def request_check(*, corpus: Corpus, options: dict[str, str], actor: User | None) -> None:
-    """Look at the file again, with other columns; raises CorpusBusy."""
+    """Check the file again, with other columns; raises CorpusBusy."""
     _move(corpus, State.CHECKING, {State.CHECKED, State.REFUSED}, actor, options=options)
     _enqueue(corpus, CHECK_JOB, actor)
 
 
 @transaction.atomic
 def request_load(*, corpus: Corpus, actor: User | None) -> None:
-    """Put the sentences into the table in the background; raises CorpusBusy."""
+    """Load the sentences into the table in the background; raises CorpusBusy."""
     _move(corpus, State.LOADING, {State.CHECKED}, actor)
     _enqueue(corpus, LOAD_JOB, actor)
 
 
 @transaction.atomic
 def request_deletion(*, corpus: Corpus, actor: User | None) -> None:
-    """Take a corpus out of sight at once, and out of the database in the background."""
+    """Hide a corpus at once, and delete it from the database in the background."""
     gone = Corpus.objects.filter(pk=corpus.pk, deleted_at__isnull=True)
     if gone.update(deleted_at=timezone.now()) != 1:
         raise CorpusBusy(_("Someone else has just deleted it."))
@@ -95,18 +95,18 @@ def request_deletion(*, corpus: Corpus, actor: User | None) -> None:
 
 
 def is_stranded(corpus: Corpus) -> bool:
-    """Whether the record says that somebody works on it although nobody does."""
+    """Whether the corpus is marked as being processed although no job is active."""
     working = corpus.state in (State.CHECKING, State.LOADING)
     return working and not (corpus.job and corpus.job.is_active)
 
 
 def stored_names() -> Iterable[str]:
-    """What rows know of the files in the folder."""
+    """Return the names of stored files that rows refer to."""
     return Corpus.objects.values_list("stored_as", flat=True)
 
 
 def discard_old_corpora() -> int:
-    """Delete uploads that were never loaded and that nobody looked at for some weeks."""
+    """Delete uploads never loaded and not opened for some weeks; return their number."""
     oldest = timezone.now() - timedelta(days=settings.EXPORT_RETENTION_DAYS)
     untouched = Q(job__isnull=True) | Q(job__finished_at__lt=oldest)
     waiting = Corpus.objects.filter(
@@ -124,7 +124,7 @@ def discard_old_corpora() -> int:
 def _move(
     corpus: Corpus, state: str, allowed: set[str], actor: User | None, **changes: Any
 ) -> None:
-    """Set the state if it is one of those allowed, or the same one whose job broke off."""
+    """Set the state if the current one is allowed, or if its job broke off."""
     if is_stranded(corpus):
         allowed = allowed | {state}
     stored_corpora = Corpus.objects.filter(
@@ -153,7 +153,7 @@ MOST_SHOWN = 8
 
 
 def check_corpus(work: JobContext) -> None:
-    """The job of a dry run: read the whole file, count, keep the first sentences."""
+    """Handle a dry run: read the whole file, count, and store the first sentences."""
     corpus = _corpus_of(work)
     findings: dict[str, Any] = {}
     try:
@@ -171,7 +171,7 @@ def check_corpus(work: JobContext) -> None:
 
 
 def load_corpus(work: JobContext) -> None:
-    """The job that loads: in pieces, so that others can write in between.
+    """Handle a loading job, in batches, so that others can write in between.
 
     A worker that takes over begins at the start of the file; what is there already stays.
     """
@@ -190,7 +190,7 @@ def load_corpus(work: JobContext) -> None:
 
 
 def delete_corpus(work: JobContext) -> None:
-    """The job that deletes, in pieces; whoever takes over goes on."""
+    """Handle a deletion job, in batches; another worker can continue it."""
     corpus = Corpus.objects.get(study=work.study, public_id=work.payload["corpus"])
     done = 0
     while pks := list(corpus.sentences.order_by("pk").values_list("pk", flat=True)[:CHUNK]):
@@ -223,7 +223,7 @@ def _open(corpus: Corpus) -> CorpusFile:
 
 
 def _columns(corpus: Corpus) -> dict[str, list[str]]:
-    """The columns of a table that was refused, so that a person can choose others."""
+    """Return the columns of a rejected table, so that a person can choose others."""
     try:
         encoding = corpus.options.get("encoding") or None
         path = path_of(FOLDER, corpus.stored_as)
@@ -233,7 +233,7 @@ def _columns(corpus: Corpus) -> dict[str, list[str]]:
 
 
 def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
-    """What a look at every row finds."""
+    """Check every row and return the counts."""
     counts: Counter[str] = Counter()
     seen: set[bytes] = set()
     lines: list[dict[str, Any]] = []
@@ -257,7 +257,7 @@ def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
 
 
 def _in_pieces(corpus: Corpus, lines: Iterator[CorpusLine]) -> Iterator[int]:
-    """Insert the lines and say after each piece how many of them are through."""
+    """Insert the lines and yield the number of processed lines after each batch."""
     done = 0
     while piece := list(islice(lines, CHUNK)):
         with transaction.atomic():

@@ -22,7 +22,7 @@ MOST_ASPECTS = 5
 
 
 def unknown_placeholders(address: str) -> list[str]:
-    """Names in braces that mean nothing here.
+    """Return unknown names in braces.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def request_of(
     weight: int = 1,
     most: int = 10,
 ) -> tuple[str, dict[str, str]]:
-    """Address and query parameters of one request.
+    """Return the address and query parameters of one request.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def request_of(
 
 
 def _part(text: str) -> str:
-    """A text as part of a path; a comma inside would separate it."""
+    """Quote a text as part of a path; commas, which separate texts, become spaces."""
     return quote(text.replace(",", " "), safe="")
 
 
@@ -103,7 +103,7 @@ _SCORE = ("CAM_score", "score", "ES_score")
 
 
 class NotACamReply(ValueError):
-    """The document is no reply of a CAM service; the message says what is wrong with it."""
+    """The document is not a CAM service's reply; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class FoundSentence:
 
 @dataclass(frozen=True, slots=True)
 class CamReply:
-    """Sentences of a reply, best first, each text once; ``unreadable`` counts the others."""
+    """Sentences of a reply, best first, without duplicates; ``unreadable`` counts the others."""
 
     sentences: tuple[FoundSentence, ...]
     unreadable: int
@@ -169,7 +169,7 @@ def read_reply(document: Any) -> CamReply:
 
 
 def best(sentences: Iterable[FoundSentence], most: int) -> list[FoundSentence]:
-    """The first ``most`` sentences of either object, in the order given."""
+    """Return the first ``most`` sentences of either object, in the given order."""
     left = {1: most, 2: most}
     selection = []
     for sentence in sentences:
@@ -199,7 +199,7 @@ def _at(document: Any, path: tuple[str, ...]) -> Any:
 
 
 def _sentence(entry: Any, favours: int) -> FoundSentence | None:
-    """An entry of any known shape; None if it holds no text, or one beyond all sentences."""
+    """Parse an entry of any known shape; None if its text is empty or too long."""
     fields = _fields(entry)
     text = _tidy(_first(fields, _TEXT, str) or "")
     if not text or len(text) > LONGEST_SENTENCE:
@@ -227,7 +227,7 @@ def _first(fields: Mapping[str, Any], names: Iterable[str], kind: Any) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number; integers of any length come in."""
+    """Return a finite number or None; integers may have any length."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -236,7 +236,7 @@ def _number(value: Any) -> float | None:
 
 
 def _tidy(text: str) -> str:
-    """Single spaces, and nothing that cannot be stored: no NUL, no half of a surrogate pair."""
+    """Return text with single spaces, without NUL and lone surrogates, which cannot be stored."""
     storable = text.replace("\x00", " ").encode("utf-8", "replace").decode()
     return " ".join(storable.split())
 

@@ -29,7 +29,7 @@ _HEAD_BYTES = 4_096
 
 
 class LeftOut(StrEnum):
-    """Why a row gives no sentence."""
+    """Reason that a row has no sentence."""
 
     BLANK = "blank"
     TOO_LONG = "too_long"
@@ -38,7 +38,7 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CorpusLine:
-    """One sentence; `row` is the line, row or position a person sees in the file."""
+    """One sentence; `row` is the line, row or position as shown in the file."""
 
     row: int
     text: str
@@ -58,7 +58,7 @@ Entry: TypeAlias = CorpusLine | SkippedRow
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """A file ready to be read once.
+    """A file to be read once.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _entry(row: int, text: str, address: str) -> Entry:
 
 
 def web_address(text: str) -> str:
-    """An http(s) address as it is; empty for anything else, which no page may link to."""
+    """Return an http(s) address unchanged; empty for anything else, which no page may link to."""
     try:
         return str(CELL_READERS["source_url"](text) or "")
     except ValueError:
@@ -193,12 +193,12 @@ LONGEST_WORD = 64
 
 
 class NothingToSearch(ValueError):
-    """A name without any letter or digit cannot be looked up."""
+    """A name without letters or digits cannot be searched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words of a query: one after the other (``is_phrase``), or any one of them."""
+    """Words of a query, either in sequence (``is_phrase``) or any one of them."""
 
     words: tuple[str, ...]
     is_phrase: bool
@@ -206,7 +206,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Terms that a sentence must all have.
+    """Terms that a sentence must all contain.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class Query:
     names: tuple[str, str] | None = None
 
     def accepts(self, sentence: str) -> bool:
-        """Whether a sentence with all the words names the objects as well."""
+        """Whether a sentence that contains all words also names the objects."""
         if self.names is None:
             return True
         # The exact look costs much more than this one, which most sentences fail.
@@ -231,7 +231,7 @@ class Query:
 
 
 def words_of(text: str) -> list[str]:
-    """The first words of a text, long ones cut.
+    """Return the first words of a text; long ones are truncated.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def words_of(text: str) -> list[str]:
 
 
 def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool = False) -> Query:
-    """What to look for.
+    """Return the query for two objects.
 
     Parameters
     ----------
@@ -274,14 +274,14 @@ def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool 
 
 
 def fts5_expression(query: Query) -> str:
-    """The query in the language of SQLite's FTS5; every word stands in quotation marks."""
+    """Return the query in the syntax of SQLite's FTS5, with every word in quotation marks."""
     return " AND ".join(
         _written(term, lambda words: f'"{" ".join(words)}"', " OR ") for term in query.terms
     )
 
 
 def tsquery_expression(query: Query) -> str:
-    """The query in the language of PostgreSQL's ``to_tsquery``; every word stands in quotes.
+    """Return the query in the syntax of PostgreSQL's ``to_tsquery``, with every word in quotes.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def tsquery_expression(query: Query) -> str:
 
 
 def is_comparative(sentence: str) -> bool:
-    """Whether a sentence has a word that compares: better, lighter, more, than, versus.
+    """Whether a sentence has a comparative word: better, lighter, more, than, versus.
 
     Examples
     --------
@@ -316,7 +316,7 @@ def _term(text: str, *, is_phrase: bool) -> Term:
 
 
 def _written(term: Term, phrase: Callable[[Sequence[str]], str], either: str) -> str:
-    """A term as a phrase, or as its single words with an "or" between them."""
+    """Return a term as a phrase, or as its single words joined by "or"."""
     if term.is_phrase or len(term.words) == 1:
         text = phrase(term.words)
         return f"({text})" if "<->" in text else text

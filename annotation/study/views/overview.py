@@ -42,7 +42,9 @@ LEAST_PACE = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class OngoingWork:
-    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known.
+    """An active round or run.
+
+    ``ends_at`` is extrapolated from its pace, if known.
 
     ``state`` is empty where it goes on as usual.
     """
@@ -58,7 +60,7 @@ class OngoingWork:
 
 @dataclass(frozen=True)
 class LatestResult:
-    """Figures that were computed last, or judges' labels that came last."""
+    """The latest computed figures, or the latest judges' labels."""
 
     what: str
     name: str
@@ -69,7 +71,7 @@ class LatestResult:
 
 @dataclass(frozen=True)
 class PendingFigures:
-    """A page of figures that has rows, though nobody opened it yet."""
+    """A page of figures with data that nobody has opened yet."""
 
     what: str
     name: str
@@ -78,7 +80,7 @@ class PendingFigures:
 
 
 def things_waiting(study: Study) -> list[TaskCard]:
-    """Files, runs, people and labels that stand still until somebody decides."""
+    """Return files, runs, people and labels that wait for a decision."""
     return [*_files(study), *_runs(study), *_people(study), *_disputes(study)]
 
 
@@ -106,7 +108,7 @@ def _runs(study: Study) -> Iterator[TaskCard]:
 
 
 def _people(study: Study) -> Iterator[TaskCard]:
-    """People whose practice agreed too little with the key, by round."""
+    """Yield people whose practice agreed too little with the key, by round."""
     places = held_back(study).select_related("round", "rater").order_by("round", "pk")
     for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
         names = [str(place.rater) for place in group]
@@ -134,7 +136,7 @@ def _disputes(study: Study) -> Iterator[TaskCard]:
 
 
 def lanes_of(study: Study) -> list[OngoingWork]:
-    """Open rounds of every kind and running runs: one query a kind, and two for the runs."""
+    """Return open rounds of every kind and active runs: one query per kind, two for the runs."""
     now = timezone.now()
     return [*_round_lanes(study, now), *_run_lanes(study, now)]
 
@@ -188,7 +190,7 @@ def _end(
 
 
 def results_of(study: Study) -> list[LatestResult]:
-    """The newest figures of each kind, and verdicts on judges; one query a kind."""
+    """Return the newest figures of each kind, and verdicts on judges; one query per kind."""
     results = [*_snapshots(study), *_verdicts(study)]
     return sorted(results, key=lambda result: result.at, reverse=True)[:SHOWN]
 
@@ -205,7 +207,7 @@ def _snapshots(study: Study) -> Iterator[LatestResult]:
 
 
 def _verdicts(study: Study) -> Iterator[LatestResult]:
-    """Judges of labels have no snapshots: their page has the verdict as soon as labels are in."""
+    """Yield verdicts on label judges, which have no snapshots; available once labels exist."""
     for campaign in judged_rounds(study)[:SHOWN]:
         at = vars(campaign)["judged_at"]
         page = reverse("judges", args=[study.public_id, campaign.public_id])
@@ -215,7 +217,7 @@ def _verdicts(study: Study) -> Iterator[LatestResult]:
 
 
 def unmade_of(study: Study) -> list[PendingFigures]:
-    """Pages that make figures when they are opened; a query or two a kind, nothing computed."""
+    """Return pages that compute figures when opened; one or two queries per kind."""
     return [
         PendingFigures(str(kind.what), name, url, str(kind.unmade_says))
         for kind in RESULTS.values()

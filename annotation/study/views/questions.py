@@ -65,7 +65,7 @@ def _search_arguments(study: Study, form: ArgumentSearchForm) -> QuerySet[Argume
 
 
 def _add_votes(rows: list[Argument]) -> None:
-    """Give each argument of the page ``votes`` and ``campaigns``, in one query for all."""
+    """Set ``votes`` and ``campaigns`` of each argument on the page, in one query."""
     counts = (
         Item.objects.filter(argument__in=rows)
         .order_by()
@@ -84,7 +84,7 @@ def _add_votes(rows: list[Argument]) -> None:
 
 @study_page(*RESEARCHERS)
 def argument(request: StudyRequest, study: Study, argument_id: uuid.UUID) -> HttpResponse:
-    """One sentence with every vote, decision and final label about it."""
+    """Show one sentence with all its votes, decisions and final labels."""
     row = get_object_or_404(
         study.arguments.select_related("comparison", "origin__added_by"), public_id=argument_id
     )
@@ -122,7 +122,7 @@ argument_urls = [
 
 @study_page(*EXPERTS)
 def questions(request: StudyRequest, study: Study) -> HttpResponse:
-    """Search the questions of the study; researchers see how many answers each system gave."""
+    """Search the questions of the study; researchers see the number of answers per system."""
     is_blind = not request.membership.is_researcher
     form = QuestionSearchForm(request.GET or None, study=study, is_blind=is_blind)
     matches = _search_questions(study, form).select_related("comparison")
@@ -170,13 +170,13 @@ def _search_questions(study: Study, form: QuestionSearchForm) -> QuerySet[Questi
 
 
 def _answered(form: QuestionSearchForm) -> dict[str, Any]:
-    """By which system, and under which condition, where the form says so."""
+    """Return the form's filters for system and condition, if set."""
     cleaned_data = form.cleaned_data if form.is_bound and form.is_valid() else {}
     return {name: cleaned_data[name] for name in ("system", "condition") if cleaned_data.get(name)}
 
 
 def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) -> None:
-    """Give each question ``counts`` in the order of the systems and ``answer_count``."""
+    """Set ``counts`` of each question, in the order of the systems, and ``answer_count``."""
     counts = count_by_system(answers, page)
     for question in page:
         count = counts.get(question.pk, {})
@@ -186,7 +186,7 @@ def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) ->
 
 @study_page(*RESEARCHERS)
 def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
-    """Show one answer verbatim with where it came from and what experts made of it."""
+    """Show one answer verbatim, with its origin and the experts' versions."""
     row = get_object_or_404(
         study.answers.select_related(
             "question__comparison",
@@ -218,7 +218,7 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
 
 
 def _parameters(answer: Answer) -> list[tuple[str, Any]]:
-    """What the request was sent with, as the run's plan says."""
+    """Return the request's parameters from the run's plan."""
     if answer.run is None:
         return []
     return sorted((answer.run.spec.get("params") or {}).items())

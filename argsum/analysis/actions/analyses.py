@@ -1,4 +1,4 @@
-"""Analyses of comments: start, cancel, resume, delete, and count what they found."""
+"""Start, cancellation, resumption and deletion of analyses of comments, and their counts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LONGEST_VALUE = 120
 
 
 def count_points(analysis: Analysis, points: Collection[int] | None = None) -> None:
-    """Count anew what is behind key points of an analysis: all, or some by primary key."""
+    """Recount the evidence for an analysis's key points: all, or some by primary key."""
     rows = FoundPoint.objects.filter(analysis=analysis)
     placed = Placement.objects.filter(analysis=analysis, point__isnull=False)
     if points is not None:
@@ -69,14 +69,14 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
 
 
 def count_analysis(analysis: Analysis) -> None:
-    """Keep how much was placed, and by what comments can be narrowed; not saved."""
+    """Update the number of placed statements, and the filters for comments; does not save."""
     analysis.statements = analysis.placements.count()
     analysis.comments = analysis.cell.comments.count() or analysis.statements
     analysis.facets = facets_of(analysis.cell)
 
 
 def facets_of(cell: Cell) -> dict[str, Any]:
-    """As `Analysis.facets` keeps them; one pass over the comments, in pieces."""
+    """Return the filters for `Analysis.facets`; reads the comments once, in batches."""
     comments = Comment.objects.filter(cell=cell)
     attributes = comments.order_by().values_list("attributes", flat=True)
     dates = comments.aggregate(first=Min("written_on"), last=Max("written_on"))
@@ -86,7 +86,7 @@ def facets_of(cell: Cell) -> dict[str, Any]:
 
 
 def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
-    """Column → its values, the most frequent first; columns that group nothing are left out."""
+    """Map columns to values, the most frequent first; columns that group nothing are left out."""
     counts: dict[str, dict[str, int]] = {}
     barred: set[str] = set()
     for attributes in rows:
@@ -111,7 +111,7 @@ def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
 
 
 def require_vectors(scorer: Scorer) -> None:
-    """Raises ScorerRefused unless the scorer is ready and reads one text at a time."""
+    """Raise ScorerRefused unless the scorer is ready and reads one text at a time."""
     if scorer.task != Scorer.Task.MATCH:
         raise ScorerRefused(_("“%s” is not a match scorer.") % scorer.name)
     if scorer.state != Scorer.State.READY:
@@ -124,13 +124,13 @@ def require_vectors(scorer: Scorer) -> None:
 
 
 def analysis_of(work: JobContext) -> Analysis:
-    """The analysis that a job is about, with what it is made from."""
+    """Return a job's analysis, with its inputs."""
     rows = Analysis.objects.select_related("study", "cell", "match_scorer", "quality_scorer")
     return rows.get(study=work.study, pk=work.payload["analysis"])
 
 
 class ScorerTools:
-    """`argsum.analysis.methods.finding.Tools` of one analysis; nothing is loaded before a text.
+    """Lazy `argsum.analysis.methods.finding.Tools` of one analysis; the first text loads them.
 
     Parameters
     ----------
@@ -155,17 +155,17 @@ class ScorerTools:
 
     @property
     def tells_sides(self) -> bool:
-        """Whether vectors know which side a text takes."""
+        """Whether the vectors encode the side of a text."""
         return self.side is not None
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """How far it is, 0–1, and how far reading texts brings it from here."""
+        """Report progress as a share, 0–1; reading texts then advances it to ``until``."""
         self._share, self._until, self._what = share, until or share, what
         # How long a model takes to load is not known: until the first text is read nothing is.
         self.work.progress(min(99, round(100 * share)), 100 if share else 0, what)
 
     def vectors(self, texts: Sequence[str]) -> Scores:
-        """Vectors of length 1, shape (n, d), piece by piece from disk or from the model.
+        """Return vectors of length 1, shape (n, d), read in pieces from disk or from the model.
 
         Where texts may take either side, and the scorer tells sides, with the coordinates of
         `cqa_site.judging.embedding.SideClassifier`.
@@ -182,7 +182,7 @@ class ScorerTools:
         return piece if self.side is None else self.side.added(piece)
 
     def quality(self, texts: Sequence[str]) -> Scores:
-        """How well each text is put, shape (n,); nan without a scorer."""
+        """Return the writing quality of each text, shape (n,); nan without a scorer."""
         import numpy as np
 
         if self._quality is None:
@@ -221,7 +221,7 @@ LONGEST_SETTING = 60
 
 
 class AnalysisRefused(Exception):
-    """The analysis cannot do this; the message says why."""
+    """The analysis cannot perform this action; the message says why."""
 
 
 @transaction.atomic
@@ -234,7 +234,7 @@ def start_analysis(
     quality_scorer: Scorer | None = None,
     setting: str = "",
 ) -> Analysis:
-    """Have a worker find the key points of a cell; the same analysis under way is returned.
+    """Start a job that finds a cell's key points, or return the same active analysis.
 
     Without scorers the study's first ones are used. ``setting`` is one that `Analysis.choice` of
     an earlier analysis names; empty leaves it to the rule. Raises AnalysisRefused if the cell has
@@ -266,7 +266,7 @@ def start_analysis(
 
 
 def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Analysis]:
-    """Start one analysis for each topic and stance, all with what is usual.
+    """Start one analysis per topic and stance, all with default settings.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
 
 @transaction.atomic
 def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Compute nothing more; of an analysis that is done, only what was asked for since.
+    """Stop computing; for a finished analysis, cancel only later requests.
 
     Raises AnalysisRefused if nothing is under way.
     """
@@ -314,7 +314,7 @@ def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
 
 @transaction.atomic
 def resume_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Begin again what failed, was cancelled or lost its worker; vectors that were read stay.
+    """Restart a failed, cancelled or interrupted analysis; existing vectors are kept.
 
     Raises AnalysisRefused if it is done or still works.
     """
@@ -337,7 +337,7 @@ def resume_analysis(*, analysis: Analysis, actor: User) -> None:
 
 @transaction.atomic
 def delete_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Forget an analysis with its key points and edits; raises AnalysisRefused while it works."""
+    """Delete an analysis with its key points and edits; raises AnalysisRefused while active."""
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
     if run := writing_now(analysis):
@@ -349,7 +349,7 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
 
 
 def enqueue_for(analysis: Analysis, kind: str, actor: User | None, **more: Any) -> Job:
-    """Have a worker do something for an analysis; one job of a kind is active at a time."""
+    """Queue a job for an analysis; one job per kind is active at a time."""
     key = str(analysis.public_id)
     job = enqueue(
         study=analysis.study, kind=kind, key=key, actor=actor, analysis=analysis.pk, **more
@@ -361,23 +361,23 @@ def enqueue_for(analysis: Analysis, kind: str, actor: User | None, **more: Any) 
 
 
 def is_at_work(analysis: Analysis) -> bool:
-    """Whether a job of the analysis waits or runs."""
+    """Whether any job of the analysis is pending or running."""
     return _jobs(analysis).exists()
 
 
 def writing_now(analysis: Analysis) -> Run | None:
-    """The run in which a language model writes for an analysis, while it is under way."""
+    """Return the active run in which a language model writes for an analysis, or None."""
     run = analysis.writing
     return run if run and (run.is_active or run.state == Run.State.DRAFT) else None
 
 
 def statements_of(cell: Cell) -> Any:
-    """The statements of a cell that take part, in order."""
+    """Return the included statements of a cell, in order."""
     return CellArgument.objects.filter(cell=cell, left_out="").order_by("position")
 
 
 def subject_of(analysis: Analysis) -> str:
-    """What the log calls an analysis."""
+    """Return the name of an analysis in the log."""
     return f"#{analysis.number} {analysis.name}"
 
 

@@ -26,16 +26,16 @@ Group = tuple[int | None, bool, Sequence[int]]
 
 
 class EditRefused(Exception):
-    """The edit makes no sense; the message says why."""
+    """The edit is not possible; the message gives the reason."""
 
 
 class EditConflict(EditRefused):
-    """Somebody else changed the same thing since it was shown; the message says who and what."""
+    """Somebody else changed the same data in the meantime; the message says who and how."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What becomes of key points and statements.
+    """Changes to key points and statements.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Edit:
 
 @contextmanager
 def editing(analysis: Analysis) -> Iterator[Analysis]:
-    """The analysis, locked until its edit is stored; raises EditRefused before it is done."""
+    """Lock the analysis until its edit is stored; raises EditRefused if it is not finished."""
     with transaction.atomic():
         held = Analysis.objects.select_for_update(of=("self",)).select_related("cell", "study")
         row = held.get(pk=analysis.pk)
@@ -66,7 +66,7 @@ def editing(analysis: Analysis) -> Iterator[Analysis]:
 
 
 def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list[FoundPoint]:
-    """The same key points as they are now, in the order given.
+    """Return the current rows of the given key points, in the given order.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
 
 
 def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
-    """Raises EditConflict unless all statements are where they were shown."""
+    """Raise EditConflict unless all statements are still behind the key point."""
     missing = len(statements) - _count_at(analysis, point.pk if point else None, statements)
     if missing:
         raise EditConflict(
@@ -109,7 +109,7 @@ def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequenc
 
 
 def new_point(analysis: Analysis, text: str) -> FoundPoint:
-    """A key point by hand that is not there before an edit says so."""
+    """Create a hand-written key point in state removed; an edit then shows it."""
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     return FoundPoint.objects.create(
         analysis=analysis,
@@ -123,7 +123,7 @@ def new_point(analysis: Analysis, text: str) -> FoundPoint:
 
 
 def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
-    """Do it, count anew, and keep what was there; inside `editing`.
+    """Apply an edit, update the counts and store the previous values; call inside `editing`.
 
     Raises EditRefused if statements would be left behind a key point that is no more.
     """
@@ -144,7 +144,7 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
 
 
 def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> PointChange:
-    """Write an edit into the history and the log; ``sides`` are ``before`` and ``after``."""
+    """Write an edit to the history and the log; ``sides`` are ``before`` and ``after``."""
     moved = sum(len(keys) for _point, _hand, keys in edit.placed)
     change = PointChange.objects.create(
         analysis=analysis,
@@ -169,7 +169,7 @@ def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> Po
 
 
 def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> PointChange:
-    """Take one edit back; an undoing can be undone itself.
+    """Undo one edit; the undo can itself be undone.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
 
 
 def _require_untouched(analysis: Analysis, change: PointChange) -> None:
-    """Raises EditRefused unless everything is as the edit left it."""
+    """Raise EditRefused if anything changed since the edit."""
     later = _("A later edit changed the same key points or statements. Undo that edit first.")
     wanted = change.after.get("points", {})
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([int(pk) for pk in wanted])
@@ -220,7 +220,7 @@ def _change_points(
 
 
 def _place(analysis: Analysis, groups: Sequence[Group]) -> list[list[Any]]:
-    """Place statements; returns where they were, as groups."""
+    """Place statements; return their previous places as groups."""
     before: dict[tuple[int | None, bool], list[int]] = {}
     for point, hand, keys in groups:
         for start in range(0, len(keys), PIECE):
@@ -287,7 +287,7 @@ STATES: dict[str, tuple[tuple[str, ...], str]] = {
 def rename_point(
     *, analysis: Analysis, actor: User, point: FoundPoint, text: str, seen: int
 ) -> PointChange:
-    """Call a key point something else.
+    """Change the text of a key point.
 
     ``seen`` is the revision of the analysis that the person looked at, here and below; whoever
     changed the key point since then wins, and EditConflict says so. Raises EditRefused for a
@@ -300,7 +300,7 @@ def rename_point(
 
 
 def add_point(*, analysis: Analysis, actor: User, text: str) -> PointChange:
-    """A key point written by hand, with no statement yet; raises EditRefused as `rename_point`."""
+    """Add a hand-written key point without statements; raises EditRefused like `rename_point`."""
     with editing(analysis) as held:
         row = new_point(held, _free_text(held, text))
         return store(held, Edit(Verb.ADDED, row, {row.pk: {"state": State.SHOWN}}), actor)
@@ -309,7 +309,7 @@ def add_point(*, analysis: Analysis, actor: User, text: str) -> PointChange:
 def set_state(
     *, analysis: Analysis, actor: User, points: Sequence[FoundPoint], verb: str, seen: int
 ) -> PointChange:
-    """Hide, show again, take or decline key points; statements of declined ones fit none then."""
+    """Hide, show, accept or decline key points; statements of declined ones fit none then."""
     _require_some(points)
     begins, ends = STATES[verb]
     with editing(analysis) as held:
@@ -334,7 +334,7 @@ def merge_points(
     into: FoundPoint | None = None,
     text: str = "",
 ) -> PointChange:
-    """Make several key points one.
+    """Merge several key points into one.
 
     The one that stays is ``into``, or else the one with most comments; it is called ``text``
     then, unless that is empty.
@@ -370,7 +370,7 @@ def split_point(
     text: str,
     seen: int,
 ) -> PointChange:
-    """Make a key point of statements of another one, or of some that fit none.
+    """Make a new key point from statements of another one, or from statements that fit none.
 
     Raises EditConflict if one of them is elsewhere by now.
     """
@@ -395,7 +395,7 @@ def move_statements(
     to: FoundPoint | None,
     seen: int,
 ) -> PointChange:
-    """Put statements behind another key point, or behind none; they stay there.
+    """Move statements to another key point, or to none; later placements do not move them.
 
     Raises EditConflict if one of them is elsewhere by now, or the key point was changed.
     """
@@ -411,12 +411,12 @@ def move_statements(
 
 
 def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
-    """The fields of a key point that a person calls something; no language model wrote that."""
+    """Return the fields of a key point with a text by a person; it then has no writing model."""
     return {"text": text} | ({"writer_id": None} if point.writer_id else {})
 
 
 def _at(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Group]:
-    """All statements behind some key points as groups that go elsewhere as they are."""
+    """Return all statements behind some key points as groups to move, by hand or not as before."""
     placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
     groups: list[Group] = []
     for hand in (False, True):
@@ -433,7 +433,7 @@ def _free_text(
     but: FoundPoint | None = None,
     gone: Sequence[FoundPoint] = (),
 ) -> str:
-    """The text on one line; raises EditRefused if it is empty, too long, or another one's."""
+    """Return the text on one line; raises EditRefused if it is empty, too long or in use."""
     text = " ".join(text.split())
     if not text:
         raise EditRefused(_("Enter the text of the key point."))

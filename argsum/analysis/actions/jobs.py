@@ -50,7 +50,7 @@ SHARE = 5 * PIECE
 
 
 def ask_for_help(analysis: Analysis, statements: int) -> None:
-    """Offer the last statements first, as far from the analysis's own reading as can be."""
+    """Queue the last shares of statements first, far from the share the analysis itself reads."""
     for start in reversed(range(SHARE, statements, SHARE)):
         key = f"{analysis.public_id}:{start}"
         enqueue(
@@ -64,7 +64,7 @@ def ask_for_help(analysis: Analysis, statements: int) -> None:
 
 
 def read_share(work: JobContext) -> None:
-    """Handle a job: keep the vectors of a share; nothing where the analysis needs them no more."""
+    """Handle a job: store the vectors of a share, unless the analysis no longer needs them."""
     try:
         analysis = analysis_of(work)
     except Analysis.DoesNotExist:
@@ -86,7 +86,7 @@ REFUSED = (AnalysisRefused, ScorerRefused, EmbeddingsUnavailable, MemoryError)
 
 
 def make_analysis(work: JobContext) -> None:
-    """Find the key points of a cell; nothing is stored before all of it is."""
+    """Find the key points of a cell; nothing is stored until all of it is finished."""
     analysis = analysis_of(work)
     rows = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE)
     if not rows.update(state=AnalysisState.RUNNING, job=work.job):
@@ -105,12 +105,12 @@ def make_analysis(work: JobContext) -> None:
 
 
 def in_words(problem: Exception) -> str:
-    """What a person reads about it."""
+    """Return the message that users read about a problem."""
     return str(problem) or _("There are too many statements for this machine's memory.")
 
 
 def said_by(keys: list[int]) -> list[int]:
-    """How many comments say each statement; 1 for one that is no part of a comment."""
+    """Return the number of comments with each statement; 1 for a statement outside any comment."""
     counts: dict[int, int] = {}
     for start in range(0, len(keys), PLACEMENT_PIECE):
         rows = CommentStatement.objects.filter(argument__in=keys[start : start + PLACEMENT_PIECE])
@@ -168,7 +168,7 @@ def _store_analysis(analysis: Analysis, keys: list[int], result: ClusteringResul
 
 @transaction.atomic(savepoint=False)
 def keep_placements(analysis: Analysis, rows: Iterable[tuple[int, int | None, float]]) -> None:
-    """Store statements, key points and scores, the first two by primary key.
+    """Store statements, key points and scores; statements and key points by primary key.
 
     On SQLite nobody else writes meanwhile: 130,000 took five seconds of the processor as objects.
     """
@@ -192,7 +192,7 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class StatementPlacement:
-    """New statements, the key point of each by primary key, its score, and clusters of the rest.
+    """New statements with their key points (primary keys), scores, and clusters of the rest.
 
     ``proposed`` are texts of new key points; ``clusters`` their positions in it, -1 for none.
     """
@@ -205,19 +205,19 @@ class StatementPlacement:
 
 
 def new_statements(analysis: Analysis) -> int:
-    """How many statements of the cell were not there when it was last gone through."""
+    """Return the number of statements added to the cell since the analysis last read it."""
     return max(0, statements_of(analysis.cell).order_by().count() - analysis.statements)
 
 
 def new_comments(analysis: Analysis) -> int:
-    """How many comments came since; statements where the cell has no comments."""
+    """Return the number of new comments, or of new statements if the cell has no comments."""
     comments = analysis.cell.comments.order_by().count()
     return max(0, comments - analysis.comments) if comments else new_statements(analysis)
 
 
 @transaction.atomic
 def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
-    """Have a worker place what came since; raises AnalysisRefused if nothing did."""
+    """Queue a job that places new comments; raises AnalysisRefused if there are no new ones."""
     if analysis.state != Analysis.State.DONE:
         raise AnalysisRefused(_("The analysis is not finished yet."))
     if not new_statements(analysis) and not new_comments(analysis):
@@ -229,7 +229,10 @@ def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
 
 
 def place_statements(work: JobContext) -> None:
-    """Handle a job: what was placed before, by machine or by hand, stays where it is."""
+    """Handle a job: place new statements.
+
+    Earlier placements, by machine or hand, do not change.
+    """
     analysis = analysis_of(work)
     if analysis.state != Analysis.State.DONE:
         return
@@ -272,14 +275,17 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
 
 
 def _behind(analysis: Analysis, point: FoundPoint) -> list[str]:
-    """The best statements behind a key point, those that people placed before others."""
+    """Return the best statements behind a key point; those placed by hand come first."""
     rows = Placement.objects.filter(analysis=analysis, point=point)
     rows = rows.order_by("-is_by_hand", "-score", "argument_id")
     return list(rows.values_list("argument__text", flat=True)[:BEHIND])
 
 
 def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: User | None) -> None:
-    """Inside `editing`; key points may have been merged or removed while the worker computed."""
+    """Store placements; call inside `editing`.
+
+    Key points may have been merged or removed in the meantime.
+    """
     comments = new_comments(analysis)
     now = _where_now(analysis)
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
@@ -314,7 +320,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
 
 
 def _where_now(analysis: Analysis) -> dict[int, int | None]:
-    """Key point → the one that it is part of now; None where it is no more."""
+    """Map each key point to the one it was merged into, or itself; None if it was removed."""
     rows = {point.pk: point for point in analysis.points.only("pk", "state", "merged_into_id")}
     targets: dict[int, int | None] = {}
     for pk, row in rows.items():
@@ -333,7 +339,7 @@ FEWEST_STATEMENTS = 4
 
 @transaction.atomic
 def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: int) -> Job:
-    """Have a worker split a key point; raises EditRefused if there is too little behind it."""
+    """Queue a job that splits a key point; raises EditRefused if it has too few statements."""
     row = alive(analysis, [point], seen)[0]
     if row.statements < FEWEST_STATEMENTS:
         raise EditRefused(
@@ -343,7 +349,7 @@ def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: in
 
 
 def split_by_itself(work: JobContext) -> None:
-    """Handle a job: the largest part keeps the key point, further parts become new ones.
+    """Handle a job: the largest part keeps the key point, other parts become new ones.
 
     What people placed stays, and so does what fits no part.
     """
@@ -359,7 +365,7 @@ def split_by_itself(work: JobContext) -> None:
 
 
 def _parts(analysis: Analysis, point: FoundPoint, work: JobContext) -> list[tuple[str, list[int]]]:
-    """Texts of the further parts with their statements, the largest first."""
+    """Return the texts of the other parts with their statements, largest part first."""
     from argsum.analysis.methods.key_points import find_points
 
     rows = Placement.objects.filter(analysis=analysis, point=point, is_by_hand=False)

@@ -77,7 +77,7 @@ def write_request(
     statements: Sequence[str],
     refused: Sequence[Refused] = (),
 ) -> CallRequest:
-    """One request about the statements behind a key point, with what was refused before."""
+    """Return one request about the statements behind a key point, with texts refused earlier."""
     neutrals = [neutralise(text) for text in statements]
     values = {
         "words": str(target["words"]),
@@ -123,7 +123,7 @@ KEPT = ["point", "attempt", "text", "reason", "fence"]
 def target_of(
     analysis: Analysis, *, words: int = WORDS, most_statements: int = STATEMENTS
 ) -> dict[str, Any]:
-    """What a run is about, as its spec keeps it.
+    """Return the target of a run, as stored in its spec.
 
     ``words`` are the most that a key point has, ``most_statements`` those that a request shows.
     """
@@ -135,7 +135,7 @@ def target_of(
 
 
 def writable_points(analysis: Analysis) -> QuerySet[FoundPoint]:
-    """Key points that a machine found or a language model wrote, and nobody named since."""
+    """Return key points written by a machine or language model and not renamed since."""
     by_machine = Q(text=F("written")) | Q(writer__isnull=False)
     rows = analysis.points.filter(
         by_machine, state=State.SHOWN, origin__in=[Origin.FOUND, Origin.PROPOSED], statements__gt=0
@@ -144,21 +144,21 @@ def writable_points(analysis: Analysis) -> QuerySet[FoundPoint]:
 
 
 class PointWritingKind:
-    """What the engine asks this app about runs of the kind ``point_writing``."""
+    """Run kind ``point_writing``: the hooks that the engine calls."""
 
     parser_version = READER_VERSION
     values_title = lazy("Words in a key point:")
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Tie the run to its analysis; raises RunRefused where nothing can be written now."""
+        """Link the run to its analysis; raises RunRefused if nothing can be written now."""
         analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing")
         analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
         refuse_unfit(analysis, run)
         Analysis.objects.filter(pk=analysis.pk).update(writing=run)
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Key points, those of most comments first, each with its best statements."""
+        """Return key points, most comments first, each with its best statements."""
         analysis = run.study.analyses.get(public_id=run.spec["target"]["analysis"])
         points = list(writable_points(analysis).values_list("pk", "revision"))
         best = _best(analysis, [pk for pk, _seen in points], run.spec["target"])
@@ -169,7 +169,7 @@ class PointWritingKind:
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the requests; two queries."""
+        """Return the requests for the subjects; two queries."""
         keys = [AnalysisCallKey.of(subject.ids) for subject in subjects]
         wanted = {key for question in keys for key in question.statements}
         rows = CellArgument.objects.select_related("cell").filter(
@@ -188,7 +188,7 @@ class PointWritingKind:
         return requests
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """The one sentence of a reply."""
+        """Read the single sentence of a reply."""
         try:
             content = read_one(reply.text, reply.finish_reason, 0, refusal=reply.refusal)
         except ReplyNotUsable as problem:
@@ -201,7 +201,7 @@ class PointWritingKind:
         return ReplyReading(value=text)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One row a call; after the last one, a worker looks whether the texts fit."""
+        """Store one row per call; after the last one, queue a check of the texts."""
         keys = {AnalysisCallKey.of(reply.call.subject_ids).point for reply in ended}
         there = set(FoundPoint.objects.filter(pk__in=keys).values_list("pk", flat=True))
         WrittenPoint.objects.bulk_create(
@@ -216,7 +216,7 @@ class PointWritingKind:
                 enqueue_for(analysis, CHECK, run.created_by)
 
     def values(self, run: Run) -> dict[str, int]:
-        """How many key points have how many words."""
+        """Return the number of key points by number of words."""
         counts: dict[int, int] = {}
         for text in self.texts(run):
             size = len(text.split())
@@ -224,12 +224,12 @@ class PointWritingKind:
         return {str(size): counts[size] for size in sorted(counts)}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """What was written so far."""
+        """Return the texts written so far."""
         rows = run.written_points.exclude(text="").order_by("pk")
         return list(rows.values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
-        """Every ended call has its one row, under its own fence and as its reply says."""
+        """Check that every ended call has one row, under its own fence and matching its reply."""
 
         def is_as_said(row: WrittenPoint, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -239,7 +239,7 @@ class PointWritingKind:
 
 
 def refuse_unfit(analysis: Analysis, run: Run) -> None:
-    """Raise `RunRefused` where no language model can write for an analysis now."""
+    """Raise `RunRefused` if no language model can write for the analysis now."""
     if analysis.state != Analysis.State.DONE:
         raise RunRefused(_("The analysis is not finished yet."))
     if run.spec["replicates"] != 1:
@@ -251,7 +251,7 @@ def refuse_unfit(analysis: Analysis, run: Run) -> None:
 
 
 def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> dict[int, list]:
-    """Key point → its best statements, best first; what people placed comes before others."""
+    """Map each key point to its statements, best first; those placed by hand come first."""
     place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
     rows = Placement.objects.filter(analysis=analysis, point__in=points).annotate(place=place)
     rows = rows.filter(place__lte=target["most_statements"]).order_by("point", "place")
@@ -262,7 +262,7 @@ def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> 
 
 
 def _refused(run: Run, keys: Sequence[AnalysisCallKey]) -> dict[int, dict[int, Refused]]:
-    """Key point → attempt → what was refused then."""
+    """Map each key point and attempt to the text refused in that attempt."""
     refusals: dict[int, dict[int, Refused]] = {}
     if not keys:
         return refusals
@@ -290,7 +290,7 @@ def _row(run: Run, reply: EndedCall, there: set[int]) -> WrittenPoint:
 
 
 def _shown_points(study: Study) -> QuerySet[FoundPoint]:
-    """Key points with statements."""
+    """Return the shown key points that have statements."""
     rows = FoundPoint.objects.filter(analysis__study=study, state=State.SHOWN, statements__gt=0)
     return rows.order_by("analysis", "position")
 
@@ -322,7 +322,7 @@ CHECKED = ["verdict", "nearest", "scores", "note"]
 
 
 def check_written(work: JobContext) -> None:
-    """Handle a job; nothing is written for a run that was cancelled."""
+    """Handle a job: check written texts. Nothing is written for a cancelled run."""
     analysis = analysis_of(work)
     if analysis.writing_id is None:
         return
@@ -335,7 +335,7 @@ def check_written(work: JobContext) -> None:
 
 
 def _is_over(run: Run, work: JobContext) -> bool:
-    """End the job together with asking for what did not fit; False if there is more to check.
+    """End the job and request rewrites of refused texts; False if there is more to check.
 
     Under the gate's lock, behind which replies are stored: none can come in between.
     """
@@ -357,7 +357,7 @@ def _unchecked(run: Run) -> list[WrittenPoint]:
 
 
 def _again(run: Run) -> list[Subject]:
-    """Requests about what was refused; the engine leaves out those that were asked."""
+    """Return new requests for refused texts; the engine skips those already made."""
     rows = run.written_points.filter(verdict=Verdict.REFUSED, attempt__lt=ATTEMPTS)
     ids = rows.order_by("pk").values_list("call__subject_ids", flat=True)
     return [AnalysisCallKey.of(subject).again.subject for subject in ids]
@@ -378,7 +378,7 @@ def _check(analysis: Analysis, run: Run, work: JobContext) -> None:
 
 
 def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) -> None:
-    """Refuse what matches the statements of another key point as well as its own; not saved."""
+    """Refuse texts that match another key point's statements as well as theirs; saves nothing."""
     import numpy as np
 
     from argsum.analysis.methods.statements import fits_of
@@ -405,14 +405,14 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
 
 
 def _placed(analysis: Analysis, places: dict[int, int]) -> tuple[list[int], list[str]]:
-    """The place of the key point of each statement, -1 for none, and what it says."""
+    """Return the position of each statement's key point (-1 for none) and its text."""
     at = dict(Placement.objects.filter(analysis=analysis).values_list("argument", "point"))
     pairs = list(statements_of(analysis.cell).values_list("pk", "text"))
     return [places.get(at.get(pk) or 0, -1) for pk, _text in pairs], [text for _pk, text in pairs]
 
 
 def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -> None:
-    """Call a key point what was written, unless somebody changed it since the run began."""
+    """Rename a key point to the written text, unless somebody changed it since the run began."""
     if row.point is None:
         return
     try:

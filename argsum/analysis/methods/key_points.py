@@ -73,7 +73,7 @@ QUALITY = 0.4
 
 
 def wording_cost(text: str, known: KnownWords | None = None) -> float:
-    """What speaks against a text as a key point, at least 0; ``known`` finds its typos.
+    """Return the penalty of a text as a key point, at least 0; ``known`` detects its typos.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def wording_cost(text: str, known: KnownWords | None = None) -> float:
 
 
 def bare(text: str) -> str:
-    """Without what only opens it or trails off.
+    """Return a text without filler at its start and end.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def bare(text: str) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """As it stands on a page: bare, with a capital letter and one full stop.
+    """Return a text as a page shows it: without filler, capitalised, with one end mark.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def best_put(
     quality: Sequence[float],
     known: KnownWords | None = None,
 ) -> int:
-    """Place of the statement that stands for a group; the first of equal ones.
+    """Return the position of the best statement of a group; ties go to the first.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def best_put(
 
 
 def _standard(values: FloatArray) -> FloatArray:
-    """In standard deviations from the mean; 0 where unknown, or where all are equal."""
+    """Return values in standard deviations from the mean; 0 if unknown or if all are equal."""
     known = np.isfinite(values)
     if not known.any():
         return np.zeros(len(values))
@@ -188,29 +188,29 @@ READ, GROUPED = 0.6, 0.65
 
 
 class AnalysisTools(Protocol):
-    """What the analysis asks of whoever runs it; ``say`` hears how far it is, and may raise."""
+    """Services the analysis needs from its caller; ``say`` receives progress and may raise."""
 
     @property
     def tells_sides(self) -> bool:
-        """Whether vectors tell a text's side (`cqa_site.judging.embedding.SideClassifier`)."""
+        """Whether vectors encode a text's side (`cqa_site.judging.embedding.SideClassifier`)."""
         ...
 
     def vectors(self, texts: Sequence[str]) -> Scores:
-        """Sentence vectors of length 1 by the match scorer, shape (n, d)."""
+        """Return sentence vectors of length 1 by the match scorer, shape (n, d)."""
         ...
 
     def quality(self, texts: Sequence[str]) -> Scores:
-        """How well each text is put, about 0–1, shape (n,); nan where none is known."""
+        """Return the writing quality of each text, about 0–1, shape (n,); nan if unknown."""
         ...
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """How far it is, 0–1, and how far reading texts brings it from here."""
+        """Report the progress, 0–1, and the progress that reading texts will reach."""
         ...
 
 
 @dataclass(frozen=True)
 class SettingResult:
-    """One setting: its name, and how much came out of it."""
+    """One setting: its name, number of key points, and share of statements."""
 
     setting: str
     points: int
@@ -219,7 +219,7 @@ class SettingResult:
 
 @dataclass(frozen=True)
 class ClusteringResult:
-    """What statements came to.
+    """Key points and placements of statements.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ class ClusteringResult:
     rule: str
 
     def choice(self) -> dict[str, Any]:
-        """As `argsum.analysis.models.Analysis.choice` keeps it."""
+        """Return the setting in the form stored in `argsum.analysis.models.Analysis.choice`."""
         tried = [asdict(result) for result in self.tried]
         return {"setting": self.setting, "rule": self.rule, "tried": tried}
 
@@ -264,7 +264,7 @@ FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
 def find_points(
     texts: Sequence[str], tools: AnalysisTools, *, counts: Sequence[int] = (), setting: str = ""
 ) -> ClusteringResult:
-    """Key points of different statements on one topic.
+    """Return the key points of distinct statements on one topic.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def find_points(
 
 
 def _fit_others(vectors: Scores, ids: IntArray) -> None:
-    """Put statements that are in no group behind a key point that they fit; see `FITS`."""
+    """Add ungrouped statements to a key point that they fit; see `FITS`."""
     k = int(ids.max(initial=NONE)) + 1
     left = np.flatnonzero(ids == NONE)
     if not k or not len(left):
@@ -315,7 +315,7 @@ def _fit_others(vectors: Scores, ids: IntArray) -> None:
 
 
 def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArray, Scores]:
-    """The best key point that each fits, -1 for none; and the score with it, or the best one."""
+    """Return the best fitting key point of each (-1 for none) and its score, or the best score."""
     match = new @ means.T
     fits = np.where(match >= np.array(least), match, -np.inf)
     placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)
@@ -333,7 +333,7 @@ def _threshold(setting: str, tools: AnalysisTools) -> float:
 
 
 def _sample(n: int) -> IntArray:
-    """Places of the statements that are compared with each other, in order."""
+    """Return the sorted positions of the statements to compare with each other."""
     if n <= MOST_COMPARED:
         return np.arange(n)
     return np.sort(np.random.default_rng(1).permutation(n)[:MOST_COMPARED])
@@ -353,7 +353,7 @@ def _found(
     setting: str,
     tried: tuple[SettingResult, ...],
 ) -> ClusteringResult:
-    """Groups with the statement that stands for each, those that most comments say first."""
+    """Return groups and their representative statements, most comments first."""
     weights = np.asarray(counts if len(counts) else [1] * len(texts))
     groups = [np.flatnonzero(ids == place) for place in range(int(ids.max(initial=NONE)) + 1)]
     groups.sort(key=lambda rows: (-int(weights[rows].sum()), int(rows[0])))
@@ -376,7 +376,7 @@ def _found(
 def _stands_for(
     texts: Sequence[str], vectors: Scores, rows: IntArray, tools: AnalysisTools, known: KnownWords
 ) -> int:
-    """The best put of the most central statements of a group, as its place among all."""
+    """Return the position of the best-written of the most central statements of a group."""
     central = vectors[rows] @ vectors[rows].mean(axis=0)
     near = np.argsort(-central, kind="stable")[:MOST_CANDIDATES]
     some = [texts[row] for row in rows[near]]
@@ -390,7 +390,7 @@ def place_new(
     behind: Sequence[Sequence[str]],
     tools: AnalysisTools,
 ) -> tuple[list[int], list[float]]:
-    """The key point of each new statement, and its score; -1 for what fits none.
+    """Return the key point of each new statement and its score; -1 if it fits none.
 
     A statement fits a key point if it matches the statements behind it well enough on average;
     see `FITS`.
@@ -422,7 +422,7 @@ def place_new(
 
 
 def _least(held: Scores) -> float:
-    """The mean score from which on a statement fits those of a key point, shape (m, d)."""
+    """Return lowest mean score at which a statement fits those of a key point, shape (m, d)."""
     if len(held) < FEWEST_BEHIND:
         return FITS
     held = held[:: max(1, len(held) // MOST_BEHIND)]

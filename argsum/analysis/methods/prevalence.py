@@ -29,7 +29,7 @@ CHI_SQUARED, FISHER, PERMUTATION = "chi-squared", "Fisher", "permutation"
 
 @dataclass(frozen=True)
 class Share:
-    """k of n with its exact 95 % interval; without comments there is no share.
+    """k of n with its exact 95 % interval; the share is undefined without comments.
 
     Wilson's interval is narrower, but of shares near 0 or 1, which most key points have, it covers
     .83 to .89.
@@ -40,17 +40,17 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share itself."""
+        """The share; None without comments."""
         return self.k / self.n if self.n else None
 
     @property
     def low(self) -> float | None:
-        """Where the interval begins."""
+        """Lower bound of the interval; None without comments."""
         return self._interval.low if self.n else None
 
     @property
     def high(self) -> float | None:
-        """Where the interval ends."""
+        """Upper bound of the interval; None without comments."""
         return self._interval.high if self.n else None
 
     @property
@@ -64,7 +64,7 @@ _exact = lru_cache(maxsize=50_000)(clopper_pearson_interval)
 
 @dataclass(frozen=True)
 class Difference:
-    """One share minus another, with its interval; None where there is too little for one."""
+    """Difference of two shares with its interval; bounds are None if there are too few data."""
 
     value: float
     low: float | None
@@ -73,14 +73,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """A p value and the test it is from."""
+    """A p value and the name of its test."""
 
     p: float
     test: str
 
 
 def share_difference(share: Share, other: Share, confidence: float = 0.95) -> Difference:
-    """Difference of two independent shares with an interval made of theirs.
+    """Return the difference of two independent shares, with an interval from their intervals.
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: distances of both intervals from
     their shares, joined as the sides of a right angle; here of exact intervals, in Newcombe's
@@ -125,7 +125,7 @@ def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
 
 
 def fisher_exact(k: IntArray, n: IntArray) -> float:
-    """Fisher's exact test of two shares: all tables that are no likelier than the one at hand."""
+    """Fisher's exact test of two shares: sums all tables no likelier than the observed one."""
     first, second, hits = int(n[0]), int(n[1]), int(np.sum(k))
     inside = np.arange(max(0, hits - second), min(hits, first) + 1)
     logs = _log_choose(first, inside) + _log_choose(second, hits - inside)
@@ -136,14 +136,14 @@ def fisher_exact(k: IntArray, n: IntArray) -> float:
 
 
 def draw_tables(n: IntArray, hits: int, *, seed: int = 0) -> IntArray:
-    """Hits of each group if they fell at random, shape (DRAWS, g)."""
+    """Draw the hits of each group at random, shape (DRAWS, g)."""
     generator = np.random.default_rng(seed)
     drawn: IntArray = generator.multivariate_hypergeometric(n, hits, size=DRAWS)
     return drawn
 
 
 def _chi_squared(k: IntArray, n: IntArray) -> FloatArray:
-    """Pearson's statistic of g × 2 tables; ``k`` may have further axes before the groups."""
+    """Pearson's statistic of g × 2 tables; ``k`` may have leading axes before the groups."""
     share = k.sum(axis=-1, keepdims=True) / n.sum()
     statistic: FloatArray = ((k - n * share) ** 2 / (n * share * (1 - share))).sum(axis=-1)
     return statistic
@@ -168,7 +168,7 @@ LEAST = RULES["groups"].least
 
 @dataclass(frozen=True)
 class InGroup:
-    """A key point in one group.
+    """Figures of a key point in one group.
 
     Attributes
     ----------
@@ -187,18 +187,18 @@ class InGroup:
 
     @property
     def distance(self) -> float:
-        """The difference in percentage points, with its sign; 0 where nothing is compared."""
+        """Signed difference in percentage points; 0 if nothing is compared."""
         return 0.0 if self.difference is None else 100 * self.difference.value
 
     @property
     def differs(self) -> bool:
-        """Whether it is shown to differ."""
+        """Whether the difference is significant."""
         return self.p is not None and self.p < LEVEL
 
 
 @dataclass(frozen=True)
 class PointByGroup:
-    """A key point in all groups.
+    """Figures of a key point in all groups.
 
     Attributes
     ----------
@@ -222,12 +222,12 @@ class PointByGroup:
 
     @property
     def differs(self) -> bool:
-        """Whether groups are shown to differ."""
+        """Whether the groups differ significantly."""
         return self.p is not None and self.p < LEVEL
 
     @property
     def widest(self) -> int | None:
-        """The group that differs most from the others, by its number."""
+        """Index of the group that differs most from the others; None without a difference."""
         known = [at for at, group in enumerate(self.groups) if group.difference is not None]
         return max(known, key=lambda at: abs(self.groups[at].distance)) if known else None
 
@@ -273,7 +273,7 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
 def _two(
     k: IntArray, n: IntArray, places: IntArray, p: Sequence[float | None]
 ) -> list[list[InGroup]]:
-    """Two groups that are large enough: each minus the other."""
+    """Compare two groups that are large enough, each with the other."""
     rows = []
     for row, corrected in zip(k, p, strict=True):
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
@@ -285,7 +285,7 @@ def _two(
 
 
 def _each_and_rest(k: IntArray, n: IntArray, places: IntArray) -> list[list[InGroup]]:
-    """Each group against all others that are large enough."""
+    """Compare each group with all others that are large enough."""
     if len(places) < 2:
         return [[InGroup(_share(row, n, at)) for at in range(len(n))] for row in k]
     rest_n = n[places].sum() - n
@@ -313,7 +313,7 @@ def _share(row: IntArray, n: IntArray, at: int) -> Share:
 
 
 def _holm(p: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p values; what was not tested takes no part."""
+    """Return p values adjusted by Holm's method; untested ones (None) are ignored."""
     known = [value for value in p if value is not None]
     adjusted = iter(holm(np.array(known)) if known else ())
     return [None if value is None else float(next(adjusted)) for value in p]

@@ -1,4 +1,4 @@
-"""Statements as vectors and words: groups, fit of a text, quotations, typos."""
+"""Statements as vectors and words: groups, fit of a text, distinct quotations, typos."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 4_096
 
 
 def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
-    """Vectors of length 1 from which part of their mean, or of ``middle``, is taken away.
+    """Subtract part of the mean, or of ``middle``, from vectors and rescale them to length 1.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
 
 
 def likeness_map(vectors: Scores) -> FloatArray:
-    """The map, shape (d, d), after which cosines are how alike rows of scores are.
+    """Return the map, shape (d, d), after which cosines measure the similarity of score rows.
 
     Rows of scores of ``vectors`` with themselves, each without its mean, have the products
     v C vᵀ, where C is the scatter of the vectors; the map is the root of C.
@@ -60,7 +60,7 @@ def likeness_map(vectors: Scores) -> FloatArray:
 
 
 def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
-    """Vectors whose products are ``weight`` × likeness + (1 − ``weight``) × score, (n, 2 d)."""
+    """Return vectors with products ``weight`` × likeness + (1 − ``weight``) × score, (n, 2 d)."""
     alike: Scores = vectors @ turned.astype(np.float32)
     lengths = np.linalg.norm(alike, axis=1, keepdims=True)
     alike /= np.maximum(lengths, 1e-9)
@@ -70,12 +70,12 @@ def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
 
 
 def group_at(space: Scores, thresholds: Sequence[float]) -> Mapping[float, list[int]]:
-    """Average linkage at every threshold, at most `MOST_COMPARED` statements."""
+    """Cluster by average linkage at every threshold; at most `MOST_COMPARED` statements."""
     return merge_clusters(space @ space.T, thresholds)
 
 
 def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArray]:
-    """Mean vectors of k groups, shape (k, d), not of length 1; and how many each has."""
+    """Return mean vectors of k groups, shape (k, d), not of length 1, and the group sizes."""
     sizes = np.bincount(ids[ids >= 0], minlength=k)
     sums = np.zeros((k, vectors.shape[1]), dtype=np.float32)
     for start in range(0, len(ids), _ROWS_AT_ONCE):
@@ -89,7 +89,7 @@ def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArra
 
 
 def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
-    """Mean score of each statement with the other members of each group, shape (n, k).
+    """Return mean scores of each statement with the others of each group, shape (n, k).
 
     A group of which it is the only member draws it no more than the worst score.
     """
@@ -106,7 +106,7 @@ def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
 
 
 def refined(vectors: Scores, ids: Sequence[int], *, rounds: int = ROUNDS) -> IntArray:
-    """Each grouped statement in the group that it matches best on average.
+    """Move each grouped statement to the group that it matches best on average.
 
     As `argsum.systems.methods.cluster_refining.refine_clusters`, from vectors.
     """
@@ -123,7 +123,7 @@ def refined(vectors: Scores, ids: Sequence[int], *, rounds: int = ROUNDS) -> Int
 
 
 def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> IntArray:
-    """Groups of a sample, for all statements.
+    """Extend the groups of a sample to all statements.
 
     Parameters
     ----------
@@ -158,12 +158,12 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
 
 
 def without_small(ids: IntArray, least: int) -> IntArray:
-    """Groups of at least so many, numbered by first appearance; what was in others is in none."""
+    """Keep groups of at least ``least`` members, numbered by first appearance; others dissolve."""
     return np.array(numbered(ids, min_size=least))
 
 
 def _join(space: Scores, ids: IntArray, threshold: float) -> None:
-    """Put statements without a group into the one they match best, if well enough."""
+    """Add ungrouped statements to the group they match best, if the score is high enough."""
     k = int(ids.max(initial=UNCLUSTERED)) + 1
     if not k:
         return
@@ -182,7 +182,7 @@ def _join(space: Scores, ids: IntArray, threshold: float) -> None:
 
 @dataclass(frozen=True)
 class TextFit:
-    """How a text matches its own statements, and those of the nearest other key point.
+    """Match of a text with its own statements, and with those of the nearest other key point.
 
     ``nearest`` is the place of that one; None where there is no other.
     """
@@ -193,14 +193,14 @@ class TextFit:
 
     @property
     def fits(self) -> bool:
-        """Whether no other key point's statements match it as well."""
+        """Whether its own statements match it better than those of any other key point."""
         return self.other is None or self.own > self.other
 
 
 def fits_of(
     written: Scores, own: Sequence[int], statements: Scores, placed: IntArray, points: int
 ) -> list[TextFit]:
-    """Mean match scores of written texts with the statements behind each key point.
+    """Return mean match scores of written texts with the statements behind each key point.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ _WORD = re.compile(r"\w+")
 
 
 def different(texts: Sequence[str], most: int) -> list[int]:
-    """Positions of up to ``most`` texts, the first first, each unlike those before it.
+    """Return positions of up to ``most`` texts, each unlike the earlier ones.
 
     Where too few are unlike, the first of the others fill up. Two texts are alike if half of
     the words of both together are in both (Jaccard), without regard to case.
@@ -307,7 +307,7 @@ class KnownWords:
                     self._near.setdefault(key, []).append(word)
 
     def is_typo(self, word: str) -> bool:
-        """Whether a word, in small letters, is likely one."""
+        """Whether a lower-case word is likely a typo."""
         if len(word) < SHORTEST or self.counts[word] > 1 or not word.isalpha():
             return False
         near = (candidate for key in _shortened(word) for candidate in self._near.get(key, ()))
@@ -321,7 +321,7 @@ def _shortened(word: str) -> Iterator[str]:
 
 
 def _is_slip(word: str, common: str) -> bool:
-    """Whether it is no form of the common word: "stops" and "stop" are two words."""
+    """Whether a word is no form of the common word: "stops" and "stop" are two words."""
     if word == common or word[0] != common[0]:
         return False
     least = min(len(word), len(common)) - ENDING + 1

@@ -1,4 +1,4 @@
-"""How often key points are mentioned over time, and whether that rises or falls."""
+"""Key point frequency over time, and tests for a rise or fall."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ARMITAGE = "Cochran–Armitage"
 
 
 def start_of(day: date, period: str) -> date:
-    """The first day of the period in which a day lies; weeks begin on Monday."""
+    """Return the first day of the period that contains a day; weeks begin on Monday."""
     if period == WEEK:
         return day - timedelta(days=day.weekday())
     if period == MONTH:
@@ -37,7 +37,7 @@ def start_of(day: date, period: str) -> date:
 
 
 def next_start(start: date, period: str) -> date:
-    """When the period after the one that begins there begins."""
+    """Return the first day of the next period."""
     if period in (DAY, WEEK):
         return start + timedelta(days=1 if period == DAY else 7)
     months = {MONTH: 1, QUARTER: 3, YEAR: 12}[period]
@@ -46,7 +46,7 @@ def next_start(start: date, period: str) -> date:
 
 
 def periods_between(first: date, last: date, period: str) -> list[date]:
-    """First days of all periods from one day to another, empty ones too.
+    """Return the first days of all periods between two days, empty ones included.
 
     No more than `MOST_COUNTED` + 1: whoever asks sees that there are too many.
     """
@@ -59,13 +59,13 @@ def periods_between(first: date, last: date, period: str) -> list[date]:
 
 
 def countable(first: date, last: date) -> list[str]:
-    """The periods of which a span has at least two and not too many."""
+    """Return the period lengths that divide a span into at least two and not too many periods."""
     counts = ((period, len(periods_between(first, last, period))) for period in PERIODS)
     return [period for period, n in counts if 2 <= n <= MOST_COUNTED]
 
 
 def usual_period(first: date, last: date, comments: int) -> str:
-    """The period that is shown unless somebody chooses another one.
+    """Return the default period for a span.
 
     Of those that divide the span into `FEWEST` to `MOST`, the finest with `ENOUGH` comments in
     each on average, or else the coarsest. Without any, what comes next to that: the coarsest
@@ -82,7 +82,7 @@ def usual_period(first: date, last: date, comments: int) -> str:
 
 @dataclass(frozen=True)
 class Trend:
-    """A key point over periods.
+    """Trend of a key point over periods.
 
     Attributes
     ----------
@@ -108,12 +108,12 @@ class Trend:
 
     @property
     def moves(self) -> bool:
-        """Whether it is shown to rise or fall."""
+        """Whether the rise or fall is significant."""
         return self.p is not None and self.p < LEVEL
 
 
 def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Trend]:
-    """Follow every key point over time.
+    """Return the trend of every key point over time.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Tre
 
 
 def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
-    """Cochran–Armitage test of a linear trend in shares, periods numbered 0, 1, 2 ….
+    """Test for a linear trend in shares (Cochran–Armitage), periods numbered 0, 1, 2 ….
 
     The score test of the slope in a logistic regression on the number of the period. With fewer
     than `LEAST_HITS` comments with or without the key point, their periods are drawn anew
@@ -165,7 +165,7 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
 
 
 def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:
-    """How far a straight line through all comments rises from the first period to the last.
+    """Return the rise of a straight line through all comments, first period to last.
 
     Least squares over comments (1 with the key point, else 0) on the number of the period, kept
     within -1 to 1, which no difference of shares leaves. The interval leaves out one comment at a

@@ -1,4 +1,4 @@
-"""Lists of analyses, filters of their pages, and runs that write key points."""
+"""Lists of analyses, page filters, and runs that write key points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ MADE_FOR_ENGLISH = (PACKAGED_MODEL, SHIPPED_MATCH)
 
 
 def analyses_of(study: Study) -> QuerySet[Analysis]:
-    """Newest first, with what their pages name."""
+    """Return analyses, newest first, with the related rows their pages show."""
     return study.analyses.select_related(
         "study", "cell__dataset", "match_scorer", "quality_scorer", "job", "created_by"
     ).order_by("-number")
 
 
 def listed(rows: QuerySet[Analysis]) -> QuerySet[Analysis]:
-    """The same with the number of key points that are shown, and of those that are proposed."""
+    """Add the numbers of shown and of proposed key points."""
     return rows.annotate(
         points_shown=_counted(FoundPoint.State.SHOWN),
         points_proposed=_counted(FoundPoint.State.PROPOSED),
@@ -48,13 +48,13 @@ def _counted(state: str) -> Coalesce:
 
 
 def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
-    """Edits, newest first, without what they moved."""
+    """Return edits, newest first, without the changed values."""
     rows = analysis.changes.select_related("actor", "point", "undone_by")
     return rows.defer("before", "after", "undone_by__before", "undone_by__after")
 
 
 def foreign_language(analysis: Analysis) -> str:
-    """The language of the comments, if it is one that the match scorer was not made for."""
+    """Return the language of the comments if the match scorer does not support it, else ""."""
     scorer: Scorer = analysis.match_scorer
     if analysis.language in ("", "en") or scorer.base_model not in MADE_FOR_ENGLISH:
         return ""
@@ -65,13 +65,13 @@ def foreign_language(analysis: Analysis) -> str:
 
 
 def has_comments(cell: Cell) -> bool:
-    """Whether its statements come from comments; else each counts as a comment of its own."""
+    """Whether statements come from comments; if not, each counts as one comment."""
     return cell.comments.exists()
 
 
 @dataclass(frozen=True)
 class StatementSearch:
-    """Statements that contain ``search``, of comments with this value and written in this time.
+    """Filter: statements with ``search``, from comments with this value and in this period.
 
     ``query`` is how the address of a page says it.
     """
@@ -85,25 +85,25 @@ class StatementSearch:
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is left out."""
+        """Whether any filter is set."""
         return bool(self.search or self.is_about_comments)
 
     @property
     def is_about_comments(self) -> bool:
-        """Whether who wrote a comment, or when, matters."""
+        """Whether a comment's column or date matters."""
         return bool(self.column or self.first or self.last)
 
     @property
     def query(self) -> str:
-        """As addresses carry it, without a page number."""
+        """URL query of the filters, without a page number."""
         return urlencode([(name, value) for name, value in self.asked if value])
 
     def comments_of(self, cell: Cell) -> QuerySet[Comment]:
-        """Comments of a cell with the value and the dates."""
+        """Return the comments of a cell with this value and these dates."""
         return Comment.objects.filter(self._of_comments(""), cell=cell).order_by()
 
     def of_statements(self, rows: QuerySet[Placement]) -> QuerySet[Placement]:
-        """Placements of statements that are said in such a comment."""
+        """Return placements of statements that match the filters."""
         if self.search:
             rows = rows.filter(argument__text__icontains=self.search)
         if self.is_about_comments:
@@ -111,7 +111,7 @@ class StatementSearch:
         return rows
 
     def joined(self, analysis: Analysis) -> QuerySet[Placement]:
-        """The same joined with the comments, to count both: a row for each saying.
+        """Return matching placements joined with comments, one row per mention, to count both.
 
         Begins at the few comments, or statements, that are left: without a statistic SQLite would
         walk through every placement of the analysis instead, which takes eight times as long. So
@@ -130,7 +130,7 @@ class StatementSearch:
         return rows.filter(own & self._of_comments(path))
 
     def sayings(self, **about: Any) -> QuerySet[CommentStatement]:
-        """Where statements are said, in such comments."""
+        """Return the occurrences of statements in matching comments."""
         return CommentStatement.objects.filter(self._of_comments("comment__"), **about).order_by()
 
     def _of_comments(self, path: str) -> Q:
@@ -151,7 +151,7 @@ Verdict = WrittenPoint.Verdict
 
 
 class AnalysisCallKey(NamedTuple):
-    """The keys of a request: a key point at a revision, which attempt, and its statements."""
+    """Keys of a request: key point, attempt, revision, and statements."""
 
     point: int
     attempt: int
@@ -160,25 +160,25 @@ class AnalysisCallKey(NamedTuple):
 
     @classmethod
     def of(cls, ids: Sequence[int]) -> "AnalysisCallKey":
-        """As the request's row keeps it."""
+        """Read the keys from a request's row."""
         point, attempt, seen, *statements = ids
         return cls(point, attempt, seen, tuple(statements))
 
     @property
     def subject(self) -> Subject:
-        """As the engine keeps it; the name is unique in a run."""
+        """Subject for the engine; its name is unique in a run."""
         ids = (self.point, self.attempt, self.seen, *self.statements)
         return Subject(f"p{self.point}-{self.attempt}", ids)
 
     @property
     def again(self) -> "AnalysisCallKey":
-        """The next attempt about the same statements."""
+        """Key of the next attempt for the same statements."""
         return self._replace(attempt=self.attempt + 1)
 
 
 @dataclass(frozen=True)
 class PointOutcomes:
-    """What became of the key points that a run was to write, by number.
+    """Numbers of key points of a run, by outcome.
 
     ``kept`` have the text they had: ``refused`` of them because what was written was nearer to
     another key point, ``unusable`` because no reply could be used. ``changed`` were changed by
@@ -195,17 +195,17 @@ class PointOutcomes:
 
     @property
     def kept(self) -> int:
-        """How many have the text they had."""
+        """Number of key points that kept their text."""
         return self.same + self.refused + self.unusable
 
     @property
     def points(self) -> int:
-        """How many key points it was asked for."""
+        """Number of key points requested."""
         return self.written + self.kept + self.changed + self.unchecked
 
 
 def writing_of(run: Run) -> PointOutcomes:
-    """What became of its key points, by the last attempt of each; one query."""
+    """Return the outcomes of a run's key points, by the last attempt of each; one query."""
     rows = WrittenPoint.objects.filter(run=run).order_by("attempt")
     # A key point of an analysis that was deleted is known by its request alone.
     last = {
@@ -225,18 +225,18 @@ def writing_of(run: Run) -> PointOutcomes:
 
 
 def writer_in_words(point: FoundPoint) -> str:
-    """The language model and prompt that wrote a key point; empty where none did."""
+    """Return the language model and prompt that wrote a key point; empty if none did."""
     return in_words(point.writer) if point.writer else ""
 
 
 def in_words(run: Run) -> str:
-    """A language model with its prompt, as people cite it."""
+    """Return the language model and prompt in words for citation."""
     values = {"model": run.spec["model"], "n": run.prompt.number}
     return _("%(model)s, prompt v%(n)d") % values
 
 
 def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
-    """Model and prompt → how many of the key points it wrote, the most first; two queries."""
+    """Map model and prompt to the number of key points they wrote, most first; two queries."""
     grouped = points.exclude(writer=None).order_by().values_list("writer")
     numbers = dict(grouped.annotate(n=Count("pk")))
     counts: dict[str, int] = {}
@@ -247,12 +247,12 @@ def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
 
 
 def analysis_of_run(run: Run) -> Analysis | None:
-    """The analysis that a run writes for; None once it is deleted."""
+    """Return the analysis that a run writes for; None if it was deleted."""
     return run.study.analyses.filter(public_id=run.spec["target"]["analysis"]).first()
 
 
 def about(run: Run) -> str:
-    """The analysis that a run writes for, by name."""
+    """Return the name of the analysis that a run writes for."""
     analysis = analysis_of_run(run)
     return analysis.name if analysis else _("a deleted analysis")
 

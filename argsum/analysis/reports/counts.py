@@ -67,7 +67,7 @@ UNPLACED = -1
 
 @dataclass
 class CommentColumn:
-    """A column of the comments.
+    """A column of the comments, with counts by value.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class CommentColumn:
 
 @dataclass
 class CommentCounts:
-    """What the comments of an analysis come to.
+    """Counts of the comments of an analysis.
 
     Attributes
     ----------
@@ -117,53 +117,53 @@ class CommentCounts:
 
     @property
     def first(self) -> date | None:
-        """The earliest date."""
+        """Earliest date; None without dates."""
         return self.days[0][0] if self.days else None
 
     @property
     def last(self) -> date | None:
-        """The latest date."""
+        """Latest date; None without dates."""
         return self.days[-1][0] if self.days else None
 
     @property
     def comparable(self) -> list[CommentColumn]:
-        """Columns that form groups."""
+        """Columns whose groups can be compared."""
         return [column for column in self.columns if not column.barred]
 
     @property
     def barred(self) -> list[CommentColumn]:
-        """Columns that do not, each with its reason."""
+        """Columns without groups, each with its reason."""
         return [column for column in self.columns if column.barred]
 
 
 def state_of(analysis: Analysis) -> str:
-    """A short name that changes with every edit and with every new comment that is placed."""
+    """Return a short key that changes with every edit and every newly placed comment."""
     at = analysis.placed_at or analysis.done_at
     placed = at.timestamp() if at else 0
     return f"2-{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
 def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
-    """What was computed for an analysis in its present state, computed once."""
+    """Compute a value once for the present state of an analysis, and cache it."""
     key = f"analysis-{name}:{analysis.pk}:{state_of(analysis)}"
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 def counted(analysis: Analysis) -> CommentCounts:
-    """The counts, read from the rows unless they are kept."""
+    """Return the counts, from the cache if they are there."""
     counts: CommentCounts = kept("counts", analysis, lambda: count(analysis))
     return counts
 
 
 def is_counted(analysis: Analysis) -> bool:
-    """Whether the counts are there, or so few comments to count that nobody waits for it."""
+    """Whether the counts are cached, or few enough comments to count at once."""
     if analysis.comments <= AT_ONCE:
         return True
     return f"analysis-counts:{analysis.pk}:{state_of(analysis)}" in cache
 
 
 def count(analysis: Analysis) -> CommentCounts:
-    """Read comments and placements once, in four queries."""
+    """Count comments and placements in four queries."""
     import numpy as np
 
     points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
@@ -196,7 +196,7 @@ def count(analysis: Analysis) -> CommentCounts:
 def _pairs(
     rows: Iterable[tuple[int, int | None]], place: dict[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Comments and the numbers of the key points they mention; -1 for none that is shown."""
+    """Return comments and the numbers of the key points they mention; -1 if it is not shown."""
     import numpy as np
 
     pairs = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
@@ -205,7 +205,7 @@ def _pairs(
 
 
 def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
-    """Comments that came later: they have statements, of which none was placed."""
+    """Return comments that came later: those with statements, none of them placed."""
     here = Placement.objects.filter(analysis=analysis).values("argument")
     rows = CommentStatement.objects.filter(argument__cell=analysis.cell_id, argument__left_out="")
     late = rows.exclude(argument__in=here).order_by()
@@ -215,7 +215,7 @@ def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
 
 @dataclass
 class _ColumnReading:
-    """A column while comments are read: numbers of its values by comment."""
+    """A column while comments are read: the number of its value for each comment."""
 
     name: str
     numbers: dict[str, int] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class _ColumnReading:
 def _read(
     rows: Any, waiting: set[int]
 ) -> tuple[np.ndarray, list[tuple[int, date]], list[_ColumnReading]]:
-    """Keys of comments, the dates of those that have one, and their columns."""
+    """Return comment keys, dates of the dated comments, and columns."""
     import numpy as np
 
     keys: list[int] = []
@@ -263,7 +263,7 @@ def _note(column: _ColumnReading, at: int, value: str) -> None:
 def _column(
     read: _ColumnReading, at: np.ndarray, numbers: np.ndarray, comments: int, points: int
 ) -> CommentColumn:
-    """Its groups; ``at`` and ``numbers`` are comments with the key points they mention."""
+    """Return a column with its groups; ``at`` and ``numbers`` pair comments with key points."""
     import numpy as np
 
     if read.barred:
@@ -295,7 +295,7 @@ def _column(
 def _days(
     counts: CommentCounts, days: list[tuple[int, date]], at: np.ndarray, numbers: np.ndarray
 ) -> None:
-    """Comments, and mentions of key points, of every day on which somebody wrote."""
+    """Count comments and mentions of key points for every day with comments."""
     counts.dated = len(days)
     sizes: dict[date, int] = {}
     for _comment, day in days:
@@ -310,13 +310,13 @@ def _days(
 
 
 def _natural(value: str) -> list[tuple[int, int, str]]:
-    """Numbers inside a text in the order of their size; letters without regard to case."""
+    """Return a sort key: numbers inside a text by size, letters ignoring case."""
     parts = re.split(r"(\d+)", value.casefold())
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
 def digest(*parts: object) -> str:
-    """A short name of what was chosen, for keys of what is kept."""
+    """Return a short hash of choices, for cache keys."""
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -331,7 +331,7 @@ BOLD = 1.16
 
 
 def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
-    """A dot with its interval for each group of each key point.
+    """Chart a dot with its interval for each group of each key point.
 
     ``rows`` have point, group, value, low and high, in percent; ``names`` are the groups.
     """
@@ -368,7 +368,7 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
 
 
 def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> Spec:
-    """A small chart for each key point below the other, all on the same axes.
+    """Chart the key points one below the other, all on the same axes.
 
     ``rows`` have point, at (the first day of a period), value, low and high, in percent, and
     run: a period without comments has no row, and what hangs together between two of these has
@@ -390,14 +390,14 @@ def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> S
 
 
 def _across(starts: Sequence[tuple[date, str]]) -> Axis:
-    """From the first period to the last, a tick at each."""
+    """Return the horizontal axis from first to last period, with a tick at each."""
     ticks = [seconds(day.isoformat()) for day, _name in starts]
     pad = max((ticks[-1] - ticks[0]) / 40, 3600.0)
     return Axis(ticks[0] - pad, ticks[-1] + pad, ticks, [name for _day, name in starts])
 
 
 def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
-    """Band, line and dots of one key point, at places in pixels: panels share no scale."""
+    """Return band, line and dots of one key point in pixels: panels share no scale."""
     marked = [
         {
             "x": plane.x(seconds(row["at"].isoformat())),
@@ -420,7 +420,7 @@ def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
 
 
 def runs(filled: Sequence[bool]) -> list[int]:
-    """Numbers what hangs together: it rises by one behind every gap."""
+    """Number the connected stretches; the number rises by one after every gap."""
     numbers, number = [], 0
     for at, is_filled in enumerate(filled):
         if at and not is_filled and filled[at - 1]:
@@ -430,11 +430,11 @@ def runs(filled: Sequence[bool]) -> list[int]:
 
 
 def as_row(point: str, at: date, share: Any, run: int) -> dict[str, Any]:
-    """A period of a key point, as `trends_chart` takes it."""
+    """Return one period of a key point as a row for `trends_chart`."""
     return {"point": point, "at": at, "run": run} | in_percent(share)
 
 
 def in_percent(share: Any) -> dict[str, float | None]:
-    """A share with its bounds in percent."""
+    """Return a share and its bounds in percent."""
     parts = {"value": share.value, "low": share.low, "high": share.high}
     return {name: None if part is None else 100 * part for name, part in parts.items()}

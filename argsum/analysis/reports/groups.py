@@ -31,19 +31,19 @@ LONGEST = 90
 
 
 def percents(share: Share, decimals: int = 0) -> str:
-    """A share in percent."""
+    """Return a share in percent."""
     return "–" if share.value is None else f"{text_of(100 * share.value, decimals)} %"
 
 
 def bounds(share: Share) -> str:
-    """Its interval in percent."""
+    """Return the interval of a share in percent."""
     if share.low is None or share.high is None:
         return ""
     return f"[{text_of(100 * share.low, 0)}, {text_of(100 * share.high, 0)}]"
 
 
 def points_of(difference: Difference | None, decimals: int = 0) -> str:
-    """A difference in percentage points, with its sign."""
+    """Return a signed difference in percentage points."""
     if difference is None:
         return "–"
     text = text_of(100 * difference.value, decimals)
@@ -51,27 +51,27 @@ def points_of(difference: Difference | None, decimals: int = 0) -> str:
 
 
 def points_bounds(difference: Difference | None) -> str:
-    """Its interval in percentage points."""
+    """Return the interval of a difference in percentage points."""
     if difference is None or difference.low is None or difference.high is None:
         return ""
     return f"[{text_of(100 * difference.low, 0)}, {text_of(100 * difference.high, 0)}]"
 
 
 def p_value(p: float | None) -> str:
-    """A p value; the smallest only as what they are below."""
+    """Return a p value; very small ones as an upper bound."""
     if p is None:
         return _("not tested")
     return "< 0.001" if p < 0.001 else text_of(p, 3)
 
 
 def quoted(text: str) -> str:
-    """A key point inside a sentence; a long one loses its end."""
+    """Quote a key point inside a sentence; a long one is cut at its end."""
     short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
     return f"“{short}”"
 
 
 def within_intervals(what: str, differences: Iterable[Difference | None]) -> str:
-    """How large differences may still be where none is shown; empty without an interval."""
+    """Return how large the undetected differences may be; empty without an interval."""
     known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
         return ""
@@ -95,14 +95,14 @@ BODY = "argsum/analysis/comparing/_groups_table.html"
 
 @dataclass(frozen=True)
 class CommentGroup:
-    """A value of the column and its comments."""
+    """A value of the column and its number of comments."""
 
     value: str
     n: int
 
     @property
     def is_small(self) -> bool:
-        """Whether it is too small for a test."""
+        """Whether the group is too small for a test."""
         return self.n < counting.LEAST
 
 
@@ -138,7 +138,7 @@ class GroupComparison:
 
     @property
     def tested(self) -> list[CommentGroup]:
-        """Groups that are large enough."""
+        """Groups that are large enough for a test."""
         return [group for group in self.groups if not group.is_small]
 
     @property
@@ -148,18 +148,18 @@ class GroupComparison:
 
     @property
     def small(self) -> list[str]:
-        """Groups that are not."""
+        """Values of the groups that are too small for a test."""
         return [group.value for group in self.groups if group.is_small]
 
     @property
     def differing(self) -> list[ComparedPoint]:
-        """Key points that are shown to be mentioned at different rates, the widest first."""
+        """Key points mentioned at significantly different rates, widest difference first."""
         points = [row for row in self.rows if row.found.differs and row.found.widest is not None]
         return sorted(points, key=lambda row: -abs(_widest(row)[1].distance))
 
 
 def why_barred(column: CommentColumn) -> str:
-    """Why a column forms no groups, for its reader."""
+    """Return the reason why a column forms no groups, in words."""
     reasons = {
         counting.TOO_MANY: _("more than %d different values") % counting.MOST_VALUES,
         counting.TOO_LONG: _("long texts"),
@@ -170,7 +170,7 @@ def why_barred(column: CommentColumn) -> str:
 
 
 def chosen_column(counts: CommentCounts, wanted: str) -> CommentColumn | None:
-    """The column asked for, or else the first that forms groups."""
+    """Return the requested column, else the first that forms groups."""
     named = [column for column in counts.comparable if column.name == wanted]
     return next(iter(named or counts.comparable), None)
 
@@ -195,7 +195,7 @@ def compared(analysis: Analysis, column: CommentColumn, points: Sequence[int]) -
 
 
 def groups_finding(comparison: GroupComparison) -> Conclusion | None:
-    """Whether groups mention key points at different rates, and which most."""
+    """Return whether groups mention key points at different rates, and which one most."""
     n = sum(1 for row in comparison.rows if row.found.p is not None)
     if not n:
         return Conclusion(
@@ -218,7 +218,7 @@ def groups_finding(comparison: GroupComparison) -> Conclusion | None:
 
 
 def groups_table(comparison: GroupComparison) -> TableData:
-    """A row for each key point and group, with everything that was computed."""
+    """Return a row for each key point and group, with all computed figures."""
     rows: list[list[Any]] = []
     for row in comparison.rows:
         for group, cell in zip(comparison.groups, row.found.groups, strict=True):
@@ -246,7 +246,7 @@ def groups_table(comparison: GroupComparison) -> TableData:
 
 
 def groups_recipe(comparison: GroupComparison) -> str:
-    """How the figures were made, in named paragraphs."""
+    """Return named paragraphs on how the figures were computed."""
     against = (
         _("the first group minus the second")
         if comparison.is_pair
@@ -275,7 +275,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
 
 
 def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]) -> Figure:
-    """Chart and table; ``rows`` are those of the table that the page shows."""
+    """Return chart and table; ``rows`` are the rows of the table on the page."""
     charted = comparison.rows[:CHARTED]
     most = sorted(comparison.groups, key=lambda group: -group.n)[:SERIES]
     series = [group for group in comparison.groups if group in most]
@@ -302,7 +302,7 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
 
 
 def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
-    """Rows of the page's table: cells in words, each with the address of the comments behind it.
+    """Return table rows in words, each cell with the URL of its comments.
 
     ``address`` gives the page of a key point with the comments of a group.
     """
@@ -337,7 +337,7 @@ def _cell(
 
 
 def _difference(comparison: GroupComparison, row: ComparedPoint) -> dict[str, str]:
-    """Between two groups, or of the group that is furthest from the others."""
+    """Return the difference of two groups, or of the group that differs most."""
     at = row.found.widest
     if at is None:
         return {"value": "–", "bounds": "", "group": ""}
@@ -375,7 +375,7 @@ def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
 
 
 def _other(comparison: GroupComparison, at: int) -> str:
-    """The second of two groups that are compared."""
+    """Return the value of the second of two compared groups."""
     return next(group.value for group in comparison.tested if group != comparison.groups[at])
 
 

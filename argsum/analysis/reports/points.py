@@ -30,7 +30,7 @@ BEST_FIRST = ("-is_by_hand", "-score", "argument_id")
 
 @dataclass(frozen=True)
 class PointCounts:
-    """Statements, and comments that say at least one of them."""
+    """Number of statements, and of comments that contain at least one of them."""
 
     statements: int = 0
     comments: int = 0
@@ -38,7 +38,7 @@ class PointCounts:
 
 @dataclass(frozen=True)
 class Quote:
-    """A statement behind a key point, and how many comments say it."""
+    """A statement behind a key point, and the number of comments with it."""
 
     text: str
     comments: int
@@ -46,7 +46,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class PointRow:
-    """One key point with its counts; ``share`` is of all comments."""
+    """One key point with its counts; ``share`` refers to all comments."""
 
     point: FoundPoint
     statements: int
@@ -56,18 +56,18 @@ class PointRow:
 
     @property
     def writer(self) -> str:
-        """The language model that wrote it, and with which prompt; empty where none did."""
+        """Language model and prompt that wrote the key point; empty if none did."""
         return writer_in_words(self.point)
 
     @property
     def words(self) -> str:
-        """Both counts; a template would take a millisecond for them."""
+        """Both counts in words; a template would take a millisecond for them."""
         return " · ".join((comments_in_words(self.comments), statements_in_words(self.statements)))
 
 
 @dataclass(frozen=True)
 class Overview:
-    """How many key points there are in each state, and statements of them; ``rest`` fits none."""
+    """Numbers of key points and statements by state; ``rest`` counts statements that fit none."""
 
     points: Mapping[str, int]
     statements: Mapping[str, int]
@@ -75,37 +75,37 @@ class Overview:
 
     @property
     def shown(self) -> int:
-        """Key points that are shown."""
+        """Number of shown key points."""
         return self.points.get(State.SHOWN, 0)
 
     @property
     def hidden(self) -> int:
-        """Key points that somebody hid."""
+        """Number of hidden key points."""
         return self.points.get(State.HIDDEN, 0)
 
     @property
     def proposed(self) -> int:
-        """Key points that wait for a decision."""
+        """Number of key points that wait for a decision."""
         return self.points.get(State.PROPOSED, 0)
 
     @property
     def covered(self) -> int:
-        """Statements behind a key point that is shown."""
+        """Number of statements behind a shown key point."""
         return self.statements.get(State.SHOWN, 0)
 
 
 def comments_in_words(number: int) -> str:
-    """A number of comments."""
+    """Return a number of comments in words."""
     return ngettext("%s comment", "%s comments", number) % f"{number:,}"
 
 
 def statements_in_words(number: int) -> str:
-    """A number of statements."""
+    """Return a number of statements in words."""
     return ngettext("%s statement", "%s statements", number) % f"{number:,}"
 
 
 def overview_of(analysis: Analysis) -> Overview:
-    """From stored counts, in one query."""
+    """Return the overview from stored counts, in one query."""
     rows = analysis.points.order_by().values_list("state")
     counts = list(rows.annotate(n=Count("pk"), s=Sum("statements")))
     placed = sum(statements for _state, _n, statements in counts)
@@ -117,13 +117,13 @@ def overview_of(analysis: Analysis) -> Overview:
 
 
 def points_of(analysis: Analysis, state: str) -> QuerySet[FoundPoint]:
-    """Key points of a state with who wrote them, those of most comments first."""
+    """Return key points of a state with their writers, most comments first."""
     rows = analysis.points.filter(state=state).select_related("writer__prompt")
     return rows.order_by("-comments", "position")
 
 
 def choices_of(analysis: Analysis) -> list[FoundPoint]:
-    """Key points that statements may be moved to."""
+    """Return the key points that statements can be moved to."""
     rows = (
         points_of(analysis, State.SHOWN)
         .select_related(None)
@@ -133,7 +133,7 @@ def choices_of(analysis: Analysis) -> list[FoundPoint]:
 
 
 def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | None, PointCounts]:
-    """Key point → what is left of it; None stands for what fits none. One query."""
+    """Map each key point to its filtered counts, None to statements that fit none; one query."""
     rows = narrow.joined(analysis).order_by()
     comments = F("argument")
     if has_comments(analysis.cell):
@@ -147,13 +147,13 @@ def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | N
 def narrowed_points(
     analysis: Analysis, state: str, counts: Mapping[int | None, PointCounts]
 ) -> list[FoundPoint]:
-    """Key points of a state of which something is left, those of most comments first."""
+    """Return key points of a state that match the filters, most comments first."""
     points = [point for point in points_of(analysis, state) if point.pk in counts]
     return sorted(points, key=lambda point: (-counts[point.pk].comments, point.position))
 
 
 def comments_left(analysis: Analysis, narrow: StatementSearch) -> int:
-    """How many comments there are of which shares are told; words of statements are no part of it.
+    """Return the number of comments that shares refer to; the word search does not reduce it.
 
     Of one value the number is stored.
     """
@@ -174,7 +174,7 @@ def point_rows(
     counts: Mapping[int | None, PointCounts] | None = None,
     total: int,
 ) -> list[PointRow]:
-    """Some key points with their first quotations, in four queries however many there are.
+    """Return some key points with their first quotations, always in four queries.
 
     ``counts`` are what is left of them, if anything is left out; ``total`` are all comments.
     """
@@ -200,7 +200,7 @@ def quotes_of(
     narrow: StatementSearch,
     counts: Mapping[int | None, PointCounts],
 ) -> dict[int, list[Quote]]:
-    """Key point → its first statements, those that say the same words again left out.
+    """Map each key point to its first statements, without repeated wordings.
 
     Where much is left of a key point they are looked up in the index, one after the other; where
     little is left, all of what is left is read.
@@ -252,7 +252,10 @@ def _read(
 
 
 def said_counts(statements: Sequence[int], narrow: StatementSearch) -> dict[int, int]:
-    """Statement → how many comments say it; nothing for those that are no part of a comment."""
+    """Map each statement to its number of comments.
+
+    Statements outside any comment are left out.
+    """
     if narrow.is_about_comments:
         rows = narrow.sayings(argument__in=statements)
     else:
@@ -271,7 +274,7 @@ MOST_COLUMNS, LONGEST = 4, 60
 
 @dataclass(frozen=True)
 class StatementRow:
-    """A statement, its match score unless a person placed it, and the first comment that says it.
+    """A statement, its match score (None if placed by hand), and its first comment.
 
     ``more`` are comments that say it besides.
     """
@@ -283,12 +286,12 @@ class StatementRow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the comment says nothing else."""
+        """Whether the statement is the whole comment."""
         return self.comment is not None and self.comment.text == self.statement.text
 
     @property
     def about(self) -> list[str]:
-        """What is known of the comment, as far as a line of a page has room."""
+        """Date and columns of the comment, as far as one line has room."""
         if self.comment is None:
             return []
         day = self.comment.written_on
@@ -300,7 +303,7 @@ class StatementRow:
 
 
 class KnownPaginator(Paginator):
-    """Pages over rows whose number is stored, so that nothing is counted."""
+    """Paginator over rows with a stored count, so that it needs no count query."""
 
     def __init__(self, rows: QuerySet, per_page: int, number: int) -> None:
         super().__init__(rows, per_page)
@@ -308,14 +311,14 @@ class KnownPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        """As it was given."""
+        """Stored count."""
         return self.number
 
 
 def statement_keys(
     analysis: Analysis, point: FoundPoint | None, narrow: StatementSearch
 ) -> list[int]:
-    """Statements behind a key point or behind none, best first, by primary key."""
+    """Return the keys of statements behind a key point or behind none, best first."""
     if narrow.is_on:
         rows = narrow.joined(analysis).filter(point=point)
     else:
@@ -331,7 +334,7 @@ def statement_page(
     known: int,
     number: str | None,
 ) -> tuple[Page, list[Placement]]:
-    """One page of them; ``known`` is the stored count, which holds where nothing is left out."""
+    """Return one page of statements; ``known`` is the stored count, used if no filter is set."""
     if narrow.is_on:
         keys = statement_keys(analysis, point, narrow)
         page = Paginator(keys, PER_PAGE).get_page(number)
@@ -345,14 +348,17 @@ def statement_page(
 
 
 def _placements(analysis: Analysis, keys: Sequence[int]) -> list[Placement]:
-    """Of these statements in their order; in any other the database would sort the analysis."""
+    """Return placements in the order of their keys.
+
+    Another order would sort the whole analysis.
+    """
     rows = Placement.objects.filter(analysis=analysis, argument__in=keys).order_by()
     placements = {row.argument_id: row for row in rows.select_related("argument")}
     return [placements[key] for key in keys if key in placements]
 
 
 def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> list[StatementRow]:
-    """Some placements with a comment for each, in three queries however many there are."""
+    """Return some placements with a comment for each, always in three queries."""
     keys = [placement.argument_id for placement in placements]
     sayings = narrow.sayings(argument=OuterRef("pk")).order_by("pk").values("comment")
     rows = CellArgument.objects.filter(pk__in=keys).annotate(first=Subquery(sayings[:1]))
@@ -371,7 +377,7 @@ def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> 
 
 
 def comments_saying(statement: CellArgument, narrow: StatementSearch) -> list[Comment]:
-    """The first comments that say a statement."""
+    """Return the first comments that contain a statement."""
     sayings = narrow.sayings(argument=statement)
     rows = Comment.objects.filter(pk__in=sayings.values("comment")).order_by("position")
     return list(rows[:COMMENTS_SHOWN])

@@ -41,7 +41,7 @@ RULES: Mapping[str, Promise] = {
 
 @dataclass(frozen=True)
 class TriedSetting:
-    """A setting that was looked at; ``analysis`` has its key points if somebody asked for them."""
+    """A tried setting; ``analysis`` has its key points if somebody requested them."""
 
     setting: str
     points: int
@@ -52,7 +52,7 @@ class TriedSetting:
 
 @dataclass(frozen=True)
 class AnalysisSettings:
-    """What was tried, in order; ``fewer`` and ``more`` are the neighbours in key points."""
+    """Settings tried, in order; ``fewer`` and ``more`` are the neighbours in key points."""
 
     tried: Sequence[TriedSetting]
     why: str
@@ -62,7 +62,7 @@ class AnalysisSettings:
 
 
 def settings_of(analysis: Analysis) -> AnalysisSettings:
-    """In one query, for the analyses of the same statements that are there already."""
+    """Return the settings with existing analyses of the same statements; one query."""
     choice = analysis.choice
     selection = str(choice.get("setting", ""))
     others = _others(analysis)
@@ -90,7 +90,7 @@ def settings_of(analysis: Analysis) -> AnalysisSettings:
 def _nearest(
     tried: Sequence[TriedSetting], own: TriedSetting | None, way: int
 ) -> TriedSetting | None:
-    """The setting with the next number of key points in a direction; none is no result."""
+    """Return the setting with the next smaller or larger number of key points, above 0."""
     if own is None:
         return None
     beside = [
@@ -100,7 +100,7 @@ def _nearest(
 
 
 def _others(analysis: Analysis) -> dict[str, Any]:
-    """Setting → the newest analysis of the same statements by the same scorers with it."""
+    """Map each setting to the newest analysis of the same statements by the same scorers."""
     rows = Analysis.objects.filter(
         study=analysis.study_id,
         cell=analysis.cell_id,
@@ -125,7 +125,7 @@ MOST_SOURCES = 10
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What a report shall hold: quotations of each key point, and what it compares, if anything.
+    """Contents of a report: number of quotations per key point, and comparisons.
 
     ``attribute`` is a column of the comments, ``period`` a length of time.
     """
@@ -137,7 +137,7 @@ class ReportRequest:
 
 @dataclass(frozen=True)
 class ReportedPoint:
-    """A key point with its share of all comments and quotations.
+    """A key point with its share of all comments and its quotations.
 
     ``writer`` is the language model that wrote it, with its prompt; empty where none did.
     """
@@ -151,7 +151,7 @@ class ReportedPoint:
 
 @dataclass(frozen=True)
 class Edits:
-    """What one person did how often."""
+    """Number of edits by one person, by kind."""
 
     person: str
     verbs: Sequence[tuple[str, int]]
@@ -159,7 +159,7 @@ class Edits:
 
 @dataclass(frozen=True)
 class Report:
-    """The whole document.
+    """The whole report.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class Report:
 
 
 def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportRequest) -> Report:
-    """Read the report; some fifteen queries, however many comments there are.
+    """Build the report; some fifteen queries, however many comments there are.
 
     ``counts`` may be None where nothing is compared.
     """
@@ -237,7 +237,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
 
 
 def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str]]:
-    """Key point → quotations: the best scoring ones that differ; two queries.
+    """Map each key point to its best-scoring distinct quotations; two queries.
 
     What a person placed has the best score. Equal scores stand in the order of the statements.
     """
@@ -256,7 +256,7 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
 
 
 def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) -> list[str]:
-    """What a reader has to know before using these figures."""
+    """Return the limitations that readers must know before using the figures."""
     notes = [
         _(
             "Automatic analysis: a program found the key points and decided which statement "
@@ -311,7 +311,7 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
 
 
 def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Where the comments are from and how they were read, in words."""
+    """Return the sources of the comments and how they were read, in words."""
     sources, out = kept("sources", analysis, partial(_sources, analysis))
     files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
     reasons = dict(CellArgument.LeftOut.choices)
@@ -336,7 +336,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
 
 
 def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """Files with their comments, and why statements were left out; two passes over the cell."""
+    """Return files with their comments, and reasons for exclusion; two passes over the cell."""
     comments = Comment.objects.filter(cell=analysis.cell_id).order_by().values_list("source")
     counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
     left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
@@ -344,7 +344,7 @@ def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str,
 
 
 def _setting(analysis: Analysis) -> str:
-    """Which setting was taken, and why."""
+    """Return the chosen setting and the reason for it."""
     name, why = analysis.choice.get("setting", ""), settings_of(analysis).why
     return f"{name} ({why})" if name and why else str(name)
 
@@ -354,14 +354,14 @@ def _scorer(scorer: Any) -> str:
 
 
 def _some(rows: QuerySet[Placement], most: int) -> list[str]:
-    """Statements that differ, those nearest to a key point first."""
+    """Return distinct statements, best match scores first."""
     rows = rows.order_by("-score", "argument")
     texts = list(rows.values_list("argument__text", flat=True)[:CANDIDATES])
     return [_short(texts[at]) for at in different(texts, most)]
 
 
 def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
-    """Who did what how often, without what was taken back; and how often that happened."""
+    """Count edits by person and kind, without undone ones; also return the number undone."""
     rows = analysis.changes.exclude(actor=None).order_by()
     undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
     changes = rows.filter(undone_by=None).exclude(
@@ -384,7 +384,7 @@ def _short(text: str) -> str:
 
 
 def share_in_words(point: ReportedPoint) -> str:
-    """How many comments mention a key point."""
+    """Return the number and share of comments that mention a key point."""
     text = ngettext(
         "%(n)s comment, %(share)s %(bounds)s",
         "%(n)s comments, %(share)s %(bounds)s",
@@ -399,7 +399,7 @@ def share_in_words(point: ReportedPoint) -> str:
 
 
 def note_of(point: ReportedPoint) -> str:
-    """What stands below a key point: its share, and who wrote it if a language model did."""
+    """Return the note below a key point: its share, and the language model that wrote it."""
     if not point.writer:
         return share_in_words(point)
     written = _("written by a language model (%s)") % point.writer

@@ -73,12 +73,12 @@ class ReportPart:
 
     @property
     def draw(self) -> Callable[[str], Spec] | None:
-        """What draws the chart."""
+        """Function that draws the chart; None without a chart."""
         return self.chart.draw if self.chart else None
 
 
 def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
-    """The whole document but its title."""
+    """Return all parts of the document except its title."""
     return [
         ReportPart("finding", report.says),
         ReportPart("heading", _("Comments and method")),
@@ -138,7 +138,7 @@ def _groups(comparison: GroupComparison, files: FilesOf) -> list[ReportPart]:
 
 
 def groups_sheet(comparison: GroupComparison) -> PageTable:
-    """The comparison on paper: a column for each of few groups, or the one that is furthest."""
+    """Return printed comparison: a column per group if few, else only the widest difference."""
     has_columns = len(comparison.groups) <= MOST_GROUPS
     names = (
         [f"{group.value} (n = {group.n:,})" for group in comparison.groups] if has_columns else []
@@ -183,7 +183,7 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
 
 
 def _edits(report: Report) -> list[ReportPart]:
-    """Who changed how much by hand; nothing where nobody did."""
+    """Return the edits made by hand; empty if there are no edits."""
     if not report.edits and not report.undone:
         return []
     facts = [
@@ -218,7 +218,7 @@ FURTHER = "further_columns"
 
 
 def points_table(analysis: Analysis) -> TableData:
-    """A row for each key point, whatever its state, the most frequent first."""
+    """Return a row for each key point in any state, most frequent first."""
     from argsum.analysis.methods.prevalence import Share
 
     states = dict(FoundPoint.State.choices)
@@ -246,7 +246,7 @@ def points_table(analysis: Analysis) -> TableData:
 
 
 def statement_types(names: Sequence[str]) -> dict[str, type]:
-    """Columns of the table of statements; ``names`` are those of the comments."""
+    """Return the columns of the statement table; ``names`` are columns of the comments."""
     types: dict[str, type] = dict.fromkeys(FIXED, str)
     types |= {"score": float, "by_hand": bool}
     for name in names:
@@ -255,7 +255,7 @@ def statement_types(names: Sequence[str]) -> dict[str, type]:
 
 
 def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """A row for each time a statement was said, in the order of the statements.
+    """Yield a row for each mention of a statement, in the order of the statements.
 
     A statement that is part of no comment has one row. Key points that were not decided on or
     are hidden say so. Read piece by piece, each with queries of its own that are over before the
@@ -281,7 +281,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
-    """Rows as stored, with the position of the statement and where it was said in front."""
+    """Yield rows as stored, preceded by the statement's position and the mention's key."""
     placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
     last = -1
     while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):
@@ -290,7 +290,7 @@ def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
 
 
 def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
-    """The same of few statements, which may have been said very often."""
+    """Yield such rows for a few statements, which may have very many mentions."""
     prefix = "argument__said_in__"
     rows = placements.order_by(
         "argument__position", F(f"{prefix}pk").asc(nulls_first=True)
@@ -312,12 +312,12 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
 
 
 def column_names(counts: CommentCounts) -> list[str]:
-    """Columns of comments that have one of their own in the table."""
+    """Return the columns of comments that have their own column in the table."""
     return [column.name for column in counts.columns]
 
 
 def _free(name: str, columns: dict[str, type]) -> str:
-    """A name that no column has."""
+    """Return a column name that is not in use."""
     while name in columns:
         name = f"{name} (comment)"
     return name
@@ -335,7 +335,7 @@ INCHES = 5.6
 
 
 def docx_of(report: Report, parts: Sequence[ReportPart]) -> bytes:
-    """The document as a file."""
+    """Return the document as a Word file."""
     from docx import Document as new_document
 
     document = new_document()
@@ -353,12 +353,12 @@ def docx_of(report: Report, parts: Sequence[ReportPart]) -> bytes:
 
 
 def plain(text: Any) -> str:
-    """A text without what XML cannot hold."""
+    """Return a text without characters that XML cannot hold."""
     return UNWRITABLE.sub("", str(text))
 
 
 def words_of(cell: Any) -> str:
-    """A cell of a table as text."""
+    """Return a table cell as text."""
     if isinstance(cell, WithInterval):
         return f"{cell.text} {cell.bounds}".strip()
     return text_of(cell)

@@ -1,4 +1,4 @@
-"""Key points over time, and what can be said of their rise and fall."""
+"""Key points over time, and conclusions about their rise and fall."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PointTrends:
 
     @property
     def moving(self) -> list[PointTrend]:
-        """Key points that are shown to rise or fall, those that move most first."""
+        """Key points with a significant rise or fall, largest change first."""
         trends = [row for row in self.rows if row.found.moves and row.found.change is not None]
         return sorted(trends, key=lambda row: -abs(_distance(row)))
 
@@ -79,7 +79,7 @@ class PointTrends:
 def over_time(
     analysis: Analysis, comment_counts: CommentCounts, wanted: str = ""
 ) -> PointTrends | None:
-    """Key points by the period asked for, or the usual one; None where there is no time.
+    """Return key points by the requested or default period; None without a time span.
 
     One query. Dates must span at least two periods of some length.
     """
@@ -112,7 +112,7 @@ def over_time(
 def _by_period(
     comment_counts: CommentCounts, period: str
 ) -> tuple[list[date], list[int], list[list[int]]]:
-    """First days, comments, and for each key point the comments that mention it."""
+    """Return first days, comments, and for each key point the comments that mention it."""
     from argsum.analysis.methods.trends import periods_between, start_of
 
     first, last = comment_counts.days[0][0], comment_counts.days[-1][0]
@@ -129,7 +129,7 @@ def _by_period(
 
 
 def named(start: date, period: str) -> str:
-    """A period in words."""
+    """Return a period in words."""
     if period == "day":
         return start.isoformat()
     if period == "week":
@@ -144,7 +144,7 @@ def named(start: date, period: str) -> str:
 
 
 def trends_finding(trend: PointTrends) -> Conclusion:
-    """Whether key points are mentioned more or less often over time, and which most."""
+    """Return whether key points are mentioned more or less often over time, and which one most."""
     n = sum(1 for row in trend.rows if row.found.p is not None)
     span = {
         "first": named(trend.starts[0], trend.period),
@@ -164,7 +164,7 @@ def trends_finding(trend: PointTrends) -> Conclusion:
 
 
 def trends_table(trend: PointTrends) -> TableData:
-    """A row for each key point: its share, its change along a line, and the test of that."""
+    """Return a row for each key point: its share, its change along a line, and test of that."""
     rows: list[list[Any]] = []
     for row in trend.rows:
         share, change = row.found.all, row.found.change
@@ -188,7 +188,7 @@ def trends_table(trend: PointTrends) -> TableData:
 
 
 def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
-    """A row for each period and key point."""
+    """Return a row for each period and key point."""
     cells: list[list[Any]] = [
         [
             start.isoformat(), named(start, trend.period), row.point.text, size, share.k,
@@ -210,7 +210,7 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
 
 
 def trends_recipe(trend: PointTrends) -> str:
-    """How the figures were made, in named paragraphs."""
+    """Return named paragraphs on how the figures were computed."""
     parts = [
         _(
             "Share: comments of a %(period)s with at least one statement at the key point, "
@@ -237,7 +237,7 @@ def trends_recipe(trend: PointTrends) -> str:
 
 
 def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
-    """Chart of the chosen key points with their periods, and the table of all."""
+    """Return the chart of the chosen key points with their periods, and the table of all."""
     return [
         Figure(
             slug="periods",
@@ -287,7 +287,7 @@ def _trends_shown(trend: PointTrends) -> PageTable:
 
 
 def _periods_shown(trend: PointTrends, chosen: Sequence[PointTrend]) -> PageTable:
-    """A row for each period, a column for each key point."""
+    """Return a row for each period, with a column for each key point."""
     rows = [
         [
             named(start, trend.period),

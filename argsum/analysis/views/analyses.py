@@ -1,4 +1,4 @@
-"""Pages that list, start and steer analyses, and the page of one analysis."""
+"""Pages that list, start and control analyses, and the page of one analysis."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -86,7 +86,7 @@ def analyses(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def analysis_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose what is analysed; start it."""
+    """Choose the topic of an analysis and start it."""
     own = Cell.objects.filter(dataset__study=study)
     begun = own.filter(public_id__in=[id_from(request.GET.get("cell"))]).first()
     form = AnalysisForm(request.POST or None, study=study, initial={"cell": begun})
@@ -105,7 +105,7 @@ def analysis_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
-    """Start an analysis for each topic of a dataset, all with what is usual."""
+    """Start an analysis for each topic of a dataset, with default settings."""
     argument_dataset = get_object_or_404(study.argument_datasets, public_id=dataset_id)
     try:
         analyses = analyse_dataset(study=study, actor=request.user, dataset=argument_dataset)
@@ -126,7 +126,7 @@ def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID)
 @study_page(*RESEARCHERS)
 @require_safe
 def analysis_state(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Return the fragment with the progress; it polls only while something is computed."""
+    """Return the progress fragment; it polls only while a computation is running."""
     analysis = analysis_or_404(study, analysis_id)
     context = state_context(study, analysis)
     response = render(request, "argsum/analysis/_analysis_state.html", context)
@@ -138,14 +138,14 @@ def analysis_state(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
 @study_page(*RESEARCHERS)
 @require_POST
 def analysis_cancel(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Compute nothing more."""
+    """Cancel an analysis."""
     return _steer(request, study, analysis_id, cancel_analysis)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def analysis_resume(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Begin again what stopped."""
+    """Restart an analysis that stopped."""
     return _steer(request, study, analysis_id, resume_analysis)
 
 
@@ -159,7 +159,7 @@ def analysis_place(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
 @study_page(*RESEARCHERS)
 @require_POST
 def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Analyse the same comments with another of the settings that were looked at."""
+    """Analyse the same comments with another of the tried settings."""
     analysis = analysis_or_404(study, analysis_id)
     try:
         new_analysis = start_analysis(
@@ -179,7 +179,7 @@ def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
 @study_page(*RESEARCHERS)
 @require_POST
 def analysis_delete(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Forget an analysis with its edits."""
+    """Delete an analysis with its edits."""
     analysis = analysis_or_404(study, analysis_id)
     try:
         delete_analysis(analysis=analysis, actor=request.user)
@@ -191,13 +191,13 @@ def analysis_delete(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
 
 
 def analysis_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
-    """An analysis of the study, with what its pages name."""
+    """Return an analysis of the study, with the related rows its pages show."""
     analysis: Analysis = get_object_or_404(analyses_of(study), public_id=analysis_id)
     return analysis
 
 
 def state_context(study: Study, analysis: Analysis) -> dict[str, Any]:
-    """What the progress of an analysis shows."""
+    """Return the context for the progress of an analysis."""
     at_work = is_at_work(analysis)
     is_lost = analysis.is_active and not at_work
     job = analysis.job
@@ -254,7 +254,7 @@ BESIDE = 30
 @study_page(*RESEARCHERS)
 @require_safe
 def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Show the key points of an analysis by comments, or how far it is."""
+    """Show the key points of an analysis by comments, or its progress."""
     row = analysis_or_404(study, analysis_id)
     context = state_context(study, row) | {"here": "points"}
     if row.state == Analysis.State.DONE:
@@ -274,7 +274,7 @@ def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> Htt
 @study_page(*RESEARCHERS)
 @require_POST
 def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Change several key points at once; the list comes back as it is then."""
+    """Edit several key points at once; return the updated list."""
     analysis = analysis_or_404(study, analysis_id)
     form = PointsForm(request.POST)
     try:
@@ -293,7 +293,7 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
 
 
 def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
-    """What a language model wrote, and whether one can be asked now."""
+    """Return the results of a writing run, and whether a new one can start now."""
     is_under_way = writing_now(analysis) is not None
     return {
         "writing": writing_of(analysis.writing) if analysis.writing else None,
@@ -303,7 +303,7 @@ def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
 
 
 def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpResponse:
-    """The list of key points with what became of an edit; without script the page of it."""
+    """Return the list of key points with the result of an edit; without script, its page."""
     study = analysis.study
     problem = feedback.get("problem", "")
     if request.htmx:
@@ -321,12 +321,12 @@ def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpRe
 
 
 def first_error(form: Any) -> str:
-    """What is wrong with a form, in one line."""
+    """Return the first error of a form on one line."""
     return next(str(texts[0]) for texts in form.errors.values())
 
 
 def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
-    """Key points of an analysis by public id; raises EditRefused for one that is not there."""
+    """Return key points of an analysis by public id; raises EditRefused if one is missing."""
     keys = {key for text in wanted if (key := id_from(text))}
     points = list(analysis.points.filter(public_id__in=keys))
     if len(points) != len(set(wanted)):
@@ -347,7 +347,7 @@ def _edit(request: StudyRequest, analysis: Analysis, data: dict[str, Any]) -> Po
 
 
 def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]:
-    """Key points with their counts; with a narrowing these are what is left."""
+    """Return key points with their counts; filters apply to both."""
     form = NarrowForm(request.GET, analysis=analysis)
     narrow = form.narrowing()
     counts = narrowed_counts(analysis, narrow) if narrow.is_on else None

@@ -87,7 +87,7 @@ def analysis_rest(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
 def found_point_edit(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, point_id: uuid.UUID
 ) -> HttpResponse:
-    """Rename, hide or split a key point, or move statements behind it."""
+    """Rename, hide or split a key point, or move its statements."""
     analysis = analysis_or_404(study, analysis_id)
     return _edited(request, analysis, _point(analysis, point_id))
 
@@ -97,7 +97,7 @@ def found_point_edit(
 def analysis_rest_edit(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID
 ) -> HttpResponse:
-    """Move statements that fit none, or make a key point of them."""
+    """Move statements that fit no key point, or make a key point from them."""
     return _edited(request, analysis_or_404(study, analysis_id), None)
 
 
@@ -106,7 +106,7 @@ def analysis_rest_edit(
 def analysis_said(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, statement_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment with the comments that say a statement."""
+    """Return the fragment with the comments that contain a statement."""
     analysis = analysis_or_404(study, analysis_id)
     own = CellArgument.objects.filter(cell=analysis.cell_id)
     statement = get_object_or_404(own, public_id=statement_id)
@@ -185,7 +185,7 @@ def _edited(request: StudyRequest, analysis: Analysis, point: FoundPoint | None)
 def answer_of_point(
     request: StudyRequest, analysis: Analysis, point: FoundPoint | None, **feedback: Any
 ) -> HttpResponse:
-    """The page of a key point, or of what fits none, with what became of an edit.
+    """Return the page of a key point, or of unmatched statements, with the result of an edit.
 
     A refusal comes with what the person had typed and chosen.
     """
@@ -203,7 +203,7 @@ def answer_of_point(
 def _edit(
     request: StudyRequest, analysis: Analysis, point: FoundPoint | None, data: dict[str, Any]
 ) -> tuple[str, PointChange | None]:
-    """Do it; returns what to say, and the edit if it is done already."""
+    """Perform an edit; return the message, and the edit if it is already done."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user, "seen": data["seen"]}
     if verb in (MOVE, SPLIT):
@@ -238,7 +238,7 @@ def _target(analysis: Analysis, wanted: str) -> FoundPoint | None:
 def _chosen(
     request: StudyRequest, analysis: Analysis, point: FoundPoint | None, *, every: bool
 ) -> list[int]:
-    """Statements that were ticked, or all that the page is narrowed to."""
+    """Return the ticked statements, or all that match the page's filters."""
     if every:
         narrow: StatementSearch = NarrowForm(request.GET, analysis=analysis).narrowing()
         return statement_keys(analysis, point, narrow)
@@ -298,7 +298,7 @@ def analysis_history(request: StudyRequest, study: Study, analysis_id: uuid.UUID
 def analysis_undo(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, revision: int
 ) -> HttpResponse:
-    """Take an edit back; the page where this was asked for comes back as it is then."""
+    """Undo an edit; return the updated page of the request."""
     analysis = analysis_or_404(study, analysis_id)
     change = get_object_or_404(analysis.changes, revision=revision)
     try:
@@ -338,7 +338,7 @@ SHOWN = 50
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def point_writing(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Choose who writes with which prompt; start it."""
+    """Choose language model and prompt of a writing run; start it."""
     analysis = finished_or_404(study, analysis_id)
     form = _form(request, analysis)
     context: dict[str, Any] = {
@@ -357,14 +357,14 @@ def point_writing(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
 def point_writing_estimate(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
+    """Return the fragment with the estimated cost of the run in the form."""
     form = _form(request, finished_or_404(study, analysis_id))
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
     return render(request, "runs/_kind_run_estimate.html", context)
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it was asked, what it wrote and what became of that."""
+    """Show one run: progress, requests, written texts and their verdicts."""
     analysis = analysis_of_run(run)
     rows = run.written_points.select_related("point").order_by("point", "attempt", "pk")
     context = run_context(study, run) | {

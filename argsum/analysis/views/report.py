@@ -1,4 +1,4 @@
-"""Pages of groups, of trends, and of the report with its files."""
+"""Pages of groups, trends, and the report with its files."""
 
 import base64
 import json
@@ -56,7 +56,7 @@ OFFERED = 40
 
 @study_page(*RESEARCHERS)
 def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Compare what groups of comments say, by one of their columns."""
+    """Compare groups of comments by one of their columns."""
     analysis = finished_or_404(study, analysis_id)
     context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "groups"}
     if not _is_ready(request, analysis):
@@ -75,7 +75,7 @@ def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
 def analysis_groups_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the table or the chart of a column."""
+    """Send the table or chart of a column."""
     analysis = finished_or_404(study, analysis_id)
     counts = counted(analysis)
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
@@ -121,7 +121,7 @@ def analysis_trends_figure(
 
 
 def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
-    """An analysis of the study that has key points."""
+    """Return a finished analysis of the study."""
     analysis = analysis_or_404(study, analysis_id)
     if analysis.state != Analysis.State.DONE:
         raise Http404
@@ -129,14 +129,14 @@ def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
 
 
 def groups_files(analysis: Analysis, column: CommentColumn) -> Files:
-    """Where the figures of a column go away."""
+    """Return the download URLs for the figures of a column."""
     query = urlencode({"attribute": column.name})
     return _figure_files("analysis_groups_figure", analysis, query)
 
 
 @dataclass(frozen=True)
 class TrendSelection:
-    """What an address asks for: key points in the chart, and those that may be chosen."""
+    """Key points in the chart, and those offered for it, as requested in the URL."""
 
     found: PointTrends | None
     chosen: Sequence[PointTrend]
@@ -145,7 +145,7 @@ class TrendSelection:
 
 
 def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
-    """Up to six key points: those that are named, or else the most frequent."""
+    """Return up to six key points: the requested ones, else the most frequent."""
     trend = trends.over_time(analysis, counted(analysis), request.GET.get("period", ""))
     rows = trend.rows if trend else []
     wanted = set(request.GET.getlist("point"))
@@ -159,7 +159,7 @@ def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelectio
 
 
 def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
-    """Whether the counts are there, or this request shall wait for them."""
+    """Whether the counts are cached, or the request agrees to wait for them."""
     return is_counted(analysis) or request.GET.get("counting") == "now"
 
 
@@ -180,7 +180,7 @@ def _groups_context(
 
 
 def point_address(analysis: Analysis, point: FoundPoint, column: str, value: str) -> str:
-    """The page of a key point with a group's comments; with all where it has no such filter."""
+    """Return the URL of a key point's page, filtered by group where that filter exists."""
     ids = [analysis.study.public_id, analysis.public_id, point.public_id]
     address = reverse("found_point", args=ids)
     known = dict(analysis.facets.get("attributes", {}).get(column, []))
@@ -221,7 +221,7 @@ HTML = "text/html; charset=utf-8"
 
 @study_page(*RESEARCHERS)
 def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Show the report, and what it may hold."""
+    """Show the report and its options."""
     analysis = finished_or_404(study, analysis_id)
     if not (is_counted(analysis) or request.GET.get("counting") == "now"):
         context = {"study": study, "analysis": analysis, "here": "report", "is_waiting": True}
@@ -254,7 +254,7 @@ def analysis_report_file(
 
 
 def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
-    """What an address asks for; what it names and is not there falls back to the usual."""
+    """Return the report options in the URL; invalid values fall back to the defaults."""
     number = request.GET.get("quotations", "")
     quotations = int(number) if number in map(str, QUOTATIONS) else USUAL
     column, period = request.GET.get("attribute", ""), request.GET.get("period", "")
@@ -266,7 +266,7 @@ def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
 
 
 def periods_of(counts: CommentCounts) -> list[str]:
-    """Periods that the comments can be divided by."""
+    """Return the periods that can divide the comments."""
     from argsum.analysis.methods.trends import countable
 
     return countable(counts.first, counts.last) if counts.first and counts.last else []
@@ -280,7 +280,7 @@ def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[Rep
 
 
 def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    """One file that needs no other: styles and charts are inside."""
+    """Return a self-contained HTML file, with styles and charts inside."""
     report, parts = _report(request, analysis)
     pictures = {id(part): _picture(part) for part in parts if part.kind == "chart"}
     context = {"report": report, "parts": [(part, pictures.get(id(part))) for part in parts]}
@@ -314,7 +314,7 @@ WRITERS: dict[str, Callable[[StudyRequest, Analysis], HttpResponseBase]] = {
 
 
 def _picture(part: ReportPart) -> str:
-    """A chart as an address that holds it."""
+    """Return a chart as a data URL."""
     if part.draw is None:
         return ""
     content = drawing.picture(part.draw("wide"), format="svg", theme="light")
@@ -322,7 +322,7 @@ def _picture(part: ReportPart) -> str:
 
 
 def _chart_files(analysis: Analysis, request: ReportRequest, figure: str) -> Files:
-    """Where the charts of the page come from."""
+    """Return the URLs of the charts on the page."""
     choice = {"attribute": request.attribute} if figure == "groups" else {"period": request.period}
     query = urlencode(choice)
     return Files(

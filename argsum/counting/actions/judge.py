@@ -73,7 +73,7 @@ PROMPTS = {
 
 
 def write_request(prompt: PromptVersion, summary_set: SummarySet) -> CallRequest:
-    """The request about one set, with its texts quoted and without hidden characters.
+    """Return the request for one set, with its texts quoted and without hidden characters.
 
     The set comes with its cell, its summaries and the cell's key points, all in order.
     """
@@ -114,7 +114,7 @@ def target_of(
     choice: str = "all",
     sample: int = 0,
 ) -> dict[str, Any]:
-    """What a run counts, as its spec keeps it.
+    """Return the target of a run, as stored in its spec.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def target_of(
 
 
 def counted_sets(study: Study, target: Mapping[str, Any]) -> QuerySet[SummarySet]:
-    """The sets that a target names, before a sample is drawn; all can be counted."""
+    """Return the sets of a target before a sample is drawn; all can be counted."""
     wanted = SetSelection(target["dataset"], target["split"], tuple(target["systems"]))
     rows = scorable_sets(study, wanted)
     if target["choice"] == "judged":
@@ -147,7 +147,7 @@ def counted_sets(study: Study, target: Mapping[str, Any]) -> QuerySet[SummarySet
 
 
 def keys_of(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
-    """Primary keys of the sets in the order in which they are asked about."""
+    """Return primary keys of the sets, in the order of the requests."""
     keys = list(counted_sets(study, target).values_list("pk", flat=True))
     if target["choice"] != "sample":
         return keys
@@ -155,7 +155,7 @@ def keys_of(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
 
 
 def with_texts(study: Study, keys: Sequence[int]) -> dict[int, SummarySet]:
-    """Sets with everything that a request shows; three queries."""
+    """Return sets with everything that a request shows; three queries."""
     rows = study.summary_sets.filter(pk__in=keys).select_related("cell").defer(*LONG)
     summaries = SystemSummary.objects.order_by("position")
     references = ReferenceKeyPoint.objects.order_by("position")
@@ -183,23 +183,23 @@ NOTHING_READ = "no usable reply"
 
 
 class CountingKind:
-    """What the engine asks this app about runs of the kind ``counting``."""
+    """Run kind ``counting``: the hooks that the engine calls."""
 
     parser_version = READER_VERSION
     values_title = lazy("Counts:")
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Tie the run to the rater as which it stands beside people."""
+        """Link the run to a rater, to compare it with people."""
         CountingRun.objects.create(run=run, rater=rater_of(run))
 
     def subjects(self, run: Run) -> Sequence[Subject]:
-        """One subject a set."""
+        """Return one subject per set."""
         keys = keys_of(run.study, run.spec["target"], run.spec["seed"])
         return Subjects("s", keys, range(len(keys)))
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; three queries."""
+        """Return the requests; three queries."""
         sets = with_texts(run.study, [subject.ids[0] for subject in subjects])
         return [write_request(run.prompt, sets[subject.ids[0]]) for subject in subjects]
 
@@ -213,7 +213,7 @@ class CountingKind:
             return ReplyReading.unscored(problem.reason)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One row a call; then the score of every set that it is about."""
+        """Store one row per call, then the score of each affected set."""
         CountReply.objects.bulk_create(
             [_row(run, reply) for reply in ended],
             update_conflicts=True,
@@ -223,17 +223,17 @@ class CountingKind:
         upsert(iter(scores_of(run, {reply.call.subject_ids[0] for reply in ended})))
 
     def values(self, run: Run) -> dict[str, int]:
-        """How often each count was given."""
+        """Return how often each count was given."""
         rows = run.count_replies.filter(count__isnull=False).order_by("count")
         counts = rows.values_list("count").annotate(n=Count("pk"))
         return {f"{count:g}": n for count, n in counts}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Counts, no prose."""
+        """Return nothing: replies hold counts, no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Every ended call has its one row, under its own fence and as its reply says."""
+        """Check that every ended call has one row, under its own fence and matching its reply."""
 
         def is_as_said(row: CountReply, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -245,17 +245,17 @@ class CountingKind:
 
 
 def dimension_of(run: Run) -> str:
-    """What a run counts."""
+    """Return the dimension that a run counts."""
     return DIMENSIONS[run.prompt.kind]
 
 
 def setting_of(run: Run) -> str:
-    """What tells the scores of one run from those of another."""
+    """Return the name that distinguishes the scores of one run from those of another."""
     return f"#{run.number} {run.spec['model']}"[:200]
 
 
 def scores_of(run: Run, sets: Iterable[int]) -> list[MetricScore]:
-    """The score of each set from all replies about it; two queries."""
+    """Return the score of each set from all its replies; two queries."""
     keys = set(sets)
     replies: dict[int, list[float | None]] = {key: [] for key in keys}
     rows = run.count_replies.filter(summary_set__in=keys).order_by("summary_set", "replicate")
@@ -271,7 +271,7 @@ def scores_of(run: Run, sets: Iterable[int]) -> list[MetricScore]:
 
 
 def _sizes(keys: set[int], dimension: str) -> dict[int, int]:
-    """Set → its references or its summaries, whichever a count cannot pass."""
+    """Map each set to its number of references or summaries, the upper limit of a count."""
     of = "cell__key_points" if dimension == CountReply.Dimension.COVERAGE else "summaries"
     rows = SummarySet.objects.filter(pk__in=keys).order_by()
     return dict(rows.values_list("pk").annotate(n=Count(of)))
@@ -314,7 +314,7 @@ def _row(run: Run, reply: EndedCall) -> CountReply:
 
 
 def _wrong_scores(run: Run) -> list[str]:
-    """Stored scores that the replies do not give."""
+    """Return problems with stored scores that do not follow from the replies."""
     stored = dict(run.metric_scores.values_list("summary_set", "value"))
     values = {score.summary_set_id: score.value for score in scores_of(run, stored)}
     counted = set(run.count_replies.values_list("summary_set", flat=True))
@@ -327,7 +327,7 @@ def _wrong_scores(run: Run) -> list[str]:
 
 
 def clipped_and_unparsable(run: Run) -> Counter[str]:
-    """How many replies of a run were read, clipped and not read."""
+    """Return the numbers of all, clipped and unparsable replies of a run."""
     counts: Counter[str] = Counter()
     for details in run.metric_scores.values_list("details", flat=True):
         for name in ("replies", "clipped", "unparsable"):
@@ -339,7 +339,7 @@ def clipped_and_unparsable(run: Run) -> Counter[str]:
 
 
 def _sets(study: Study) -> QuerySet[SummarySet]:
-    """Sets with key points and references."""
+    """Return the sets with key points and references."""
     return counted_sets(study, target_of()).select_related("cell").defer(*LONG)
 
 

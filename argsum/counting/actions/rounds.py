@@ -45,7 +45,7 @@ UNSURE = Q(covered_is_unsure=True) | Q(unique_is_unsure=True)
 
 @dataclass(frozen=True)
 class CountContent:
-    """What stands on a form.
+    """Contents of a counting form.
 
     ``marks`` is as `CountSheet.marks`; ``covered`` and ``unique`` are counts that were typed, None
     where the marks count; an unsure one gives no count. ``covered_text`` and ``unique_text`` are
@@ -101,7 +101,7 @@ class CountingRoundKind(OneByOne):
     }
 
     def begin(self, round_: CountingRound, item: CountingItem, rater: Rater) -> dict[str, Any]:
-        """The sizes of the set, which the database guards."""
+        """Return the sizes of the set, which the database guards."""
         sizes = SummarySet.objects.filter(pk=item.summary_set_id).values_list(
             Count("summaries", distinct=True), Count("cell__key_points", distinct=True)
         )
@@ -109,7 +109,7 @@ class CountingRoundKind(OneByOne):
         return {"summaries": summaries, "references": references}
 
     def submitted(self, sheet: CountSheet) -> CountContent:
-        """What was submitted last, empty before that."""
+        """Return the last submitted content; empty before the first submission."""
         return CountContent(
             marks=sheet.marks,
             covered=sheet.covered if sheet.covered_is_typed else None,
@@ -120,7 +120,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def problem(self, sheet: CountSheet, content: CountContent) -> SheetNotValid | None:
-        """A count needs all its marks, or a number, or that somebody is unsure."""
+        """Return the problem if a count lacks marks, a number, or the answer "unsure"."""
         marks = marks_from_json(content.marks)
         references, summaries = undecided(marks, sheet.references, sheet.summaries)
         missing = []
@@ -141,19 +141,19 @@ class CountingRoundKind(OneByOne):
         return SheetNotValid(text % ", ".join(_shown(name) for name in missing), missing)
 
     def settle(self, sheet: CountSheet, content: CountContent) -> None:
-        """Marks, and the counts and shares that follow from them."""
+        """Set marks, and the counts and shares that follow from them."""
         put_content(sheet, content)
 
     def mark(self, sheet: CountSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Which of the known counts, ``covered`` and ``unique``, the sheet has."""
+        """Return number of known counts, ``covered`` and ``unique``, that match, and of all."""
         return sum(getattr(sheet, name) == count for name, count in key.items()), len(key)
 
     def slots(self, round_: CountingRound, items: Iterable[int]) -> dict[int, int]:
-        """The same number of people for every set."""
+        """Return the same number of slots for every set."""
         return dict.fromkeys(items, round_.raters)
 
     def card(self, done: int) -> Card:
-        """Words for a person's first page."""
+        """Return the card for a person's start page."""
         return Card(
             text=_("Compare key points with references, one set at a time. Every mark is saved."),
             button=_("Continue judging") if done else _("Start judging"),
@@ -161,7 +161,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """A count follows from the marks, is typed, or is missing because somebody is unsure."""
+        """Check that a count follows from the marks, is typed, or is missing for being unsure."""
         sheets = CountSheet.objects.filter(state=CountSheet.State.SUBMITTED, round__isnull=False)
         for sheet in sheets.defer("draft").iterator(FETCH):
             marks = marks_from_json(sheet.marks)
@@ -183,7 +183,7 @@ COUNTING = CountingRoundKind()
 
 
 def counts_of(content: CountContent, *, references: int, summaries: int) -> CoverageCounts:
-    """The counts that a content gives so far: typed ones first, else those of the marks."""
+    """Return the current counts of a content: typed ones first, else those of the marks."""
     marks = marks_from_json(content.marks)
     covered = count_covered(marks) if content.covered is None else content.covered
     unique = count_unique(marks) if content.unique is None else content.unique
@@ -196,7 +196,7 @@ def counts_of(content: CountContent, *, references: int, summaries: int) -> Cove
 
 
 def put_content(sheet: CountSheet, content: CountContent) -> None:
-    """Set marks, counts and shares of a sheet that the caller saves."""
+    """Set marks, counts and shares of a sheet; the caller saves it."""
     counts = counts_of(content, references=sheet.references, summaries=sheet.summaries)
     sheet.marks, sheet.comment = content.marks, content.comment
     sheet.covered, sheet.unique = counts.covered, counts.unique
@@ -274,7 +274,7 @@ ONE, ALL = "one", "all"
 
 @dataclass(frozen=True, kw_only=True)
 class CountingPlan:
-    """Everything that decides which sets are judged, and how.
+    """All choices that decide which sets are judged, and how.
 
     ``per_cell`` takes one set of every system and cell, drawn among its settings, or all.
     """
@@ -295,7 +295,7 @@ class CountingPlan:
     instructions: str = GUIDE
 
     def recipe(self, n_sets: int) -> dict[str, Any]:
-        """What the round keeps of it: public ids, names and numbers."""
+        """Return the recipe that the round stores: public ids, names and numbers."""
         return {
             "dataset": str(self.dataset.public_id) if self.dataset else None,
             "dataset_name": self.dataset.name if self.dataset else "",
@@ -348,7 +348,7 @@ def plan_round(
 def drawn_sets(
     *, study: Study, plan: CountingPlan, round_: CountingRound | None = None
 ) -> tuple[list[int], int]:
-    """Keys of the sets that the plan draws, in their order, and how many matched."""
+    """Return the keys of the drawn sets in order, and the number of matching sets."""
     rows = matching_sets(study=study, plan=plan, round_=round_)
     matches = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
     strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in matches]
@@ -360,7 +360,7 @@ def drawn_sets(
 def one_setting(
     sets: Sequence[tuple[int, str, str, int]], *, seed: int
 ) -> list[tuple[int, Hashable]]:
-    """Sets of one setting of each system, as strata of system and cell for `draw_sets`.
+    """Return sets of one setting per system, as strata of system and cell for `draw_sets`.
 
     Drawn among the settings with sets in most cells, so that all judgements of a system are of
     the same setting and its mean is one that a leaderboard can show. Only a cell without that
@@ -389,7 +389,7 @@ def one_setting(
 
 
 def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed: int) -> list[int]:
-    """One set of every stratum, ``size`` of them or all, in a random order.
+    """Draw one set of every stratum, ``size`` of them or all, in random order.
 
     The same sets and the same seed give the same draw.
     """
@@ -404,7 +404,7 @@ def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed:
 def matching_sets(
     *, study: Study, plan: CountingPlan, round_: CountingRound | None = None
 ) -> QuerySet[SummarySet]:
-    """Sets that a round may take: with key points, and with references to compare them with."""
+    """Return sets that a round may use: with key points, and with references for comparison."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
     references = ReferenceKeyPoint.objects.filter(cell=OuterRef("cell"))
     sets = study.summary_sets.filter(

@@ -1,1 +1,1 @@
-"""Files with people's counts into the database, through the same steps as every other import."""
+"""Import of files with people's counts, with the same steps as every other import."""

@@ -67,7 +67,7 @@ SAMPLE = Sample("sample-counts.csv", _counts, {"dataset": DATASET, "rater": "A1"
 
 
 def fits_counts(look: Look) -> str:
-    """References, predictions and their counts."""
+    """Return why the columns fit: references, predictions and their counts; empty if not."""
     if not look.has("reference", "prediction", "coverage", "redundancy"):
         return ""
     return _("each row has references, predictions, coverage and redundancy")
@@ -77,7 +77,7 @@ def fits_counts(look: Look) -> str:
 
 
 def read_count_sheets(source: ImportSource) -> Iterator[Line]:
-    """One sheet a row; rows that were not done are counted and left out."""
+    """Yield one sheet per row; rows without a judgement are counted and left out."""
     file = read_counts(source.path, name=source.name)
     for problem in file.problems:
         yield rejected(problem, of=BOOK)
@@ -113,7 +113,7 @@ def _notes(file: CountFile) -> Iterator[Note]:
 
 
 def _remarks(counted: CountedSet) -> Iterator[Flag]:
-    """Counts that say something else than their share; the share is kept."""
+    """Yield remarks on counts that contradict their share; the share is used."""
     pairs = (
         ("n_covered", counted.covered, counted.coverage, len(counted.references)),
         ("n_unique", counted.unique, _unique_share(counted), len(counted.summaries)),
@@ -142,7 +142,7 @@ class CountsImportForm(DatasetImportForm):
     heading = lazy("Rater and dataset")
 
     def form(self, data: Any) -> CountImportForm:
-        """The only dataset of the study is the likely one."""
+        """Return the form; the only dataset of the study is preselected."""
         options = self.file.options
         only = self.names[0] if len(self.names) == 1 else dataset_of(options)
         initial = options | {
@@ -156,7 +156,7 @@ class CountsImportForm(DatasetImportForm):
 
 
 def register_count_imports() -> None:
-    """Make counts known to the platform."""
+    """Register counts with the imports."""
     register_counted(
         ObjectCount("sets", lazy("Sets of key points")), ObjectCount(BOOK, lazy("Count sheets"))
     )

@@ -1,4 +1,4 @@
-"""Count sheets of a file: match them with stored sets and add the new ones."""
+"""Count sheets of a file: match them with stored sets and add new ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,18 +38,18 @@ ONLY_SAME, BY_ORDER = "same", "order"
 
 
 def dataset_of(options: Mapping[str, Any]) -> str:
-    """The name of the dataset asked for."""
+    """Return the requested dataset name."""
     return (str(options.get("dataset") or "").strip() or DATASET)[:LONGEST_NAME]
 
 
 def rater_of(options: Mapping[str, Any], file_name: str) -> str:
-    """The name of the rater asked for, or the file's without its ending."""
+    """Return the requested rater name, or the file name without its extension."""
     name = str(options.get("rater") or "").strip()
     return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
 
 
 def references_of(options: Mapping[str, Any]) -> str:
-    """What was said of references that are worded otherwise; raises ImportRefused."""
+    """Return how to treat differently worded references; raises ImportRefused."""
     references = str(options.get("references") or "").strip()
     if references not in ("", ONLY_SAME, BY_ORDER):
         raise ImportRefused(_("References must be “same” or “order”, not “%s”.") % references[:40])
@@ -58,7 +58,7 @@ def references_of(options: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CountEntry(ImportEntry):
-    """One rater's counts for one set; known by set and rater."""
+    """One rater's counts for one set; identified by set and rater."""
 
     is_row: ClassVar[bool] = False
 
@@ -87,7 +87,7 @@ REPLACED = (
 
 
 def made_sheet(study: Study, entry: CountEntry, summary_set: SummarySet, rater: Any) -> CountSheet:
-    """A sheet to be written: its counts are typed, because the file has no marks."""
+    """Return an unsaved sheet with typed counts, because the file has no marks."""
     counted = entry.counted
     covered, unique = _covered(counted), _unique(counted)
     return CountSheet(
@@ -111,14 +111,14 @@ def made_sheet(study: Study, entry: CountEntry, summary_set: SummarySet, rater: 
 
 
 def values_of(sheet: CountSheet) -> tuple[float | None, float | None]:
-    """What makes two sheets say the same."""
+    """Return the values that make two sheets equal."""
     return sheet.coverage, sheet.redundancy
 
 
 def stored_sheets(
     study: Study, sets: Iterable[SummarySet], raters: Iterable[int]
 ) -> dict[tuple[int, int], CountSheet]:
-    """Imported sheets by set and rater; one query."""
+    """Return imported sheets by set and rater; one query."""
     rows = CountSheet.objects.filter(
         study=study, summary_set__in=list(sets), rater__in=list(raters)
     ).exclude(source="")
@@ -126,7 +126,7 @@ def stored_sheets(
 
 
 class FreePlaces:
-    """Places in one file that no sheet of a rater has yet; one query.
+    """Positions in one file that no sheet of a rater uses yet; one query.
 
     A row keeps its number unless an earlier version of the file, or its import into another
     dataset, left a sheet of another set there: then it comes after all of them. Sheets are known
@@ -138,7 +138,7 @@ class FreePlaces:
         self._taken = set(rows.values_list("position", flat=True)) if rater else set()
 
     def take(self, row: int) -> int:
-        """The row's own number if it is free, else the next one after the last."""
+        """Return the row's own number if it is free, else the next one after the last."""
         place = row if row not in self._taken else max(self._taken) + 1
         self._taken.add(place)
         return place
@@ -157,7 +157,7 @@ def _unique(counted: CountedSet) -> float | None:
 
 
 def _half_step(count: float) -> float:
-    """The half step that a share was made from; a share of something else stays as it is."""
+    """Return the half step that a share was made from; other shares do not change."""
     near = round(2 * count) / 2
     return near if abs(near - count) < 1e-6 else count
 
@@ -169,7 +169,7 @@ CellKey = tuple[str, int]
 
 
 class NotThisSet(Exception):
-    """The row is about another set than the study knows; the message says why."""
+    """The set of a row does not match the study's; the message gives the reason."""
 
 
 class SetFinder:
@@ -215,7 +215,7 @@ class SetFinder:
             self._texts[place] = [summary.text for summary in summary_set.summaries.all()]
 
     def find(self, counted: CountedSet) -> tuple[SummarySet, dict[str, str]]:
-        """The set of a row, and what had to be made for it (kind → "new" or "same").
+        """Return the set of a row, and the rows made for it (kind → "new" or "same").
 
         Raises NotThisSet.
         """
@@ -235,7 +235,7 @@ class SetFinder:
         return known, outcomes
 
     def _key(self, counted: CountedSet) -> CellKey:
-        """The cell of a row; a topic in another case or punctuation is the one that is there."""
+        """Return the cell of a row; a topic may differ from the stored one in case."""
         key = counted.topic, counted.stance
         if key in self._cells or self.how == ONLY_SAME:
             return key
@@ -250,7 +250,7 @@ class SetFinder:
         return fitting[0]
 
     def _tell(self, key: CellKey, match: ReferenceMatch) -> None:
-        """Once for each text of a cell."""
+        """Add a remark about a matched text, once for each text of a cell."""
         if (key, match.given) in self._told:
             return
         self._told.add((key, match.given))
@@ -281,7 +281,7 @@ class SetFinder:
         return cell
 
     def _check_references(self, cell: Cell, key: CellKey, texts: Sequence[str]) -> None:
-        """The file's references are those of the cell; a cell without any gets them."""
+        """Check that the file's references are the cell's; an empty cell gets them."""
         hashes = {text_key(text) for text in texts}
         if len(hashes) < len(texts):
             raise NotThisSet(_("a reference appears twice"))
@@ -297,7 +297,7 @@ class SetFinder:
             self._match(key, texts, known)
 
     def _match(self, key: CellKey, texts: Sequence[str], known: Sequence[str]) -> None:
-        """Tell which references are taken for which; raises NotThisSet where that is not clear."""
+        """Match references and add remarks on them; raises NotThisSet if a match is unclear."""
         refusal = _("its references differ from the dataset's for this topic")
         if self.how == ONLY_SAME:
             raise NotThisSet(refusal)
@@ -336,7 +336,7 @@ LONGEST = {"topic": 500, "system": 120}
 
 
 class CountReconciliation(Reconciliation):
-    """One pass over one file, which is one person's."""
+    """Comparison of one file, by one person, with the stored sheets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -346,7 +346,7 @@ class CountReconciliation(Reconciliation):
         self._places: FreePlaces | None = None
 
     def compare(self, entries: Sequence[CountEntry]) -> None:
-        """Compare a piece of the file."""
+        """Compare a chunk of the file with stored sheets."""
         first = entries[0]
         if self._finder is None:
             self._finder = SetFinder(
@@ -383,7 +383,7 @@ class CountReconciliation(Reconciliation):
             CountSheet.objects.bulk_create(new)
 
     def _set_of(self, finder: SetFinder, entry: CountEntry) -> SummarySet | None:
-        """The set of a row, counted among what the file brings; None where it cannot be taken."""
+        """Return the set of a row and count it in the result; None if the row is rejected."""
         counted = entry.counted
         for name, most in LONGEST.items():
             if len(getattr(counted, name)) > most:

@@ -1,4 +1,4 @@
-"""Counts from the marks of people and the replies of language models, and scores."""
+"""Counts and scores from people's marks and language models' replies."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,13 +60,13 @@ class Marks:
 
     @property
     def grouped(self) -> set[int]:
-        """Summaries that are decided about."""
+        """Summaries with a decision."""
         return {place for group in self.groups for place in group} | set(self.empty)
 
 
 @dataclass(frozen=True)
 class CoverageCounts:
-    """The two counts and the shares that follow; None where there is no count."""
+    """Both counts and the shares that follow; None without a count."""
 
     covered: float | None
     unique: float | None
@@ -89,7 +89,7 @@ class CoverageCounts:
 
 
 def check_marks(marks: Marks, references: int, summaries: int) -> None:
-    """Raise MarksError unless the marks fit a set of that size."""
+    """Raise MarksError unless the marks fit a set of this size."""
     for place, level in marks.levels.items():
         if not 0 <= place < references or level not in POINTS:
             raise MarksError(f"reference {place + 1} has no level {level!r}")
@@ -107,7 +107,7 @@ def check_marks(marks: Marks, references: int, summaries: int) -> None:
 
 
 def count_covered(marks: Marks) -> float:
-    """References covered, in half steps; undecided ones add nothing.
+    """Count the covered references, in half steps; undecided ones add nothing.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def count_covered(marks: Marks) -> float:
 
 
 def count_unique(marks: Marks) -> float:
-    """Unique statements, in half steps; ungrouped summaries add nothing.
+    """Count unique statements, in half steps; ungrouped summaries add nothing.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def count_unique(marks: Marks) -> float:
 
 
 def undecided(marks: Marks, references: int, summaries: int) -> tuple[list[int], list[int]]:
-    """References without a level, and summaries without a group."""
+    """Return references without a level, and summaries without a group."""
     left = [number for number in range(references) if number not in marks.levels]
     grouped = marks.grouped
     return left, [number for number in range(summaries) if number not in grouped]
 
 
 def marks_to_json(marks: Marks) -> dict[str, Any]:
-    """As a sheet stores them; see `argsum.counting.models.CountSheet`."""
+    """Return marks in the form that sheets store; see `argsum.counting.models.CountSheet`."""
     references: dict[str, dict[str, Any]] = {}
     for place in sorted({*marks.levels, *marks.by}):
         covering = list(marks.by.get(place, ()))
@@ -153,7 +153,7 @@ def marks_to_json(marks: Marks) -> dict[str, Any]:
 
 
 def marks_from_json(stored: Mapping[str, Any]) -> Marks:
-    """What `marks_to_json` wrote; nothing stored is no marks."""
+    """Read marks written by `marks_to_json`; an empty value means no marks."""
     references = stored.get("references", {})
     return Marks(
         levels={
@@ -173,7 +173,7 @@ def marks_from_json(stored: Mapping[str, Any]) -> Marks:
 
 
 def is_half_step(value: float, most: int) -> bool:
-    """Whether a typed count is a half step from 0 to the number there are."""
+    """Whether a typed count is a half step from 0 to ``most``."""
     return 0 <= value <= most and float(2 * value).is_integer()
 
 
@@ -191,7 +191,7 @@ def _check_places(places: Iterable[int], summaries: int) -> None:
 
 
 def letters(count: int) -> list[str]:
-    """The first ``count`` names.
+    """Return the first ``count`` letter names.
 
     Examples
     --------
@@ -308,7 +308,7 @@ class CountScore:
 
 
 def mean_coverage(replies: Sequence[float | None], references: int) -> CountScore:
-    """Mean share of references that are covered; higher is better.
+    """Return the mean share of covered references; higher is better.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def mean_coverage(replies: Sequence[float | None], references: int) -> CountScor
 
 
 def mean_redundancy(replies: Sequence[float | None], summaries: int) -> CountScore:
-    """1 − the mean share of summaries that say something of their own; lower is better.
+    """Return 1 − the mean share of summaries with a unique statement; lower is better.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def mean_redundancy(replies: Sequence[float | None], summaries: int) -> CountSco
 
 
 def weighted_score(coverage: float, redundancy: float, weight: float = WEIGHT) -> float:
-    """`weight` × coverage + (1 − `weight`) × (1 − redundancy); 0–1, higher is better.
+    """Return `weight` × coverage + (1 − `weight`) × (1 − redundancy); 0–1, higher is better.
 
     Raises
     ------

@@ -22,7 +22,7 @@ _NUMBERED = re.compile(r"^\s*(\d+)\s*[:.)]\s?", re.MULTILINE)
 
 
 class BadRow(ValueError):
-    """A row that cannot be read; ``column`` says where."""
+    """A row that cannot be read; ``column`` names the column."""
 
     def __init__(self, column: str, reason: str) -> None:
         self.column = column
@@ -62,7 +62,7 @@ class CountedSet:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Topic, stance as text, and system: sorts sets as the stored scores are sorted."""
+        """Topic, stance as text, and system: sorts sets in the order of the stored scores."""
         return self.topic, str(self.stance), self.system
 
     @property
@@ -72,7 +72,7 @@ class CountedSet:
 
 
 def counted_set(row: TableRow) -> CountedSet | None:
-    """The judgement of a row; None where it was not done.
+    """Return the judgement of a row; None if it was not judged.
 
     Raises
     ------
@@ -189,7 +189,7 @@ COLUMNS = ("topic", "stance", "reference", "prediction", "coverage", "redundancy
 
 @dataclass(frozen=True)
 class CountFile:
-    """What one annotator counted.
+    """Counts of one annotator.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ def read_counts(
 
 
 def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
-    """Keys of all sets that anybody counted, sorted by topic, stance and system."""
+    """Return the keys of all counted sets, sorted by topic, stance and system."""
     return sorted({record.key for file in files for record in file.sets})
 
 
@@ -272,12 +272,12 @@ FLOOR, MARGIN = 0.4, 0.15
 
 
 class OtherReferences(ValueError):
-    """The references are others, or it is not clear which stands for which."""
+    """The references differ, or their match is unclear."""
 
 
 @dataclass(frozen=True)
 class ReferenceMatch:
-    """A reference of the file that is worded otherwise; ``shared`` is None for equal words."""
+    """A differently worded reference of the file; ``shared`` is None for equal words."""
 
     given: str
     known: str
@@ -285,7 +285,7 @@ class ReferenceMatch:
 
 
 def same_references(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
-    """Which references of a file stand for which of a dataset; equal texts are not named.
+    """Match references of a file with those of a dataset; equal texts are left out.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def same_references(texts: Sequence[str], known: Sequence[str]) -> list[Referenc
 
 
 def by_order(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
-    """The first of the file for the first of the dataset, and so on, because somebody said so."""
+    """Match references by order, because the user chose to."""
     if len(texts) != len(known):
         raise OtherReferences(f"{len(texts)} references, but the dataset has {len(known)}")
     pairs = zip(texts, known, strict=True)
@@ -346,6 +346,6 @@ def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
 
 
 def _shared(text: str, two: str) -> float:
-    """Twice the number of shared words over that of both texts, 0–1."""
+    """Return twice the number of shared words over the words of both texts, 0–1."""
     first, second = set(words(text)), set(words(two))
     return 2 * len(first & second) / max(1, len(first) + len(second))

@@ -1,1 +1,1 @@
-"""Files of arguments into datasets, through the imports of `annotation`."""
+"""Import of argument files into datasets, through the imports of `annotation`."""

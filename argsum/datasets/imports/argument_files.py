@@ -51,7 +51,7 @@ PUBLISHED_RECIPE = "published"
 
 @dataclass(frozen=True, slots=True)
 class CellEntry(ImportEntry):
-    """One topic and stance with everything that the file says about it."""
+    """One topic and stance with all its data from the file."""
 
     is_row: ClassVar[bool] = False
 
@@ -66,13 +66,13 @@ class CellEntry(ImportEntry):
 
 
 def dataset_name(options: Mapping[str, Any], file_name: str) -> str:
-    """The name asked for, or the file's without its ending."""
+    """Return the requested name, or the file name without its extension."""
     name = str(options.get("dataset") or "").strip()
     return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
 
 
 def recipe_of(options: Mapping[str, Any]) -> str:
-    """The recipe asked for: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
+    """Return the requested recipe: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
     recipe = str(options.get("recipe") or "").strip()
     if recipe not in ("", PUBLISHED_RECIPE):
         raise ImportRefused(_("There is no recipe named “%s”.") % recipe[:40])
@@ -80,7 +80,7 @@ def recipe_of(options: Mapping[str, Any]) -> str:
 
 
 def asked_half(options: Mapping[str, Any]) -> Half | None:
-    """The half asked for, with its seed; raises ImportRefused."""
+    """Return the requested half with its seed; raises ImportRefused."""
     part, seed = (str(_given(options, name)).strip() for name in ("half", "seed"))
     if not part:
         return None
@@ -97,7 +97,7 @@ def _given(options: Mapping[str, Any], name: str) -> Any:
 
 
 def funnel_words(counts: Mapping[str, int]) -> str:
-    """The counts of a funnel as one line."""
+    """Return the counts of a funnel on one line."""
     words = {
         READ: _("%s read"),
         UNIQUE: _("%s unique"),
@@ -115,13 +115,13 @@ def funnel_words(counts: Mapping[str, int]) -> str:
 
 
 def read_argkp(source: ImportSource) -> Iterator[Line]:
-    """Arguments, key points and labels from an archive; a remark names the member."""
+    """Read arguments, key points and labels from an archive; remarks name the member file."""
     file = read_archive(source.path, name=source.name)
     yield from _lines(source, file, has_members=True)
 
 
 def read_pairs(source: ImportSource) -> Iterator[Line]:
-    """One row per argument and key point; without a label column each is a match."""
+    """Read one row per argument and key point; without a label column every row is a match."""
     file = read_argument_pairs(source.path, name=source.name, **source.reading)
     if not file.has_label:
         # Said below, with what to do about it.
@@ -145,7 +145,7 @@ def _matches_only(file: ArgumentFile) -> Iterator[Note]:
 
 
 def read_list(source: ImportSource) -> Iterator[Line]:
-    """One row per argument."""
+    """Read one row per argument."""
     file = read_argument_list(source.path, name=source.name, **source.reading)
     yield from _lines(source, file)
 
@@ -257,7 +257,7 @@ SAMPLES = {
 
 
 def fits_argkp(look: Look) -> str:
-    """The three files of a split, in an archive."""
+    """Return why the archive fits: it holds the three files of a split; empty if not."""
     names = [member.rsplit("/", 1)[-1].lower() for member in look.members]
     wanted = [name for name in names if is_wanted(name)]
     if not all(any(name.startswith(part) for name in wanted) for part in ARGKP_PARTS):
@@ -266,14 +266,14 @@ def fits_argkp(look: Look) -> str:
 
 
 def fits_pairs(look: Look) -> str:
-    """An argument and a key point a row."""
+    """Return why the rows fit: each has an argument and a key point; empty if not."""
     if not named_columns(look.columns) >= {"topic", "argument", "key_point", "stance"}:
         return ""
     return _("each row has a topic, a stance, an argument and a key point")
 
 
 def fits_list(look: Look) -> str:
-    """An argument on a topic a row, with what only debates have; comments have a topic, too.
+    """Return why the rows fit: an argument on a topic, with debate columns; empty if not.
 
     With the two qualities of ArgQ-30k it is another format.
     """

@@ -69,7 +69,7 @@ _RECORDS = ("json", "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class CommentEntry(ImportEntry):
-    """One comment; ``key`` is as that of `Comment`, ``group`` the column that was called so."""
+    """One comment; ``key`` is that of `Comment`, ``group`` the column chosen as group."""
 
     dataset: str
     source: str
@@ -84,7 +84,7 @@ class CommentEntry(ImportEntry):
 
 @dataclass
 class _Reading:
-    """How one file is read, and what was met on the way."""
+    """How one file is read, and what was left out or cut on the way."""
 
     source: ImportSource
     columns: Mapping[str, str]
@@ -105,7 +105,7 @@ class _Reading:
 
 
 def read_comments(source: ImportSource) -> Iterator[Line]:
-    """One comment a row; what is left out or cut is said at the end."""
+    """Read one comment per row; notes at the end report omissions and cuts."""
     with source.table(may_be_lines=True) as table:
         has_first = first_is_comment(table, source.options)
         mapping, rows = _mapped(source, table)
@@ -152,7 +152,7 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
 
 
 def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterator[TableRow]]:
-    """The columns that were chosen, else those proposed; raises ImportRefused for others."""
+    """Return the chosen columns, else the proposed ones; raises ImportRefused for invalid ones."""
     option = dict(source.options.get("mapping") or {})
     rows: Iterator[TableRow] = table.rows
     if not option:
@@ -201,7 +201,7 @@ def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> 
 
 
 def _topic(source: ImportSource) -> str:
-    """What was said, else the one topic of a dataset that is there; raises ImportRefused."""
+    """Return the given topic, else the only topic of the dataset; raises ImportRefused."""
     if topic := source.text("topic"):
         if len(topic) > LONGEST_TOPIC:
             raise ImportRefused(_("A topic can have at most %s characters.") % LONGEST_TOPIC)
@@ -217,7 +217,7 @@ def _topic(source: ImportSource) -> str:
 
 
 def _order(source: ImportSource, column: str | None) -> Order:
-    """What was said, else what the whole column shows; raises ImportRefused for another word."""
+    """Return the given date order, else the order the column shows; raises ImportRefused."""
     word = source.text("date_order")
     if word not in Order.__members__.values():
         text = _("“%s” is not a date order. Use day or month for the part that comes first.")
@@ -234,7 +234,7 @@ def _hash_of(source: ImportSource) -> str:
 
 
 def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
-    """A comment, with a remark where its date cannot be read; or why the row has none."""
+    """Yield a comment, with a remark if its date is unreadable, or reason for its rejection."""
     columns = reading.columns
     texts = {name: as_words(row.values.get(header)) for name, header in columns.items()}
     text = texts["comment"].strip()
@@ -273,7 +273,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
 
 
 def _problem(reading: _Reading, topic: str, name: str) -> tuple[str, str] | None:
-    """Column and reason why a row cannot be taken."""
+    """Return the column and the reason if a row cannot be imported."""
     columns = reading.columns
     if not topic:
         return columns["topic"], _("The topic is empty.")
@@ -289,7 +289,7 @@ def _key_of_id(name: str) -> str:
 
 
 def _key(reading: _Reading, row: TableRow, topic: str, text: str) -> str:
-    """By text, all other columns, and the number among equal rows of the file."""
+    """Return a key from text, other columns, and the number among equal rows of the file."""
     comment, about = reading.columns["comment"], reading.columns.get("topic")
     others = sorted(
         (header, words)
@@ -313,7 +313,7 @@ def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
 
 
 def _remarks(reading: _Reading) -> Iterator[Note]:
-    """What was left out or cut, with counts."""
+    """Yield notes on omissions and cuts, with counts."""
     if left := reading.left_out:
         text = ngettext(
             "%(left)s more column is left out; only the first %(most)s are kept.",
@@ -401,7 +401,7 @@ _ELSEWHERE = {"object1", "object2", "rater", "filename"}
 
 
 def fits_comments(look: Look) -> str:
-    """A column of texts, or one column alone; a key point or a stance makes it something else."""
+    """Return why the file fits: a text column or a single column, without key point or stance."""
     named = named_columns(look.columns)
     if "key_point" in named or look.bare & _ELSEWHERE or look.has_points:
         return ""

@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 class CommentReconciliation(Reconciliation):
-    """One pass over one file, which makes or fills one dataset of comments."""
+    """Comparison of one file, which creates or extends one dataset of comments."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -70,7 +70,7 @@ class CommentReconciliation(Reconciliation):
         self._sample: list[str] = []
 
     def compare(self, entries: Sequence[CommentEntry]) -> None:
-        """Compare a piece of the file, topic by topic."""
+        """Compare a chunk of the file, topic by topic."""
         dataset = self._dataset or self._open(entries[0])
         by_topic: dict[str, list[CommentEntry]] = {}
         for entry in entries:
@@ -82,7 +82,7 @@ class CommentReconciliation(Reconciliation):
             self._compare_cell(self._books[topic], comments)
 
     def finish(self) -> None:
-        """Say what the new comments are split into, and count the dataset again."""
+        """Report the statements of the new comments, and count the dataset again."""
         if self._dataset is None:
             return
         if self._replaced and self._is_frozen:
@@ -157,7 +157,7 @@ class CommentReconciliation(Reconciliation):
         self._sample += counts.texts[: SAMPLE - len(self._sample)]
 
     def _is_first(self, entry: CommentEntry) -> bool:
-        """Whether the file did not name this id before; it may say the same twice, no other."""
+        """Whether this id is new in the file; only the same text may come again under it."""
         key = hashlib.blake2b(f"{entry.topic}\n{entry.key}".encode(), digest_size=16).digest()
         text = hashlib.blake2b(entry.text.encode(), digest_size=16).digest()
         before = self._said.setdefault(key, text)
@@ -256,7 +256,7 @@ LABELS = {
 
 
 class CommentsForm(ColumnsForm):
-    """Dataset, topic and columns; a topic is said here or in every row."""
+    """Dataset, topic and columns; the topic is entered here or read from every row."""
 
     beside = ("dataset", "topic", "first_row", "date_order", "repeats")
     advanced = ("first_row", "date_order", "repeats", *ColumnsForm.advanced)
@@ -309,7 +309,7 @@ class CommentsForm(ColumnsForm):
     def __init__(
         self, *args: Any, has_topic: bool, names: Sequence[str] = (), **kwargs: Any
     ) -> None:
-        """``names`` are those of datasets that the file could go into."""
+        """Build the form; ``names`` are datasets that the file could extend."""
         super().__init__(*args, labels=LABELS, required=("comment",), **kwargs)
         self.has_topic = has_topic
         if names:
@@ -319,23 +319,23 @@ class CommentsForm(ColumnsForm):
             ) % ", ".join(f"“{name}”" for name in names[:NAMED])
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
-        """Comments, and what may stand beside them."""
+        """Return the comment columns, and the optional ones."""
         return (
             (gettext_lazy("Columns"), ("comment", "id", "date", "group")),
             (gettext_lazy("More than one topic"), ("topic",)),
         )
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """What nobody can know from the file comes first."""
+        """Return the field groups; fields that no file can answer come first."""
         about = [self["topic"], self["dataset"]]
         return [(str(gettext_lazy("Topic")), about), *super().groups()]
 
     def how(self) -> list[forms.BoundField]:
-        """None: what is neither that nor a column is folded."""
+        """Return no fields: the others are folded."""
         return []
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Columns twice, and no topic."""
+        """Return problems: a column chosen twice, or no topic."""
         problems = wrong_columns(mapping)
         data = self.cleaned_data
         if not (mapping.get("topic") or data.get("topic") or self.has_topic):
@@ -350,7 +350,7 @@ class CommentsForm(ColumnsForm):
 
 
 class CommentsImportForm(ImportColumnsForm):
-    """Dataset, topic, and which column is what."""
+    """Questions about dataset, topic, and the meaning of columns."""
 
     title = gettext_lazy("Comments")
     heading = gettext_lazy("Topic and columns")
@@ -358,7 +358,7 @@ class CommentsImportForm(ImportColumnsForm):
 
     @cached_property
     def names(self) -> list[tuple[str, list[str]]]:
-        """Datasets of comments that are here already, each with its first topics."""
+        """Existing datasets of comments, each with its first topics."""
         datasets = Dataset.objects.filter(study=self.study, recipe__holds=COMMENTS)
         datasets = datasets.prefetch_related("cells")[:MOST_NAMES]
         return [
@@ -367,13 +367,13 @@ class CommentsImportForm(ImportColumnsForm):
         ]
 
     def note(self) -> Any:
-        """That the first row was taken as a comment, or what the file does not name."""
+        """Note that the first row was read as a comment; empty if it was not."""
         if not first_is_comment(self.preview, self.file.options):
             return ""
         return _("The first row looks like a comment and is read as one.")
 
     def form(self, data: Any) -> CommentsForm:
-        """With what was said, or the file shows."""
+        """Return the form, filled in from the options and the file."""
         columns = self.preview.columns
         initial = self.initial()
         initial["dataset"] = dataset_name(self.file.options, self.file.name)

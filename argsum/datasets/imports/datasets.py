@@ -1,4 +1,4 @@
-"""Import of datasets: compare cells with stored ones and add what is new."""
+"""Import of datasets: compare cells with stored ones and add new data."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, fun
 
 @dataclass
 class CellChange:
-    """What a file would add to a cell, and where it says something else.
+    """Additions of a file to a cell, and its contradictions.
 
     Positions are those of the file's cell. ``rated`` are stored arguments with the file's quality
     where it is not the stored one, ``unrated`` how many of them had none.
@@ -49,14 +49,14 @@ class CellChange:
     key_point_keys: dict[int, int] = field(default_factory=dict)
 
     def is_change(self, *, update: bool) -> bool:
-        """Whether anything would be written."""
+        """Whether the import would write anything."""
         added = self.new_arguments or self.new_key_points or self.new_matches
         return bool(added or (update and (self.rated or self.relabelled)))
 
 
 @dataclass
 class StoredCell:
-    """A cell with what is stored of it, by hash of the text and by pair of keys."""
+    """A stored cell and its rows, by hash of the text and by pair of keys."""
 
     cell: Cell
     arguments: dict[str, CellArgument] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class StoredCell:
     matches: dict[tuple[int | None, int | None], KeyPointMatch] = field(default_factory=dict)
 
     def compare(self, raw: RawCell) -> CellChange:
-        """What the file's cell is to this one."""
+        """Compare the file's cell with this one."""
         change = CellChange()
         self._compare_arguments(raw, change)
         self._compare_key_points(raw, change)
@@ -109,7 +109,7 @@ class StoredCell:
 
 
 def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellChange) -> bool:
-    """Whether the file says something else; an empty cell says nothing."""
+    """Whether the file's quality differs; an empty quality never does."""
     if argument.quality is None or argument.quality == stored.quality:
         return False
     if stored.quality is None:
@@ -122,7 +122,7 @@ def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellC
 
 
 def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str, int], StoredCell]:
-    """Those of the wanted cells that a dataset has, in four queries; none before it is saved."""
+    """Return the wanted cells that a dataset has, in four queries; none before it is saved."""
     if dataset.pk is None:
         return {}
     rows = Cell.objects.filter(dataset=dataset, topic__in={cell.topic for cell in wanted})
@@ -148,7 +148,7 @@ PIECE = 2_000
 
 
 def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) -> None:
-    """Add what is new; with ``update`` replace what differs.
+    """Add new rows; with ``update`` also replace differing values.
 
     The caller holds the transaction.
     """
@@ -173,7 +173,7 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
 
 
 def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
-    """Keys of the new arguments by their position in the file's cell."""
+    """Add new arguments; return their keys by position in the file's cell."""
     last = cell.arguments.aggregate(last=Max("position"))["last"] or 0
     arguments = CellArgument.objects.bulk_create(
         (
@@ -193,7 +193,7 @@ def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int
 
 
 def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
-    """As `_add_arguments`."""
+    """Add new key points; return their keys by position in the file's cell."""
     last = cell.key_points.aggregate(last=Max("position"))["last"] or 0
     points = ReferenceKeyPoint.objects.bulk_create(
         ReferenceKeyPoint(
@@ -215,7 +215,7 @@ def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, in
 
 
 class DatasetReconciliation(Reconciliation):
-    """One pass over one file, which makes or fills one dataset."""
+    """Comparison of one file, which creates or extends one dataset."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -228,7 +228,7 @@ class DatasetReconciliation(Reconciliation):
         self._asked: tuple[str, Half | None] = ("", None)
 
     def compare(self, entries: Sequence[CellEntry]) -> None:
-        """Compare a piece of the file."""
+        """Compare a chunk of the file."""
         self._asked = entries[0].recipe, entries[0].half
         dataset = self._dataset or self._open(entries[0])
         stored = stored_cells(dataset, [entry.cell for entry in entries])
@@ -236,7 +236,7 @@ class DatasetReconciliation(Reconciliation):
             self._take_cell(entry, stored.get((entry.cell.topic, entry.cell.stance)))
 
     def finish(self) -> None:
-        """Refuse a change of what was used, say what preprocessing leaves, and prepare it."""
+        """Reject changes to a dataset in use; report preprocessing, and prepare the dataset."""
         if self._dataset is None:
             return
         if self._is_frozen and self._is_changed:
@@ -284,7 +284,7 @@ class DatasetReconciliation(Reconciliation):
         return dataset
 
     def _steps(self, dataset: Dataset) -> Sequence[str]:
-        """Those chosen before, else the usual ones for what the file holds."""
+        """Return the steps of the dataset's recipe, else the default steps for the file."""
         return dataset.recipe.get("steps") or self._asked_steps()
 
     def _asked_steps(self) -> Sequence[str]:
@@ -295,7 +295,7 @@ class DatasetReconciliation(Reconciliation):
         return (*steps, HALF) if half else steps
 
     def _other_recipe(self, dataset: Dataset, steps: Sequence[str]) -> list[str]:
-        """That a dataset which is there keeps its own recipe, where another one was asked for."""
+        """Note that an existing dataset keeps its recipe, if another one was requested."""
         if not any(self._asked) or not dataset.recipe:
             return []
         recipe, half = self._asked
@@ -305,7 +305,7 @@ class DatasetReconciliation(Reconciliation):
         return [_("The dataset keeps its own recipe. You can change it on the dataset page.")]
 
     def _as_published(self, steps: Sequence[str]) -> list[str]:
-        """What the recipe of the publication would leave, where rows and key points differ."""
+        """Note the result of the published recipe, where rows and key points differ."""
         if not any(cell.again for cell in self._cells) or ONE_ROW in steps:
             return []
         again = sum(len(cell.again) for cell in self._cells)
@@ -320,7 +320,7 @@ class DatasetReconciliation(Reconciliation):
         return [text % {"n": f"{again:,}", "funnel": funnel.partition(": ")[2]}]
 
     def _funnels(self, steps: Sequence[str], half: Half | None) -> list[str]:
-        """What is left of the file in each split."""
+        """Return the funnel of the file in each split, in words."""
         counts = defaultdict(list)
         for cell in self._cells:
             texts = [argument.text for argument in cell.arguments]
@@ -340,7 +340,7 @@ class DatasetReconciliation(Reconciliation):
         ]
 
     def _repeats(self, dataset: Dataset) -> Counter[str]:
-        """Arguments that one file named twice, by split; the same file again adds none."""
+        """Count arguments repeated in one file, by split; importing it again adds none."""
         counts: Counter[str] = Counter()
         for cell in self._cells:
             counts[cell.split] += cell.repeats
@@ -348,7 +348,7 @@ class DatasetReconciliation(Reconciliation):
         return before | counts
 
     def _again(self, dataset: Dataset) -> set[int]:
-        """Keys of arguments with a match in one more row, in this file or an earlier one."""
+        """Return keys of arguments with match in one more row, in this file or an earlier one."""
         again = set(dataset.recipe.get("again") or ())
         for raw in self._cells:
             if raw.again:
@@ -427,7 +427,7 @@ MOST_NAMES = 20
 
 
 class DatasetImportForm(ImportForm):
-    """The name of the dataset."""
+    """Question about the dataset's name."""
 
     title = lazy("Arguments")
     heading = lazy("Dataset")
@@ -435,11 +435,11 @@ class DatasetImportForm(ImportForm):
 
     @cached_property
     def names(self) -> list[str]:
-        """Datasets that are here already."""
+        """Existing datasets."""
         return list(self.study.argument_datasets.values_list("name", flat=True)[:MOST_NAMES])
 
     def form(self, data: Any) -> forms.Form:
-        """With what was said, or the file's name says."""
+        """Return the form, filled in from the options and the file name."""
         options = self.file.options
         name = dataset_name(options, self.file.name)
         return DatasetForm(data, initial={**options, "dataset": name})

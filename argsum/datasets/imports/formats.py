@@ -81,7 +81,7 @@ class QualityEntry(ImportEntry):
 
 
 def read_qualities(source: ImportSource) -> Iterator[Line]:
-    """One entry a row that has a quality."""
+    """Read one entry per row with a quality."""
     column = source.text("quality")
     file = read_rated(source.path, name=source.name, column=column, **source.reading)
     for problem in file.problems:
@@ -94,7 +94,7 @@ def read_qualities(source: ImportSource) -> Iterator[Line]:
 
 
 class QualityReconciliation(Reconciliation):
-    """One pass over one file, which changes nothing but qualities."""
+    """Comparison of one file that changes only qualities."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -106,7 +106,7 @@ class QualityReconciliation(Reconciliation):
         self._is_changed = False
 
     def compare(self, entries: Sequence[QualityEntry]) -> None:
-        """Compare a piece of the file."""
+        """Compare a chunk of the file."""
         if self._dataset is None:
             self._open(entries[0].dataset)
         changed = [row for entry in entries for row in self._take(entry)]
@@ -114,7 +114,7 @@ class QualityReconciliation(Reconciliation):
             CellArgument.objects.bulk_update(changed, ["quality"], batch_size=PIECE)
 
     def finish(self) -> None:
-        """Say what the dataset lacks, and refuse a change of what was used."""
+        """Report arguments missing from the dataset, and reject changes to a dataset in use."""
         if self._missing:
             text = ngettext(
                 "%s row has an argument that is not in the dataset and is left out.",
@@ -136,7 +136,7 @@ class QualityReconciliation(Reconciliation):
             self._plain[plain(row.cell.topic), plain(row.text)].append(row)
 
     def _take(self, entry: QualityEntry) -> Iterator[CellArgument]:
-        """Arguments that get another quality; the same text may stand on both sides."""
+        """Yield arguments with a new quality; the same text may appear on both sides."""
         rated = entry.rated
         arguments = self._exact.get((rated.topic, rated.text))
         arguments = arguments or self._plain.get((plain(rated.topic), plain(rated.text))) or []
@@ -157,7 +157,7 @@ class QualityReconciliation(Reconciliation):
                 yield row
 
     def _differs(self, entry: QualityEntry, row: CellArgument) -> bool:
-        """Whether a stored quality is replaced, which is said in any case."""
+        """Whether to replace a stored quality; a remark reports the difference in any case."""
         self.mention(entry.row, "quality", self.changed(f"{row.quality:g}"))
         if not self.update_changed:
             self.result(QUALITIES, "changed")
@@ -165,13 +165,13 @@ class QualityReconciliation(Reconciliation):
 
 
 class QualitiesImportForm(ImportForm):
-    """Which dataset they are for, and which column they are in."""
+    """Questions about the dataset and the quality column."""
 
     title = lazy("Argument qualities")
     heading = lazy("Dataset")
 
     def missing(self) -> tuple[Any, Any] | None:
-        """That there is nothing yet that could have a quality."""
+        """Message if the study has no dataset yet; None otherwise."""
         if self.study.argument_datasets.exists():
             return None
         return _("No datasets yet"), _(
@@ -179,7 +179,7 @@ class QualitiesImportForm(ImportForm):
         )
 
     def form(self, data: Any) -> forms.Form:
-        """With what was said."""
+        """Return the form, filled in from the options."""
         return QualitiesForm(data, study=self.study, initial=self.file.options)
 
 
@@ -195,7 +195,7 @@ SAMPLE = Sample("sample-qualities.csv", _sample, {"dataset": DATASET}, after="ar
 
 
 def fits_qualities(look: Look) -> str:
-    """Topics and arguments with the two qualities of ArgQ-30k."""
+    """Return why the columns fit: topics, arguments and both qualities of ArgQ-30k."""
     if not {"argument", "topic", "wa", "macep"} <= look.bare:
         return ""
     return _("each row has an argument with a quality (%s)") % quality_columns(look.columns)[0]
@@ -214,7 +214,7 @@ TO_SUMMARIZE = lazy("Systems can summarize its arguments, topic by topic.")
 
 @dataclass(frozen=True)
 class DatasetFormat(Format):
-    """A file that makes or fills a dataset."""
+    """A file that creates or extends a dataset."""
 
     reconciliation: type[Reconciliation] = DatasetReconciliation
     asks: str = "arguments"
@@ -225,7 +225,7 @@ class DatasetFormat(Format):
 
 @dataclass(frozen=True)
 class CommentFormat(Format):
-    """A file that makes or fills a dataset of comments."""
+    """A file that creates or extends a dataset of comments."""
 
     reconciliation: type[Reconciliation] = CommentReconciliation
     asks: str = "comments"
@@ -239,18 +239,18 @@ class CommentFormat(Format):
     def guess(
         self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Columns by their names, and by the length of what is in them."""
+        """Guess columns from their names and the length of their values."""
         is_own = preview.columns[: len(OWN)] == OWN
         mapping = proposed(preview.columns, preview.rows, preview.titles)
         return guessed(file, preview, mapping, is_own=is_own)
 
     def follow(self, file: "ImportFile") -> Text:
-        """New key points, or places at those that are here."""
+        """Return the next step: find key points, or place comments at existing ones."""
         dataset = _dataset_of(file.study, file)
         return TO_PLACE if dataset and _analysis_of(dataset) else self.next_step
 
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
-        """To the key points of the dataset, found or not found yet, and to the dataset."""
+        """Return links to the dataset and its key points, or to the page that finds them."""
         dataset = _dataset_of(study, file)
         if dataset is None:
             return super().links(study, file)
@@ -278,7 +278,7 @@ def _analysis_of(dataset: "Dataset") -> Any:
 
 
 def register_argument_imports() -> None:
-    """Make files with arguments known to the platform."""
+    """Register the formats of argument files with the imports."""
     register_counted(
         ObjectCount(BOOK, lazy("Topics by stance")),
         ObjectCount("key_points", lazy("Reference key points")),

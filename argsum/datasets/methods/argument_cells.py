@@ -1,4 +1,4 @@
-"""Arguments and key points of one cell, and the columns they are read from."""
+"""Arguments and key points of one cell, and the columns that hold them."""
 
 import os
 import re
@@ -30,7 +30,7 @@ LONGEST_NAME = 120
 
 
 class Misfit(ValueError):
-    """A row cannot be taken; ``column`` says which of its cells is at fault."""
+    """The row cannot be imported; ``column`` names the cell at fault."""
 
     def __init__(self, column: str, reason: str) -> None:
         self.column = column
@@ -39,7 +39,7 @@ class Misfit(ValueError):
 
 
 class RawArgument(NamedTuple):
-    """One argument: the id its file gives it ("" for none), its text exactly as given.
+    """One argument: its id in the file ("" if none) and its exact text.
 
     ``quality`` is 0–1, None where the file does not say. ``row`` is where it was read first.
     """
@@ -51,7 +51,7 @@ class RawArgument(NamedTuple):
 
 
 class RawKeyPoint(NamedTuple):
-    """One reference key point, as `RawArgument`."""
+    """One reference key point, with the fields of `RawArgument`."""
 
     name: str
     text: str
@@ -60,7 +60,7 @@ class RawKeyPoint(NamedTuple):
 
 @dataclass
 class RawCell:
-    """One topic and stance (1, -1, or 0 without one) with what a file says about it.
+    """One topic and stance (1, -1, or 0 without one) with its data from a file.
 
     ``matches`` maps (position of the argument, position of the key point), from 0, to whether
     they match; a pair that is not there is undecided. ``repeats`` counts arguments that were
@@ -78,7 +78,7 @@ class RawCell:
     again: set[int] = field(default_factory=set)
 
     def groups(self) -> list[str]:
-        """For each argument topic, stance and the key points that it matches, as one text."""
+        """Return a text for each argument: topic, stance and its matched key points."""
         points: list[list[str]] = [[] for _argument in self.arguments]
         for (argument, key_point), is_match in self.matches.items():
             if is_match:
@@ -86,7 +86,10 @@ class RawCell:
         return [group_name(self.topic, self.stance, point) for point in points]
 
     def matched(self) -> list[int | None]:
-        """For each argument how many key points it matches; None in a cell without any."""
+        """Return the number of matched key points per argument.
+
+        None in a cell without key points.
+        """
         if not self.key_points:
             return [None] * len(self.arguments)
         counts = [0] * len(self.arguments)
@@ -96,12 +99,12 @@ class RawCell:
 
 
 def group_name(topic: str, stance: int, key_points: Iterable[str]) -> str:
-    """What arguments of one cell with the same key points share."""
+    """Return a group name for arguments of one cell with the same key points."""
     return "\n".join([topic, str(stance), *sorted(key_points)])
 
 
 class CellBuilder:
-    """Collects rows into cells, in the order in which topics and stances appear."""
+    """Builds cells from rows, in the order of first appearance of topics and stances."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[str, int], RawCell] = {}
@@ -110,11 +113,11 @@ class CellBuilder:
 
     @property
     def cells(self) -> list[RawCell]:
-        """What was read so far; without cells that hold no argument."""
+        """Cells read so far that hold arguments."""
         return [cell for cell in self._cells.values() if cell.arguments]
 
     def cell(self, topic: str, stance: int, split: str = "") -> RawCell:
-        """The cell of a topic and stance; raises Misfit if it is in another split already."""
+        """Return the cell of a topic and stance; raises Misfit if its split differs."""
         if not topic.strip():
             raise Misfit("topic", "is empty")
         if len(topic) > LONGEST_TOPIC:
@@ -126,7 +129,7 @@ class CellBuilder:
         return raw_cell
 
     def add_argument(self, cell: RawCell, new: RawArgument) -> tuple[int, bool]:
-        """Position of the argument in its cell, and whether its text was there already."""
+        """Return the argument's position in its cell, and whether its text was already there."""
         _check("argument", new.text, new.name)
         key = (cell.topic, cell.stance, new.text)
         if key not in self._arguments:
@@ -138,7 +141,7 @@ class CellBuilder:
         return place, True
 
     def add_key_point(self, cell: RawCell, new: RawKeyPoint) -> int:
-        """Position of the key point in its cell."""
+        """Return the key point's position in its cell."""
         _check("key_point", new.text, new.name)
         key = (cell.topic, cell.stance, new.text)
         if key not in self._key_points:
@@ -147,7 +150,7 @@ class CellBuilder:
         return self._key_points[key]
 
     def add_match(self, cell: RawCell, argument: int, key_point: int, is_match: bool) -> None:
-        """Keep a label; raises Misfit if the same pair was labelled otherwise."""
+        """Store a label; raises Misfit if the pair already has another label."""
         known = cell.matches.get((argument, key_point))
         if known not in (None, is_match):
             raise Misfit("label", "the same pair has another label earlier in the file")
@@ -166,7 +169,7 @@ def _check(column: str, text: str, name: str) -> None:
 
 
 def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
-    """A later row may add the quality, and may not contradict it."""
+    """Return the argument with a quality added by a later row; raises Misfit if they differ."""
     if new.quality is None or new.quality == known.quality:
         return known
     if known.quality is not None:
@@ -222,7 +225,7 @@ def named_rows(
     log: ReadingLog | None = None,
     **how: Any,
 ) -> Iterator[TableRow]:
-    """Rows of a file under the names of `ALIASES`; other columns are left out.
+    """Yield rows of a file with the column names of `ALIASES`; other columns are left out.
 
     ``quality`` is the header of the quality to read, where a file has several; ``log`` and ``how``
     are for `cqa_site.tabular.open_table`.
@@ -246,18 +249,18 @@ def named_rows(
 
 
 def headers_of(path: str | os.PathLike[str], *, name: str, **how: Any) -> list[str]:
-    """Headers of a file, opened as ``how`` says; what cannot be read of it is no concern here."""
+    """Return the headers of a file opened with ``how``; reading problems are ignored."""
     with open_table(path, name=name, **how | {"log": ReadingLog()}) as table:
         return table.columns
 
 
 def named_columns(headers: Iterable[str]) -> set[str]:
-    """Which of the columns of `ALIASES` a header has."""
+    """Return the columns of `ALIASES` in a header."""
     return {column for header in headers if (column := _column_of(header, ALIASES))}
 
 
 def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
-    """Columns of a header that mean nothing here; one without a name is a count of the rows."""
+    """Return unknown columns of a header; an unnamed one is a row count and left out."""
     return tuple(
         printable_name(header, 40)
         for header in headers
@@ -266,7 +269,7 @@ def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
 
 
 def quality_columns(headers: Iterable[str]) -> list[str]:
-    """Headers of qualities, the one that is usually read first.
+    """Return the quality headers, the default one first.
 
     Examples
     --------
@@ -309,7 +312,7 @@ def _columns(
 
 
 def as_text(values: Mapping[str, Value], column: str) -> str:
-    """Text as it is, a whole number as its digits, "" for an empty cell."""
+    """Return text unchanged, a whole number as its digits, "" for an empty cell."""
     try:
         return cell_text(values.get(column)) or ""
     except ValueError as error:
@@ -317,7 +320,7 @@ def as_text(values: Mapping[str, Value], column: str) -> str:
 
 
 def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
-    """1 or -1; 0 without a stance, which only some files may leave out."""
+    """Return 1 or -1; 0 without a stance, which only some files may omit."""
     text = as_text(values, "stance")
     stance = _one_of(_STANCES, "stance", text, "1, -1, pro, con")
     if is_needed and stance == 0:
@@ -326,12 +329,12 @@ def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
 
 
 def as_split(values: Mapping[str, Value]) -> str:
-    """The split in its fixed spelling; "" without one."""
+    """Return the split in its standard spelling; "" if none."""
     return _one_of(_SPLITS, "set", as_text(values, "set"), "train, dev, test")
 
 
 def as_label(values: Mapping[str, Value]) -> bool | None:
-    """Whether a pair matches; None where that is undecided."""
+    """Return whether a pair matches; None if undecided."""
     value = values.get("label")
     if isinstance(value, str) and value.strip().lower() == "undecided":
         return None
@@ -344,7 +347,7 @@ def as_label(values: Mapping[str, Value]) -> bool | None:
 
 
 def as_quality(values: Mapping[str, Value]) -> float | None:
-    """A number from 0 to 1, which a predicted one may pass a little; None for an empty cell."""
+    """Return a number from 0 to 1 (predictions may exceed it slightly); None for an empty cell."""
     value = values.get("quality")
     if is_missing(value):
         return None
@@ -367,14 +370,14 @@ def _one_of(offered: Mapping[str, T], column: str, text: str, choices: str) -> T
 
 
 def cell_of(build: CellBuilder, values: Mapping[str, Value], **stance: Any) -> RawCell:
-    """The cell that a row belongs to."""
+    """Return the cell of a row."""
     return build.cell(as_text(values, "topic"), as_stance(values, **stance), as_split(values))
 
 
 def take_rows(
     rows: Iterator[TableRow], take: Callable[[TableRow], None], *, file: str
 ) -> Iterator[Problem]:
-    """Hand each row on; those that do not fit come back as problems."""
+    """Pass each row on; yield a problem for every row that does not fit."""
     for row in rows:
         try:
             take(row)

@@ -44,7 +44,7 @@ from cqa_site.tabular.binary_formats import folder_members, unpacked
 
 @dataclass(frozen=True)
 class ArgumentFile:
-    """What was read; rows that do not fit stand in ``problems`` and nowhere else.
+    """Cells read from a file; rows that do not fit appear only in ``problems``.
 
     ``has_label`` is false for pairs without a label column, of which ``unread`` are the columns
     that were left aside: one of them may be the label under a name that nobody knows.
@@ -57,7 +57,7 @@ class ArgumentFile:
 
 
 def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
-    """Read a file of pairs; ``how`` is for `cqa_site.tabular.open_table`.
+    """Read a file of argument and key point pairs; ``how`` is for `cqa_site.tabular.open_table`.
 
     Without a label column every row is a match, and a text that comes again is a repeat: each row
     is then an argument that somebody gave, and its reason.
@@ -110,7 +110,7 @@ def _take_key_point(
 
 
 def read_argument_list(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
-    """Read a list of arguments without references; raises as `read_argument_pairs`."""
+    """Read a list of arguments without references; raises like `read_argument_pairs`."""
     build = CellBuilder()
     rows = named_rows(
         path,
@@ -155,7 +155,7 @@ _Place = tuple[RawCell, int]
 
 
 def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
-    """Read the splits that a folder or a ZIP archive holds.
+    """Read the splits in a folder or ZIP archive.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
 
 
 def is_wanted(member: str) -> bool:
-    """Whether a file of that name (without folders) belongs to the triple."""
+    """Whether a file name (without folders) is one of a split's three files."""
     return _part_of(member) is not None
 
 
@@ -222,7 +222,7 @@ def _read_members(members: Mapping[str, Path], name: str) -> ArgumentFile:
 
 
 class _SplitFiles:
-    """The three files of one split, whose ids mean something only here."""
+    """The three files of one split; their ids are only valid within it."""
 
     def __init__(self, build: CellBuilder, split: str) -> None:
         self.build = build
@@ -231,7 +231,7 @@ class _SplitFiles:
         self.key_points: dict[str, _Place] = {}
 
     def read(self, files: Mapping[str, tuple[str, Path]]) -> list[Problem]:
-        """Arguments and key points first, then what connects them."""
+        """Read arguments and key points first, then their labels."""
         takers = {
             "arguments": (self._take_argument, ("arg_id", "argument", "topic", "stance")),
             "key_points": (self._take_key_point, ("key_point_id", "key_point", "topic", "stance")),
@@ -296,7 +296,7 @@ def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place
 
 
 class RatedRow(NamedTuple):
-    """One argument of a topic; stance is 0 and split "" where the file does not say."""
+    """One rated argument of a topic; stance is 0 and split "" if the file has none."""
 
     row: int
     topic: str
@@ -308,7 +308,7 @@ class RatedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class RatedFile:
-    """What was read; ``column`` is the quality, ``others`` those that were left aside."""
+    """Rated arguments of a file; ``column`` is the quality, ``others`` are ignored ones."""
 
     rows: Sequence[RatedRow]
     column: str

@@ -34,7 +34,7 @@ MONTHS = 12
 
 
 class Order(StrEnum):
-    """What comes first between slashes; empty where nothing says it."""
+    """Which part comes first in dates with slashes; empty if unknown."""
 
     UNKNOWN = ""
     DAY = "day"
@@ -42,7 +42,7 @@ class Order(StrEnum):
 
 
 def order_of(texts: Iterable[str]) -> Order:
-    """Which order a column of dates shows; the first number above 12 is a day.
+    """Return the order of a date column; a first number above 12 is a day.
 
     Examples
     --------
@@ -60,13 +60,13 @@ def order_of(texts: Iterable[str]) -> Order:
 
 
 def is_parted(text: str) -> bool:
-    """Whether only the order of its column says what this date is."""
+    """Whether only the order of its column makes the date unambiguous."""
     match = _PARTED.fullmatch(text.strip())
     return match is not None and match[1] != match[2]
 
 
 def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
-    """The day that a text names; None where it names none.
+    """Return the day in a text; None if it has no date.
 
     Parameters
     ----------
@@ -147,12 +147,12 @@ _LEAST_WORDS, _LONGEST_HEADER = 8, 80
 
 
 def bare(header: str) -> str:
-    """A header in lower case with nothing but letters and digits."""
+    """Return a header in lower case, letters and digits only."""
     return "".join(char for char in header.lower() if char.isalnum())
 
 
 def comment_columns(headers: Iterable[str]) -> list[str]:
-    """Columns whose names say that they hold comments, the best name first."""
+    """Return columns whose names suggest comments, best name first."""
     by_name = _by_name(list(headers), {})
     return [by_name[name] for name in _COMMENT if name in by_name]
 
@@ -160,7 +160,7 @@ def comment_columns(headers: Iterable[str]) -> list[str]:
 def column_of_sentences(
     headers: Sequence[str], rows: Sequence[TableRow], titles: Mapping[str, str]
 ) -> str:
-    """The column proposed for comments, if what stands there are sentences; else ""."""
+    """Return the column proposed for comments if it holds sentences; else ""."""
     column = proposed(headers, rows, titles).get("comment", "")
     words = [len(text.split()) for text in _texts(rows, column)]
     # Surveys have short answers, too.
@@ -171,7 +171,7 @@ def column_of_sentences(
 def proposed(
     headers: Sequence[str], rows: Sequence[TableRow], titles: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Which column is probably what.
+    """Return the likely column of each field.
 
     Without a name that says it, comments are the column with the longest texts. A column whose
     values do not fit is not proposed. ``titles`` are what survey exports say of columns in full.
@@ -196,7 +196,7 @@ def proposed(
 def _all_dates(
     headers: Sequence[str], rows: Sequence[TableRow], mapping: Mapping[str, str]
 ) -> list[str]:
-    """Columns in which every value is a date."""
+    """Return the columns whose values are all dates."""
     dates = []
     for header in (column for column in headers if column not in mapping.values()):
         values = [row.values.get(header) for row in rows]
@@ -207,7 +207,7 @@ def _all_dates(
 
 
 def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str]:
-    """Header by each of its names: its own, the short one in front of a question, the title."""
+    """Map each name of a column to its header: header, short name before a question, and title."""
     mapping: dict[str, str] = {}
     for header in reversed(headers):
         mapping |= {bare(titles.get(header, "")): header, bare(named_question(header)[0]): header}
@@ -215,7 +215,7 @@ def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str
 
 
 def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
-    """Whether a column is no worse than half filled with what the field takes."""
+    """Whether at least half of a column's values fit the field."""
     values = [row.values.get(header) for row in rows]
     texts = [as_words(value) for value in values if not is_missing(value)]
     if field == "date":
@@ -229,7 +229,7 @@ def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
 
 
 def wrong_columns(mapping: Mapping[str, str]) -> list[str]:
-    """What is wrong with chosen columns, in sentences without a stop.
+    """Return problems with chosen columns, as sentences without a full stop.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def _texts(rows: Sequence[TableRow], header: str) -> list[str]:
 
 
 def is_comment(header: str) -> bool:
-    """Whether the first row of a file with one column is a comment, not its name.
+    """Whether the first row of a one-column file is a comment rather than a header.
 
     A question is taken for what people were asked.
 
@@ -280,7 +280,7 @@ def is_comment(header: str) -> bool:
 
 
 def question_of(header: str) -> str:
-    """What people were asked, where a header says it; "" where it does not.
+    """Return the question in a header; "" if there is none.
 
     >>> question_of("Q00. What would you change?"), question_of("Comment")
     ('What would you change?', '')
@@ -308,7 +308,7 @@ _HIDDEN = ("script", "style")
 
 
 def is_rich(text: str) -> bool:
-    """Whether a text has tags or entities of HTML; "a < b" has none."""
+    """Whether a text has HTML tags or entities; "a < b" has none."""
     return bool(_TAG.search(text) or _ENTITY.search(text))
 
 

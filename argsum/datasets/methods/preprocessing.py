@@ -23,14 +23,14 @@ LARGEST_SEED = 2**31 - 1
 
 
 class Half(NamedTuple):
-    """Which part, and the seed that draws it."""
+    """Part to keep, and the seed that draws it."""
 
     part: str
     seed: int = 1
 
 
 def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
-    """Positions of the arguments that belong to a part.
+    """Return positions of the arguments in a part.
 
     Of each group the test part has half, rounded to the even number as published, but at least
     one; the dev part has the others. The draw depends on seed, group and texts alone, not on the
@@ -98,7 +98,7 @@ _END = re.compile(
 
 
 def is_one_published_sentence(text: str) -> bool:
-    """Whether the paper kept an argument as a single sentence.
+    """Whether the paper counted an argument as a single sentence.
 
     Examples
     --------
@@ -188,7 +188,7 @@ STEP_OF_REASON = {
 
 @dataclass(frozen=True)
 class PreprocessedCell:
-    """One cell after preprocessing; ``reasons`` run parallel to its arguments ("" is kept)."""
+    """One cell after preprocessing; ``reasons`` are parallel to its arguments ("" means kept)."""
 
     reasons: tuple[str, ...]
     counts: Mapping[str, int]
@@ -200,7 +200,7 @@ class PreprocessedCell:
 
 
 def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
-    """The chosen steps in their fixed order; ``unique`` always belongs to them.
+    """Return the chosen steps in standard order; ``unique`` is always included.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def first_failed(
     *,
     is_again: bool = False,
 ) -> str:
-    """Why an argument is left out.
+    """Return the reason for leaving an argument out.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def prepare(
 def funnel(
     reasons: Mapping[str, int], *, steps: Iterable[str], repeats: int = 0
 ) -> dict[str, int]:
-    """How many arguments are left after each step.
+    """Return the number of arguments left after each step.
 
     Parameters
     ----------

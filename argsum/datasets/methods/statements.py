@@ -36,7 +36,7 @@ _SENTENCE_END = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text.
+    """Split a text into sentences.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def sentences(text: str) -> list[str]:
 
 
 def is_one_sentence(text: str) -> bool:
-    """Whether a text is exactly one sentence; a blank text is none.
+    """Whether a text is exactly one sentence; a blank text is not.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def statements(text: str) -> list[str]:
 
 
 def says_something(text: str) -> bool:
-    """Whether a statement says anything: two words at least, and no phrase of `NOTHING`.
+    """Whether a statement has content: at least two words, and no phrase of `NOTHING`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def says_something(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines of a text; those that only its width broke are one."""
+    """Return the lines of a text; lines broken only by width are rejoined."""
     lines: list[str] = []
     for line in (part.strip() for part in _BREAK.split(text)):
         if lines and _goes_on(lines[-1], line):
@@ -268,7 +268,7 @@ def _goes_on(before: str, line: str) -> bool:
 
 
 def _items(line: str) -> Iterator[str]:
-    """What the marks of a list part, without these marks."""
+    """Yield the items of a list, without their list marks."""
     if _DASHED.match(line):
         pieces = _DASH_INSIDE.split(_DASHED.sub("", line))
     elif _NUMBERED.match(line):
@@ -286,7 +286,7 @@ def _sentences(item: str) -> Iterator[str]:
 
 
 def _joined(pieces: Iterator[str]) -> list[str]:
-    """Sentences, with what an abbreviation parted put together again."""
+    """Return sentences, rejoined where an abbreviation split them."""
     sentences: list[str] = []
     for piece in pieces:
         if sentences and _is_short_form(sentences[-1], piece):
@@ -307,7 +307,7 @@ def _is_short_form(before: str, after: str) -> bool:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """Parts between semicolons, where each is a clause by itself."""
+    """Split at semicolons if every part is a clause by itself."""
     parts = _SEMICOLON.split(sentence)
     if all(len(_STATEMENT_WORD.findall(part)) >= LEAST_CLAUSE for part in parts):
         return parts
@@ -377,7 +377,7 @@ SAMPLE = 300
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """Guess the language that most of some texts are in.
+    """Guess the language of most texts.
 
     Parameters
     ----------
@@ -428,7 +428,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+")
 
 
 def words(text: str) -> list[str]:
-    """Letters and digits of a text, word by word, in lower case.
+    """Return the words of a text (letters and digits) in lower case.
 
     Examples
     --------
@@ -439,7 +439,7 @@ def words(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """The same for texts that differ in case, punctuation and white space alone.
+    """Return a form that ignores case, punctuation and white space.
 
     Examples
     --------

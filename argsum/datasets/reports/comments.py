@@ -1,4 +1,4 @@
-"""Comments in lists and exports, their attributes, and their language."""
+"""Comments in lists and exports, their attributes and their language."""
 
 import json
 from collections import defaultdict
@@ -28,7 +28,7 @@ from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement
 
 
 class HasValue(Func):
-    """Whether a column of `Comment.attributes` is this text, whatever the column is called.
+    """Whether a column of `Comment.attributes` equals this text, for any column name.
 
     Django's own look-up parses every row twice on SQLite, and takes "2024" for a place in a list.
     """
@@ -39,7 +39,7 @@ class HasValue(Func):
         super().__init__(F(path), Value(column), Value(value))
 
     def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """By the keys themselves, where the value stands anywhere in it: to look takes a third.
+        """Compile to SQLite: read keys only if the value occurs at all, in a third of the time.
 
         No path into the JSON names a key with a quotation mark. `json.dumps` wrote the value.
         """
@@ -50,7 +50,7 @@ class HasValue(Func):
         return f"(INSTR({sql}, %s) > 0 AND ({own}) = %s)", parameters
 
     def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """With the operator for text."""
+        """Compile to PostgreSQL with the operator for text."""
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
         return f"(({sql} ->> %s::text) = %s)", (*params, name.value, value.value)
@@ -69,31 +69,31 @@ PIECE = 1_000
 
 @dataclass(frozen=True)
 class CommentRow:
-    """One comment with what it says, in order."""
+    """One comment with its statements, in order."""
 
     comment: Comment
     statements: tuple[CellArgument, ...]
 
 
 def is_of_comments(dataset: Dataset) -> bool:
-    """Whether its arguments are statements of comments."""
+    """Whether the dataset's arguments are statements of comments."""
     return dataset.recipe.get("holds") == COMMENTS
 
 
 def attributes_of(dataset: Dataset) -> list[str]:
-    """Names of the further columns of its comments."""
+    """Return the names of the dataset's other comment columns."""
     return list(dataset.recipe.get(ATTRIBUTES, []))
 
 
 def group_of(dataset: Dataset) -> str:
-    """The attribute that was called the group; "" where none was."""
+    """Return the attribute chosen as group; "" if none."""
     return str(dataset.recipe.get(GROUP, ""))
 
 
 def comments_of(
     cell: Cell, *, search: str = "", show: str = "", attribute: str = "", value: str = ""
 ) -> QuerySet[Comment]:
-    """Comments by position.
+    """Return comments by position, filtered.
 
     ``show`` is ``nothing`` for those of which no statement is kept; ``value`` is that of
     ``attribute``, exactly.
@@ -107,18 +107,18 @@ def comments_of(
 
 
 def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comment]:
-    """Those with exactly this value."""
+    """Filter comments by an exact attribute value."""
     return rows.filter(HasValue("attributes", attribute, value))
 
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:
-    """Those of which no statement is kept."""
+    """Filter comments without any kept statement."""
     statements = CommentStatement.objects.filter(comment=OuterRef("pk"), argument__left_out="")
     return rows.filter(~Exists(statements))
 
 
 def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
-    """What some comments say, in one query."""
+    """Return some comments with their statements, in one query."""
     arguments: dict[int, list[CellArgument]] = defaultdict(list)
     statements = CommentStatement.objects.filter(comment__in=[comment.pk for comment in comments])
     for link in statements.select_related("argument").order_by("comment", "position"):
@@ -127,7 +127,7 @@ def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
 
 
 def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
-    """In how many comments each of some statements stands, in one query."""
+    """Count the comments with each of some statements, in one query."""
     statements = CommentStatement.objects.filter(
         argument__in=[argument.pk for argument in arguments]
     )
@@ -136,29 +136,32 @@ def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
 
 
 def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
-    """Arguments, each with ``comments``: in how many it stands; counted for those shown only."""
+    """Add ``comments`` to each argument: the number of comments with it.
+
+    Counts shown rows only.
+    """
     links = CommentStatement.objects.filter(argument=OuterRef("pk")).order_by()
     number = links.values("argument").annotate(n=Count("comment", distinct=True)).values("n")
     return arguments.annotate(comments=Coalesce(Subquery(number), 0))
 
 
 def new_statements(cell: Cell, after: int) -> QuerySet[CellArgument]:
-    """Kept statements that came after the one at position ``after``, by position."""
+    """Return kept statements after position ``after``, by position."""
     return cell.arguments.filter(left_out="", position__gt=after).order_by("position")
 
 
 def new_comments(cell: Cell, after: int) -> QuerySet[Comment]:
-    """Comments that came after the one at position ``after``, by position."""
+    """Return comments after position ``after``, by position."""
     return cell.comments.filter(position__gt=after).order_by("position")
 
 
 def exported_columns(dataset: Dataset) -> list[str]:
-    """Of `exported_comments`."""
+    """Return the columns of `exported_comments`."""
     return [*EXPORTED, *attributes_of(dataset)]
 
 
 def exported_comments(dataset: Dataset) -> Iterator[tuple]:
-    """One row per comment: statements line by line, and apart from them those left out."""
+    """Yield one row per comment: kept statements line by line, those left out separately."""
     names = attributes_of(dataset)
     for cell in dataset.cells.all():
         after = 0
@@ -205,13 +208,13 @@ FEWEST = 20
 
 
 def warning_of(dataset: Dataset) -> str:
-    """What to think of where the kept texts are not English; "" where they are."""
+    """Return a warning if the kept texts are not English; "" if they are."""
     texts = _sample(CellArgument.objects.filter(cell__dataset=dataset))
     return not_english(language_of(texts), is_known=len(texts) >= FEWEST)
 
 
 def not_english(code: str, *, is_known: bool = True) -> str:
-    """The same of a language; of one without a name only if there was enough text to say."""
+    """Return the warning for a language; for an unknown one only if there was enough text."""
     if code == "en" or not (code or is_known):
         return ""
     if not code:

@@ -1,4 +1,4 @@
-"""Datasets and cells in lists, with what each step of preprocessing left."""
+"""Datasets and cells in lists, with the counts after each preprocessing step."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ STATEMENT_STEP_NAMES = STEP_NAMES | {
 
 @dataclass(frozen=True)
 class RecipeStep:
-    """How many arguments are left after a step, and how many it took."""
+    """Arguments left after a step, and arguments it removed."""
 
     key: str
     left: int
@@ -67,13 +67,13 @@ class RecipeStep:
 
     @property
     def name(self) -> str:
-        """The step in words."""
+        """Name of the step in words."""
         return str((STATEMENT_STEP_NAMES if self.is_of_statements else STEP_NAMES)[self.key])
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """One split from what was read to what is kept; ``comments`` are what it was read from."""
+    """Steps of one split from read to kept; ``comments`` counts their source comments."""
 
     split: str
     cells: int
@@ -82,23 +82,23 @@ class Funnel:
 
     @property
     def name(self) -> str:
-        """The split in words."""
+        """Name of the split in words."""
         return str(Cell.Split(self.split).label)
 
     @property
     def read(self) -> int:
-        """Arguments before the first step."""
+        """Number of arguments before the first step."""
         return self.steps[0].left
 
     @property
     def kept(self) -> int:
-        """Arguments after the last step."""
+        """Number of arguments after the last step."""
         return self.steps[-1].left
 
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One dataset with its counts; runs, imported sets and analyses keep it as it is."""
+    """One dataset with its counts; runs, imported sets and analyses lock it."""
 
     dataset: Dataset
     funnels: tuple[Funnel, ...]
@@ -110,63 +110,63 @@ class DatasetRow:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether arguments, key points and recipe have to stay."""
+        """Whether arguments, key points and recipe can no longer change."""
         return bool(self.runs or self.imported_sets or self.analyses)
 
     @property
     def comments(self) -> int | None:
-        """What its arguments are statements of; None where they came as arguments."""
+        """Number of comments; None if the dataset was imported as arguments."""
         return self.dataset.recipe.get(COMMENTS, 0) if is_of_comments(self.dataset) else None
 
     @property
     def cells(self) -> int:
-        """Topics with stance."""
+        """Number of cells in all splits."""
         return sum(funnel.cells for funnel in self.funnels)
 
     @property
     def read(self) -> int:
-        """Arguments of every split, before the first step."""
+        """Number of arguments in all splits, before the first step."""
         return sum(funnel.read for funnel in self.funnels)
 
     @property
     def kept(self) -> int:
-        """Arguments of every split, after the last step."""
+        """Number of arguments in all splits, after the last step."""
         return sum(funnel.kept for funnel in self.funnels)
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Steps that apply, in order."""
+        """Preprocessing steps, in order."""
         return steps_of(self.dataset)
 
     @property
     def half(self) -> dict[str, Any]:
-        """Which part the recipe draws, and its seed; empty where it draws none."""
+        """Part that the recipe draws, and its seed; empty if it draws none."""
         return self.dataset.recipe.get("half") or {}
 
     @property
     def step_names(self) -> list[str]:
-        """The same in words."""
+        """Preprocessing steps in words."""
         return [str(STEP_NAMES[step]) for step in self.steps]
 
 
 def steps_of(dataset: Dataset) -> tuple[str, ...]:
-    """Steps of its recipe; those of the paper where none was kept."""
+    """Return the steps of the recipe; the paper's steps if none are stored."""
     return checked_steps(dataset.recipe.get("steps", PAPER_STEPS))
 
 
 def half_initial(dataset: Dataset) -> dict[str, Any]:
-    """The half of its recipe as a form has it."""
+    """Return the half of the recipe as initial form values."""
     half = dataset.recipe.get("half") or {}
     return {"half": half.get("part", ""), "seed": half.get("seed")}
 
 
 def datasets_of(study: Study) -> QuerySet[Dataset]:
-    """By name."""
+    """Return the datasets of a study by name."""
     return study.argument_datasets.select_related("created_by")
 
 
 def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
-    """Counts of some datasets, in six queries however many there are."""
+    """Return counts of some datasets, always in six queries."""
     keys = [dataset.pk for dataset in datasets]
     # Of comments, which may be many, the import keeps the counts.
     reasons = _reasons([dataset.pk for dataset in datasets if not is_of_comments(dataset)])
@@ -193,19 +193,19 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
 
 
 def imported_sets(datasets: Sequence[int]) -> QuerySet[Cell]:
-    """The cells of datasets, once for each set of summaries that was imported for them."""
+    """Return cells of datasets, once per imported set of summaries."""
     return Cell.objects.filter(
         dataset__in=datasets, summary_sets__isnull=False, summary_sets__system_run__isnull=True
     )
 
 
 def analyses(datasets: Sequence[int]) -> QuerySet[Cell]:
-    """The cells of datasets, once for each analysis of their comments."""
+    """Return cells of datasets, once per analysis of their comments."""
     return Cell.objects.filter(dataset__in=datasets, analyses__isnull=False)
 
 
 def _analysed(keys: Sequence[int]) -> dict[int, list[UUID]]:
-    """Analyses by dataset, newest first."""
+    """Return analyses by dataset, newest first."""
     public_ids: dict[int, list[UUID]] = defaultdict(list)
     rows = analyses(keys).order_by("-analyses__number")
     for key, analysis in rows.values_list("dataset", "analyses__public_id"):
@@ -218,7 +218,7 @@ def _counts(rows: QuerySet, field: str) -> dict[int, int]:
 
 
 def _reasons(keys: Sequence[int]) -> dict[int, dict[str, Counter[str]]]:
-    """Arguments by dataset, split and why they are left out."""
+    """Count arguments by dataset, split and reason for exclusion."""
     reasons: dict[int, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     rows = CellArgument.objects.filter(cell__dataset__in=keys).order_by()
     groups = rows.values_list("cell__dataset", "cell__split", "left_out").annotate(n=Count("pk"))
@@ -260,7 +260,7 @@ def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[Recipe
 
 @dataclass(frozen=True)
 class CellRow:
-    """One cell with how many of its arguments are kept or left out, and why."""
+    """One cell with its numbers of kept and excluded arguments, by reason."""
 
     cell: Cell
     reasons: Mapping[str, int]
@@ -269,23 +269,23 @@ class CellRow:
 
     @property
     def arguments(self) -> int:
-        """Kept and left out."""
+        """Number of arguments, kept or left out."""
         return sum(self.reasons.values())
 
     @property
     def kept(self) -> int:
-        """Those that systems see."""
+        """Number of kept arguments, which systems see."""
         return self.reasons.get(KEPT, 0)
 
     @property
     def left_out(self) -> list[tuple[str, int]]:
-        """Reason in words and number."""
+        """Reasons for exclusion in words, with counts."""
         names = dict(CellArgument.LeftOut.choices)
         return [(str(names[key]), n) for key, n in self.reasons.items() if key != KEPT]
 
 
 def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
-    """Counts of some cells, in two or, of comments, three queries however many there are."""
+    """Return counts of some cells, always in two queries, or three for comments."""
     keys = [cell.pk for cell in cells]
     reasons: dict[int, dict[str, int]] = defaultdict(dict)
     rows = CellArgument.objects.filter(cell__in=keys).order_by("left_out")
@@ -320,7 +320,7 @@ KEPT_ONLY, LEFT_OUT_ONLY = "kept", "left_out"
 
 @dataclass(frozen=True)
 class ArgumentRow:
-    """One argument with the numbers of the key points that it matches or is said not to."""
+    """One argument with the numbers of key points labelled as matching and not matching."""
 
     argument: CellArgument
     matched: tuple[int, ...]
@@ -328,7 +328,7 @@ class ArgumentRow:
 
 
 def key_points_of(cell: Cell) -> QuerySet[ReferenceKeyPoint]:
-    """By position, with how many arguments match each, and how many of these are kept."""
+    """Return key points by position, with the numbers of all and of kept matching arguments."""
     is_match = Q(matches__is_match=True)
     return cell.key_points.annotate(
         matched=Count("matches", filter=is_match),
@@ -340,7 +340,7 @@ def key_points_of(cell: Cell) -> QuerySet[ReferenceKeyPoint]:
 def arguments_of(
     cell: Cell, *, show: str = "", search: str = "", key_point: int | None = None
 ) -> QuerySet[CellArgument]:
-    """Arguments by position.
+    """Return arguments by position, filtered.
 
     ``show`` is ``kept``, ``left_out``, a reason of `CellArgument.LeftOut`, or "" for all;
     ``key_point`` is the position of one that they match.
@@ -357,7 +357,7 @@ def arguments_of(
 
 
 def shown_arguments(rows: QuerySet[CellArgument], show: str) -> QuerySet[CellArgument]:
-    """Those that ``show`` names; see `arguments_of`."""
+    """Filter arguments by ``show``; see `arguments_of`."""
     if not show:
         return rows
     if show == LEFT_OUT_ONLY:
@@ -366,7 +366,7 @@ def shown_arguments(rows: QuerySet[CellArgument], show: str) -> QuerySet[CellArg
 
 
 def argument_rows(arguments: Sequence[CellArgument]) -> list[ArgumentRow]:
-    """The labels of some arguments, in one query."""
+    """Return some arguments with their labels, in one query."""
     labels: dict[int, dict[bool, list[int]]] = defaultdict(lambda: {True: [], False: []})
     rows = KeyPointMatch.objects.filter(argument__in=arguments).order_by("key_point__position")
     for key, position, is_match in rows.values_list("argument", "key_point__position", "is_match"):
@@ -378,7 +378,7 @@ def argument_rows(arguments: Sequence[CellArgument]) -> list[ArgumentRow]:
 
 
 def exported_rows(dataset: Dataset) -> Iterator[tuple]:
-    """One row per label, and one for each argument without any; see `COLUMNS`.
+    """Yield one row per label, and one for each argument without labels; see `COLUMNS`.
 
     A file of them can be imported again as pairs.
     """

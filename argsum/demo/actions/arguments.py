@@ -36,7 +36,7 @@ UNCLUSTERED = 0.1
 
 
 def add_systems(dataset: Dataset, actor: User, rng: random.Random) -> list[SummarySet]:
-    """One finished run of each, with a set for every cell."""
+    """Add one finished run per system, with a set for every cell."""
     last = dataset.study.system_runs.aggregate(last=Max("number"))["last"] or 0
     sets = []
     for number, (label, system, threshold) in enumerate(SYSTEMS, start=1):
@@ -102,7 +102,7 @@ def _add_set(
 
 
 def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
-    """Kept arguments by the position of the key point that they match."""
+    """Return kept arguments by the position of their matching key point."""
     groups: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = cell.arguments.filter(left_out="", matches__is_match=True).order_by("position")
     for key, text, position in rows.values_list("pk", "text", "matches__key_point__position"):
@@ -111,7 +111,7 @@ def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
 
 
 def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
-    """A summary of its own key point where there is one and nobody slips."""
+    """Return a summary of the own key point if there is one, sometimes a wrong one."""
     right = [place for place, pick in enumerate(picks) if pick == own]
     if not right:
         return rng.choice([-1, rng.randrange(len(picks))])
@@ -131,7 +131,7 @@ RATERS = 2
 
 
 def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
-    """A submitted sheet of each invented person for every set."""
+    """Add a submitted sheet of each invented rater for every set."""
     if not sets:
         return
     study = sets[0].study
@@ -154,7 +154,7 @@ def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
 
 
 def _meant(summary_set: SummarySet) -> list[int]:
-    """For each summary the position, from 0, of the key point that its text was written for."""
+    """Return for each summary the position, from 0, of the key point that its text came from."""
     texts = list(summary_set.summaries.order_by("position").values_list("text", flat=True))
     rows = CellArgument.objects.filter(
         cell=summary_set.cell, text__in=texts, matches__is_match=True
@@ -210,7 +210,7 @@ def _sheet(
 
 
 def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None:
-    """An open round over the first sets of each system, for members of the demo to count."""
+    """Open a round over the first sets of each system, for members of the demo to count."""
     now = timezone.now()
     counting_round = CountingRound.objects.create(
         study=study,
@@ -249,7 +249,7 @@ Text = tuple[str, tuple[int, ...]]
 
 
 def add_arguments(*, study: Study, users: Mapping[str, User]) -> None:
-    """Add the section of key points to the demo."""
+    """Add the key point section to the demo."""
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
     actor = users[Role.RESEARCHER]
     dataset = Dataset.objects.create(

@@ -186,14 +186,14 @@ FOUND = Path(__file__).with_name("pool_found.json")
 
 
 def add_comments(*, study: Study, users: Mapping[str, User]) -> None:
-    """Add a dataset of comments, and what was found in it."""
+    """Add a dataset of comments and its analysis."""
     actor = users[Role.RESEARCHER]
     analysis = _write_analysis(study, write_comments(study, actor), actor)
     _edit(analysis, actor)
 
 
 def write_comments(study: Study, actor: User) -> Cell:
-    """The comments in a cell of their own dataset, as an import would bring them."""
+    """Store the comments in a cell of their own dataset, like an import."""
     dataset = Dataset.objects.create(
         study=study,
         name=_("Invented comments (demo)"),
@@ -208,7 +208,7 @@ def write_comments(study: Study, actor: User) -> Cell:
 
 
 def raw_comments() -> list[RawComment]:
-    """Each comment with who wrote it and when, in the order of their days."""
+    """Return the comments with author and date, in date order."""
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
     drawn = []
     for (first, last), groups, texts in SAID:
@@ -266,7 +266,7 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
 
 
 def _edit(analysis: Analysis, actor: User) -> None:
-    """What people would do next: put statements where they belong, hide what says nothing."""
+    """Edit the analysis as people would: move misplaced statements, hide empty key points."""
     word, rest = MISPLACED
     crowd = analysis.points.filter(text__icontains=word).get()
     others = analysis.placements.filter(argument__text__icontains=word).exclude(point=crowd)

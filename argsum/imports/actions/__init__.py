@@ -1,1 +1,1 @@
-"""Files with stored scores and clusterings into the database, through the usual imports."""
+"""Import of stored scores and clusterings, through the usual imports."""

@@ -42,7 +42,7 @@ NO_ORDER = "none"
 
 @dataclass(frozen=True, slots=True)
 class SystemEntry(ImportEntry):
-    """One set; ``together`` are all sets of the file with ids, by which their order is checked."""
+    """One set; ``together`` are all sets of the file with ids, which verify their order."""
 
     is_row: ClassVar[bool] = False
 
@@ -54,13 +54,13 @@ class SystemEntry(ImportEntry):
 
     @property
     def about(self) -> str:
-        """For the place of a remark."""
+        """Short description for remarks."""
         parts = (self.found.topic, self.found.system, self.found.setting)
         return " · ".join(part for part in parts if part)[:80]
 
 
 def read_system_points(source: ImportSource) -> Iterator[Line]:
-    """One entry a set; what the file does not say is taken from what was asked."""
+    """Yield one entry per set; the options supply what the file does not state."""
     file = read_system_file(source.path, name=source.name, **source.reading)
     for problem in file.problems:
         yield rejected(problem, of=BOOK)
@@ -92,7 +92,7 @@ def read_system_points(source: ImportSource) -> Iterator[Line]:
 
 
 def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
-    """Topic and stance of a file that does not say."""
+    """Return topic and stance for a file without them."""
     topic = str(options.get("topic") or "").strip()[:LONGEST_TOPIC]
     stance = str(options.get("stance") or "").strip()
     if not stance:
@@ -125,11 +125,11 @@ Placed = tuple[list[int], list[int]]
 
 
 class NotThisCell(Exception):
-    """The set belongs to no cell of the dataset, or cannot be placed; the message says why."""
+    """The set fits no cell of the dataset, or has no place there; the message gives the reason."""
 
 
 class SystemReconciliation(Reconciliation):
-    """One pass over one file."""
+    """Comparison of one file with stored sets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -141,7 +141,7 @@ class SystemReconciliation(Reconciliation):
         self._placing: ArgumentOrder | None = None
 
     def compare(self, entries: Sequence[SystemEntry]) -> None:
-        """Compare a piece of the file."""
+        """Compare a chunk of the file."""
         first = entries[0]
         if self._dataset is None and not self._is_refused:
             self._dataset = Dataset.objects.filter(study=self.study, name=first.dataset).first()
@@ -159,7 +159,7 @@ class SystemReconciliation(Reconciliation):
                 self.leave_out(entry.row, entry.about, str(reason), of=BOOK)
 
     def finish(self) -> None:
-        """Arguments without a key point get one in the background."""
+        """Queue the matching of arguments without a key point."""
         if not self._bare or self._dataset is None:
             return
         if self._asked_scorer == "none":
@@ -213,7 +213,7 @@ class SystemReconciliation(Reconciliation):
 
     @cached_property
     def _stored(self) -> dict[tuple[int, str, str], list[str]]:
-        """Texts of the imported sets of the dataset; two queries."""
+        """Texts of the dataset's imported sets; two queries."""
         sets = SummarySet.objects.filter(cell__dataset=self._chosen, source=SOURCE)
         rows = sets.only("cell_id", "system", "setting").prefetch_related("summaries")
         return {
@@ -225,7 +225,7 @@ class SystemReconciliation(Reconciliation):
 
     @cached_property
     def _arguments(self) -> dict[int, list[CellArgument]]:
-        """Arguments of each cell, in order; one query, only where a file names arguments."""
+        """Arguments of each cell, in order; one query, used only if a file names arguments."""
         arguments = defaultdict(list)
         rows = CellArgument.objects.filter(cell__dataset=self._chosen).order_by("cell", "position")
         for row in rows.only("cell_id", "name", "text", "left_out"):
@@ -233,7 +233,7 @@ class SystemReconciliation(Reconciliation):
         return arguments
 
     def _cell(self, system_set: SystemSet, about: str) -> Cell:
-        """By topic and stance; without them the only one that there is."""
+        """Return the cell by topic and stance; without them the only cell."""
         fitting = [
             cell
             for cell in self._cells
@@ -262,7 +262,7 @@ class SystemReconciliation(Reconciliation):
     # -- where arguments belong -------------------------------------------------------------------
 
     def _placed(self, entry: SystemEntry, cell: Cell) -> Placed | None:
-        """Keys of arguments, and the position of the key point of each; None if it is not said."""
+        """Return argument keys and key point positions; None if the file does not say."""
         system_set = entry.found
         if system_set.places:
             if self._placing is None:
@@ -354,5 +354,5 @@ class SystemReconciliation(Reconciliation):
 
 
 def _run_of(cell: Cell, system_set: SystemSet) -> StoredRun:
-    """Where the arguments belong, as ids of clusters."""
+    """Return the placement of the arguments as cluster ids."""
     return StoredRun(cell.topic, cell.stance, {}, cluster_ids=system_set.places)

@@ -1,4 +1,4 @@
-"""What a file of scores says about a set, and which arguments its ids mean."""
+"""Placement of a file's sets: the meaning of its scores and argument ids."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ ORDER_NAMES = {
 
 
 def system_of(options: Mapping[str, Any], file_name: str) -> str:
-    """The name of the system asked for, or the file's without ending and corpus."""
+    """Return the requested system, else the file name without extension and corpus."""
     name = str(options.get("system") or "").strip()
     stem = PurePath(file_name).stem
     for prefix in _PREFIXES:
@@ -110,7 +110,7 @@ FEWEST_TOLD = 100
 
 
 class MisplacedIdsError(Exception):
-    """The ids of one clustering belong to no arguments here; the message says why."""
+    """The ids of one clustering match no arguments here; the message gives the reason."""
 
 
 class _Argument(NamedTuple):
@@ -121,7 +121,7 @@ class _Argument(NamedTuple):
 
 
 class ArgumentOrder:
-    """The arguments of a dataset in the order that the ids of one file follow.
+    """Arguments of a dataset in the order of one file's ids.
 
     ``order`` is what was asked for, one of `ORDERS`. With "" it is recognised: the ids have to
     agree with the reference key points under it and clearly less under every other, and words
@@ -138,7 +138,7 @@ class ArgumentOrder:
         self._order = "" if self._has_texts else self._checked()
 
     def arguments(self, run: StoredRun) -> list[int]:
-        """Primary keys of the arguments, in the order of the run's ids.
+        """Return primary keys of the arguments, in the order of the run's ids.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class ArgumentOrder:
 
     @cached_property
     def _stored(self) -> Mapping[CellKey, list[_Argument]]:
-        """All arguments of every cell, as the rows of the file stood."""
+        """All arguments of every cell, in file order."""
         rows = CellArgument.objects.filter(cell__dataset=self._dataset)
         matches = KeyPointMatch.objects.filter(argument__in=rows, is_match=True)
         points = dict(matches.values_list("argument", "key_point__text"))
@@ -176,7 +176,7 @@ class ArgumentOrder:
 
     @cached_property
     def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
-        """Those that preprocessing kept, or all of them where only these are as many as ids."""
+        """Arguments kept by preprocessing, or all if only these match the number of ids."""
         arguments = {
             key: [argument for argument in cell if argument.is_kept]
             for key, cell in self._stored.items()
@@ -204,7 +204,7 @@ class ArgumentOrder:
         }
 
     def _checked(self) -> str:
-        """The order asked for or recognised; refused if ids follow another, or other texts."""
+        """Return the requested or detected order; raises ImportRefused if ids or texts differ."""
         cells = self._clustered()
         fits = order_fits(cells)
         order = self._asked or self._recognised(fits, cells) or KEY_POINTS
@@ -232,7 +232,7 @@ class ArgumentOrder:
         return order
 
     def _recognised(self, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]) -> str:
-        """Another order than the usual one that ids and words show; empty without one."""
+        """Return an order other than the default that ids and words support; empty if none."""
         best = max(fits, key=lambda name: fits[name].strength)
         if best == KEY_POINTS or not is_confirmed(best, fits, cells):
             return ""
@@ -254,7 +254,7 @@ class ArgumentOrder:
         return best
 
     def _check_words(self, order: str, cells: Sequence[CellClusterings]) -> None:
-        """Refuse ids that fit the key points, but whose clusters share no words."""
+        """Refuse ids that fit the key points if their clusters share no words."""
         strength = word_strength(order, cells)
         if strength is None or strength >= SHOWN:
             return
@@ -273,7 +273,7 @@ class ArgumentOrder:
         )
 
     def _clustered(self) -> list[CellClusterings]:
-        """The cells of which there are as many arguments as ids; others are rejected later."""
+        """Return the cells with as many arguments as ids; others are rejected later."""
         ids = defaultdict(list)
         for run in self._runs:
             cell = self._taking_part.get((run.topic, run.stance), [])

@@ -34,7 +34,7 @@ MOST_BYTES = 64 * 2**20
 
 
 def read_stored(source: ImportSource) -> Iterator[Line]:
-    """One entry a set, whatever the file holds.
+    """Yield one entry per set, for any content of the file.
 
     Clusterings, evaluations, soft scores, or means of a language model's counts.
     """
@@ -153,7 +153,7 @@ CellKey = tuple[str, int]
 
 
 class StoredScoreReconciliation(Reconciliation):
-    """One pass over one file."""
+    """Comparison of one file with stored scores."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -164,7 +164,7 @@ class StoredScoreReconciliation(Reconciliation):
         self._counted: list[int] | None = None
 
     def compare(self, entries: Sequence[StoredEntry]) -> None:
-        """Compare a piece of the file."""
+        """Compare a chunk of the file."""
         if self._dataset is None and not self._is_refused:
             self._find(entries[0])
         if self._is_refused:
@@ -190,7 +190,7 @@ class StoredScoreReconciliation(Reconciliation):
             upsert(iter(new))
 
     def _find(self, entry: StoredEntry) -> None:
-        """The dataset and its cells; a file whose dataset is not here is refused once."""
+        """Find the dataset and its cells; a file without its dataset is refused once."""
         rows = Dataset.objects.filter(study=self.study, name=entry.dataset)
         self._dataset = rows.first()
         if self._dataset is None:
@@ -210,7 +210,7 @@ class StoredScoreReconciliation(Reconciliation):
                 )
 
     def _counted_sets(self) -> list[int]:
-        """Sets that people counted in the order of topic, stance as text, and system."""
+        """Return sets counted by people, in the order of topic, stance as text, and system."""
         sets = SummarySet.objects.filter(
             cell__dataset=self._dataset, count_sheets__isnull=False
         ).exclude(system__contains=LEFT_OUT)
@@ -218,7 +218,7 @@ class StoredScoreReconciliation(Reconciliation):
         return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
 
     def _placed(self, entries: Sequence[StoredEntry]) -> dict[int, int | None]:
-        """Place in the piece → key of its set; None for one that a dry run would make."""
+        """Map positions in the chunk to set keys; None for a set that a dry run would make."""
         if self._counted is not None:
             return {
                 at: self._counted[stored_entry.position] for at, stored_entry in enumerate(entries)
@@ -249,7 +249,7 @@ class StoredScoreReconciliation(Reconciliation):
         return placed
 
     def _other(self, there: SummarySet, entry: StoredEntry) -> str:
-        """Why a set from this place of a file of this name is not the entry's; empty if it is."""
+        """Return why the set at this place of a file of this name is another one, or ""."""
         if there.cell_id != self._cells.get((entry.topic, entry.stance)):
             what = _("another dataset, topic or stance")
         elif there.system != entry.system:
@@ -278,7 +278,7 @@ class StoredScoreReconciliation(Reconciliation):
         return stored != dict(zip(arguments, run.cluster_ids, strict=True))
 
     def _made(self, entry: StoredEntry) -> SummarySet | None:
-        """A set that the file brings; None if it belongs to nothing here."""
+        """Return a new set from the file; None if it belongs to nothing here."""
         cell = self._cells.get((entry.topic, entry.stance))
         if cell is None:
             reason = _("The dataset does not have this topic and stance: %(topic)s (%(stance)d).")
@@ -308,7 +308,7 @@ class StoredScoreReconciliation(Reconciliation):
         )
 
     def _arguments(self, entry: StoredEntry, run: StoredRun) -> list[int]:
-        """Those that the ids of an entry stand for; raises Misplaced, or ImportRefused."""
+        """Return the arguments behind an entry's ids; raises Misplaced or ImportRefused."""
         if entry.source not in self._placings:
             # Nothing is placed before the dataset was found.
             dataset = cast(Dataset, self._dataset)

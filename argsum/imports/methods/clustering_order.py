@@ -1,4 +1,4 @@
-"""The order of arguments that stored cluster ids refer to, and its checks."""
+"""Order of arguments that stored cluster ids refer to, and its checks."""
 
 import random
 import re
@@ -36,7 +36,7 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CellClusterings:
-    """The arguments of one cell in the order of their rows, and what clusterings made of them."""
+    """Arguments of one cell in row order, and their clusterings."""
 
     arguments: Sequence[Given]
     clusterings: Sequence[Sequence[int]]
@@ -44,7 +44,7 @@ class CellClusterings:
 
 @dataclass(frozen=True)
 class OrderFit:
-    """How well ids agree with key points.
+    """Agreement of ids with key points.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class OrderFit:
 
 
 def positions(order: str, arguments: Sequence[Given]) -> list[int]:
-    """Positions of a cell's arguments in the order that stored cluster ids follow.
+    """Return positions of a cell's arguments in the order of stored cluster ids.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def positions(order: str, arguments: Sequence[Given]) -> list[int]:
 
 
 def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
-    """The fit of every order of `ORDERS`; orders that come to the same have the same fit.
+    """Return the fit of every order in `ORDERS`; equivalent orders have the same fit.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
 
 
 def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
-    """The order that the ids follow more clearly than the given one; "" if there is none."""
+    """Return the order that ids follow more clearly than the given one; "" if none does."""
     best = max(fits, key=lambda name: fits[name].strength)
     strength = fits[best].strength
     is_better = strength >= CLEAR and strength >= fits[order].strength + BETTER
@@ -121,7 +121,7 @@ def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
 def is_confirmed(
     order: str, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]
 ) -> bool:
-    """Whether the ids agree with the key points under this order and clearly less under others.
+    """Whether ids agree with key points under this order, and clearly less under others.
 
     Also where every order puts all arguments to the same places.
     """
@@ -140,7 +140,7 @@ def _shuffled(cell: CellClusterings, draw: random.Random) -> list[int]:
 
 
 class _Table:
-    """Key points × clusters of every clustering of a cell, to be counted in many orders."""
+    """Contingency tables of key points × clusters for a cell, recounted for many orders."""
 
     def __init__(self, cell: CellClusterings) -> None:
         self.n = len(cell.arguments)
@@ -161,7 +161,7 @@ class _Table:
         self.columns = [int(_pairs(np.bincount(cluster)).sum()) for cluster in clusters]
 
     def best(self, order: Sequence[int]) -> float:
-        """The largest index among the clusterings, with the arguments in an order."""
+        """Return the largest index among the clusterings, for an order of the arguments."""
         if self.n < 2:
             return 0.0
         at = self.counted_at + self.points[list(order)]
@@ -178,7 +178,7 @@ def _pairs(sizes: Whole) -> Whole:
 
 
 def _best(tables: Sequence[_Table], orders: Sequence[Sequence[int]]) -> float:
-    """Mean over cells of the largest index among the clusterings of each."""
+    """Return the mean over cells of the largest index among each cell's clusterings."""
     best = [table.best(order) for table, order in zip(tables, orders, strict=True)]
     return fmean(best) if best else 0.0
 
@@ -205,7 +205,7 @@ Matrix = NDArray[np.float64]
 
 
 def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
-    """How much more words clusters share than by chance within key points.
+    """Return how many more words clusters share than expected by chance within key points.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
 
 
 def _together(cell: CellClusterings) -> Matrix:
-    """For each pair of places how often it is in one cluster; every clustering weighs the same."""
+    """Return how often each pair shares a cluster; every clustering has the same weight."""
     size = len(cell.arguments)
     weights = np.zeros((size, size))
     for ids in cell.clusterings:
@@ -260,7 +260,7 @@ def _together(cell: CellClusterings) -> Matrix:
 
 
 def _likeness(texts: Sequence[str]) -> Matrix:
-    """Cosine of every pair of texts over their words, rare ones counting more."""
+    """Return the cosine of every pair of texts over their words; rare words weigh more."""
     counted = [Counter(_WORD.findall(text.lower())) for text in texts]
     texts_with = Counter(word for words in counted for word in words)
     columns = {word: at for at, word in enumerate(texts_with)}

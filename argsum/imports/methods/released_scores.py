@@ -83,7 +83,7 @@ def cluster_ids_of(content: Any, file: str, place: str) -> tuple[int, ...]:
 
 
 def texts_of(named: dict[str, Any], topic: str, stance: str, file: str) -> tuple[str, ...]:
-    """The arguments of a cell where the file names them; each text once."""
+    """Return the arguments of a cell if the file names them; each text once."""
     if not named:
         return ()
     place = f"arguments, {topic} ({stance})"
@@ -146,19 +146,19 @@ class StoredRun:
 
     @property
     def cell(self) -> str:
-        """Topic and stance."""
+        """Topic and stance of the cell."""
         return f"{self.topic} ({self.stance})"
 
     @property
     def setting(self) -> str:
-        """The parameters as text."""
+        """Parameters as text."""
         return ", ".join(f"{name}={value:g}" for name, value in self.parameters.items())
 
 
 def read_soft_scores(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, dict[str, list[float]]]:
-    """Similarity function → part of `SOFT_PARTS` → one score per set; ``runtime`` is left out.
+    """Map function and part of `SOFT_PARTS` to one score per set; ``runtime`` is left out.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def read_soft_scores(
 def read_soft_seconds(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, float]:
-    """Similarity function → seconds over all sets; those without stored times are left out."""
+    """Map similarity function to seconds over all sets; functions without times are left out."""
     file_name = name or Path(path).name
     soft_seconds = {}
     for function, parts in an_object(read_json(path, file_name), file_name).items():
@@ -199,7 +199,7 @@ def read_soft_seconds(
 def read_llm_scores(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, dict[str, list[float]]]:
-    """Temperature → metric of `metric_names.LLM` → one score per set.
+    """Map temperature and metric of `metric_names.LLM` to one score per set.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def read_llm_scores(
 def read_evaluations(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> tuple[StoredRun, ...]:
-    """The runs of an evaluation file, in its order; also those that gave no result.
+    """Return the runs of an evaluation file in order, including those without a result.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def read_evaluations(
 def read_clusterings(
     path: str | os.PathLike[str], *, part: str = CLUSTERINGS[0], name: str | None = None
 ) -> tuple[StoredRun, ...]:
-    """The runs of a clustering file, in its order.
+    """Return the runs of a clustering file in order.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def read_clusterings(
 
 
 def iter_cells(runs: Sequence[StoredRun]) -> Iterator[tuple[str, list[StoredRun]]]:
-    """The runs of each cell, cells in order of first appearance."""
+    """Yield the runs of each cell, in order of first appearance."""
     cells: dict[str, list[StoredRun]] = {}
     for run in runs:
         cells.setdefault(run.cell, []).append(run)

@@ -1,4 +1,4 @@
-"""Key points that some system wrote, from a table, JSON, or a bare list.
+"""Key points written by a system, from a table, JSON, or a plain list.
 
 A table has one row per key point: topic, stance, key_point, and if known system, setting,
 prevalence and the ids or texts of its arguments. A list (.txt) has one key point a line. One JSON
@@ -49,7 +49,7 @@ _BETWEEN = re.compile(r"[;|\n]")
 
 @dataclass(frozen=True)
 class Point:
-    """One key point; ``arguments`` are ids or texts, None where the file names none."""
+    """One key point; ``arguments`` are ids or texts, None if the file names none."""
 
     text: str
     prevalence: int | None = None
@@ -59,7 +59,7 @@ class Point:
 
 @dataclass(frozen=True)
 class SystemSet:
-    """What one system with one setting wrote about one topic and stance.
+    """Key points of one system and setting for one topic and stance.
 
     ``topic`` and ``system`` are empty and ``stance`` is None where the file does not say.
     ``places`` has the position of the key point of every argument (-1 for none) where the file
@@ -79,7 +79,7 @@ class SystemSet:
 
 @dataclass(frozen=True)
 class SystemFile:
-    """What was read; rows that do not fit stand in ``problems`` and nowhere else."""
+    """Sets read from a file; rows that do not fit appear only in ``problems``."""
 
     sets: Sequence[SystemSet]
     problems: Sequence[Problem] = ()
@@ -110,7 +110,7 @@ def read_system_file(
 
 
 def holds_key_points(content: Mapping[str, Any]) -> bool:
-    """Whether a JSON object looks like key points by topic, and not like scores."""
+    """Whether a JSON object looks like key points by topic rather than scores."""
     if any(isinstance(content.get(name), dict) for name in INSIDE):
         return True
     leaves = [
@@ -140,7 +140,7 @@ def _read_list(path: Path, name: str) -> SystemFile:
 
 
 def columns_of(headers: Sequence[str]) -> dict[str, str]:
-    """Meaning → header; the first of several with one meaning."""
+    """Map meaning to header; the first header wins."""
     columns: dict[str, str] = {}
     for header in headers:
         plain = "".join(char for char in header.lower() if char.isalnum())
@@ -210,7 +210,7 @@ def _prevalence(values: dict[str, Any]) -> int | None:
 
 
 def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
-    """Ids or texts: a JSON list, or divided by semicolons, bars or lines."""
+    """Return ids or texts from a JSON list, or separated by semicolons, bars or lines."""
     listed: Any = values.get("arguments")
     if not isinstance(listed, list):
         text = as_text(values, "arguments").strip()
@@ -233,7 +233,7 @@ def _json_list(text: str) -> Any:
 
 
 def _object(path: Path, name: str) -> dict[str, Any] | None:
-    """The content of a file that is one JSON object; None for anything else."""
+    """Return the content of a file with a single JSON object; None for any other file."""
     with path.open("rb") as file:
         begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
     if not begins or name.lower().endswith((".jsonl", ".ndjson")):
@@ -295,7 +295,7 @@ def _walk(value: Any, keys: list[str], names: Sequence[str], file: str) -> Itera
 def _about(
     keys: Sequence[str], names: Sequence[str], file: str, place: str
 ) -> tuple[str, int | None, dict[str, float], str]:
-    """Topic, stance, parameters and setting that the keys above a leaf say."""
+    """Return topic, stance, parameters and setting from the keys above a leaf."""
     topics = [key for key in keys if not _TUPLE.fullmatch(key) and key.strip() not in _STANCES]
     stances = [_STANCES[key.strip()] for key in keys if key.strip() in _STANCES]
     if len(topics) > 1 or len(stances) > 1:
@@ -319,7 +319,7 @@ def _about(
 
 
 def _attempts(sums: Any, file: str, place: str) -> list[tuple[Point, ...]]:
-    """Key points of each attempt; one empty attempt where there was no result."""
+    """Return the key points of each attempt; one empty attempt if there was no result."""
     if sums is None:
         return [()]
     if isinstance(sums, list):
@@ -344,7 +344,7 @@ def _of_attempt(content: Any, at: int) -> Any:
 
 
 def _any_point(content: Any, file: str, place: str) -> Point:
-    """A text, or an object with one, its prevalence and its arguments."""
+    """Read a key point: a text, or an object with text, prevalence and arguments."""
     if not isinstance(content, dict):
         return _point(content, file, place)
     text = content.get("key_point", content.get("text"))
@@ -365,7 +365,7 @@ def _point(text: Any, file: str, place: str, *, cluster: int | None = None) -> P
 
 
 def _places(numbers: Any, sums: Any, file: str, place: str) -> tuple[int, ...]:
-    """Positions of key points by argument, from the keys that ``sums`` has."""
+    """Return the key point position of each argument, from the keys of ``sums``."""
     if numbers is None or not isinstance(sums, dict):
         return ()
     if any(isinstance(text, list) or text is None for text in sums.values()):

@@ -44,12 +44,12 @@ DIGITS = 6
 
 
 class RunStopped(Exception):
-    """The run was cancelled, or ended otherwise, while something was computed."""
+    """The run was cancelled or ended otherwise during a computation."""
 
 
 @dataclass(frozen=True)
 class ArgumentPlacement:
-    """Key points in order, and where each argument belongs."""
+    """Key points in order, and the placement of each argument."""
 
     key_points: Sequence[KeyPoint]
     counts: Sequence[int]
@@ -58,7 +58,7 @@ class ArgumentPlacement:
 
 
 def place(solved: Summary) -> ArgumentPlacement:
-    """Assign the arguments, and put the key point with most of them first.
+    """Assign arguments to key points, and sort key points by number of arguments, largest first.
 
     An argument in a cluster belongs to the key point of that cluster. Every other one belongs to
     the key point that it matches best, if that score is above 0.
@@ -96,7 +96,7 @@ def store_set(
     solved: Summary,
     seconds: float,
 ) -> None:
-    """Store one setting of a cell unless it is there; raises `RunStopped` if the run ended."""
+    """Store one setting of a cell if missing; raises `RunStopped` if the run ended."""
     refuse_stopped(run)
     setting = setting_of(parameters)
     if run.sets.filter(cell=cell, setting=setting).exists():
@@ -117,7 +117,7 @@ def store_set(
 
 
 def fill_set(summary_set: SummarySet, solved: Summary) -> None:
-    """Give a waiting set its key points, or the reason why it has none."""
+    """Fill a waiting set with its key points, or the reason why it has none."""
     summary_set.done_at = Now()
     summary_set.reason = solved.reason[:300]
     if not solved.key_points:
@@ -141,7 +141,7 @@ def fill_set(summary_set: SummarySet, solved: Summary) -> None:
 
 
 def refuse_stopped(run: SystemRun) -> None:
-    """Lock the run's row; raises `RunStopped` unless it is running. Inside a transaction."""
+    """Lock the run's row; raises `RunStopped` if it is not running. Call inside a transaction."""
     rows = SystemRun.objects.select_for_update().filter(pk=run.pk)
     if rows.values_list("state", flat=True).first() != SystemRun.State.RUNNING:
         raise RunStopped
@@ -156,7 +156,7 @@ SOURCE = "key points of systems"
 
 
 def request_assignment(*, dataset: Dataset, scorer: str, actor: User | None) -> Job:
-    """Ask for arguments behind the imported key points of a dataset that have none.
+    """Queue the matching of arguments to a dataset's imported key points that have none.
 
     ``scorer`` is the name of a match scorer; the usual one where it is empty or not there.
     """
@@ -173,7 +173,7 @@ def request_assignment(*, dataset: Dataset, scorer: str, actor: User | None) -> 
 
 
 def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
-    """Imported sets with key points for which the file named neither arguments nor numbers."""
+    """Return imported sets with key points whose file named neither arguments nor numbers."""
     counted = SystemSummary.objects.filter(summary_set=OuterRef("pk"), prevalence__isnull=False)
     return SummarySet.objects.filter(
         ~Exists(counted),
@@ -185,7 +185,7 @@ def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
 
 
 def assign_arguments(work: JobContext) -> None:
-    """Handle a job; sets that have arguments already stay as they are."""
+    """Handle a job: match arguments; sets that already have arguments do not change."""
     dataset = Dataset.objects.get(study=work.study, public_id=work.payload["dataset"])
     scorer = Scorer.objects.get(study=work.study, public_id=work.payload["scorer"])
     rows = bare_sets(dataset).select_related("cell").order_by("cell__position", "pk")
@@ -221,7 +221,7 @@ def _in_order(row: SummarySet) -> list[SystemSummary]:
 
 @transaction.atomic
 def _store(row: SummarySet, keys: Sequence[int], assignment: KeyPointAssignment) -> None:
-    """Keep where arguments belong; the key point with most comes first while nobody judged."""
+    """Store the placements; if nobody judged the set, sort key points by number of arguments."""
     held = SummarySet.objects.select_for_update().get(pk=row.pk)
     if held.assigned is not None:
         return
@@ -256,7 +256,7 @@ WAITING = SummarySet.State.WAITING
 
 @dataclass
 class SetParts:
-    """What was written for one set: cluster → key point, and cluster → why there is none."""
+    """Parts written for one set: cluster → key point, and cluster → reason for a missing one."""
 
     texts: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
@@ -271,7 +271,7 @@ class SetParts:
 
 
 def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
-    """Cell → the texts written for it, and the reason where there are none; one query."""
+    """Map each cell to its written texts, and the reason if there are none; one query."""
     cells: dict[int, tuple[list[str], str]] = {}
     parts = run.written_parts.filter(summary_set=None).order_by("pk")
     for cell, texts, reason in parts.values_list("cell", "texts", "reason"):
@@ -281,7 +281,7 @@ def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 
 def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
-    """As `written_cells`, and nothing for each cell that nobody is asked about; two queries."""
+    """Like `written_cells`, plus an empty entry for each cell without a request; two queries."""
     nothing: tuple[list[str], str] = ([], "")
     cells = cells_to_ask(run).values("pk")
     unasked = cells_of(run.dataset, run.split).exclude(pk__in=cells)
@@ -289,7 +289,7 @@ def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 
 def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
-    """Set → what was written for it; later replies win where they hold a text. One query."""
+    """Map each set to its written parts; later replies win if they hold a text; one query."""
     set_parts = {pk: SetParts() for pk in sets}
     rows = WrittenPart.objects.filter(system_run=run, summary_set__in=sets).order_by("pk")
     for pk, cluster, texts, reason in rows.values_list(
@@ -305,7 +305,7 @@ def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
 
 
 def ready_sets(run: SystemRun) -> dict[int, SetParts]:
-    """Waiting sets whose key points are all written, or will not be; two queries."""
+    """Return waiting sets whose key points are all written or failed; two queries."""
     if run.variant not in WRITES_CLUSTERS:
         return {}
     waiting: dict[int, Any] = dict(run.sets.filter(state=WAITING).values_list("pk", "clusters"))
@@ -314,7 +314,7 @@ def ready_sets(run: SystemRun) -> dict[int, SetParts]:
 
 
 def has_ready_sets(run: SystemRun) -> bool:
-    """Whether something was written that no set holds yet."""
+    """Whether any written text is not in a set yet."""
     if run.variant in WRITES_CELLS:
         settings = count_combinations(run.grid)
         return run.sets.count() < settings * len(answered_cells(run))
@@ -322,20 +322,20 @@ def has_ready_sets(run: SystemRun) -> bool:
 
 
 def cells_to_ask(run: SystemRun) -> QuerySet[Cell]:
-    """Cells of a run that have arguments; nothing is ever written about the others."""
+    """Return cells of a run that have arguments; nothing is written about the others."""
     condition = Q(arguments__isnull=False) if run.is_unfiltered else Q(arguments__left_out="")
     return cells_of(run.dataset, run.split).filter(condition).distinct()
 
 
 def waits_for_writing(run: SystemRun) -> bool:
-    """Whether a language model still has to write something."""
+    """Whether a language model has to write more."""
     if run.variant in WRITES_CELLS:
         return cells_to_ask(run).exclude(pk__in=written_cells(run)).exists()
     return run.sets.filter(state=WAITING).exists()
 
 
 def reopen_better(run: SystemRun, parts: Iterable[WrittenPart]) -> None:
-    """Let sets wait again that lack key points for which a later reply has the words.
+    """Reopen sets with missing key points that a later reply provides.
 
     Only a request that was asked once more brings that about. A set that somebody judged or
     scored meanwhile stays as it is. In the transaction that stores the parts.

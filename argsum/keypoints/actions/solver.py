@@ -52,12 +52,12 @@ from cqa_site.runs.jobs import StaleWorker
 
 
 def clock() -> float:
-    """Seconds that go by while something is computed; loading a sentence model stops it."""
+    """Return elapsed seconds, not counting the loading of sentence models."""
     return perf_counter() - seconds_loading()
 
 
 class Shares:
-    """Values that several settings use, and the time that each of them owes for one.
+    """Values shared by several settings, and each setting's share of their time.
 
     A linkage serves all thresholds, so each setting is charged its part of the time, whichever
     setting happened to come first.
@@ -72,11 +72,11 @@ class Shares:
         self.charge = 0.0
 
     def begin(self) -> None:
-        """The next setting begins."""
+        """Start the next setting."""
         self._charged, self.charge = set(), 0.0
 
     def take(self, key: object, users: int, make: Callable[[], Any]) -> Any:
-        """The value of a key, made at first use; ``users`` settings share its time."""
+        """Return the value of a key, computed at first use; ``users`` settings share its time."""
         if self._making:
             self._making[-1].append(key)
         if key not in self._made:
@@ -100,7 +100,7 @@ class Shares:
         self._made[key] = value, net / max(1, users), used
 
     def _owe(self, key: object) -> None:
-        """Charge a part of a value, and of those it was made from, once for each setting."""
+        """Charge a share of a value, and of its inputs, once per setting."""
         if key in self._charged:
             return
         self._charged.add(key)
@@ -111,7 +111,7 @@ class Shares:
 
 
 class RunScorers:
-    """The scorers of a run, made once, so that their models are loaded once for all cells.
+    """Scorers of a run, created once, so that models load once for all cells.
 
     ``say`` hears how many rows of a matrix a slow scorer has read.
     """
@@ -121,7 +121,7 @@ class RunScorers:
 
     @cached_property
     def match(self) -> MatchScorer:
-        """What scores pairs of texts."""
+        """Scorer for pairs of texts."""
         scorer = match_scorer_of(_required(self.run.match_scorer))
         if isinstance(scorer, StoredMatrices) and isinstance(scorer.inner, CrossEncoder):
             scorer.inner.say = self.say
@@ -129,14 +129,14 @@ class RunScorers:
 
     @cached_property
     def quality(self) -> QualityScorer | None:
-        """What scores single texts; None where qualities stand beside the arguments."""
+        """Scorer for single texts; None if qualities were imported with the arguments."""
         scorer = self.run.quality_scorer
         if scorer is None or scorer.kind == Scorer.Kind.COLUMN:
             return None
         return quality_scorer_of(scorer)
 
     def vectors(self, arguments: Sequence[str], topic: str) -> Scores:
-        """Sentence vectors: of the match scorer if it has any, else of the packaged MiniLM."""
+        """Return sentence vectors by the match scorer if it has any, else by packaged MiniLM."""
         return self._encoder.vectors(
             with_topic(arguments, topic if self._encoder.uses_topic else "")
         )
@@ -150,7 +150,7 @@ class RunScorers:
 
 
 class CellInputs:
-    """One cell as a run of a system sees it; scores are computed at first use.
+    """Input of a run for one cell; scores are computed at first use.
 
     Parameters
     ----------
@@ -173,11 +173,11 @@ class CellInputs:
         self._column = [row.quality for row in rows]
 
     def match(self, columns: Sequence[str]) -> Scores:
-        """Scores of all arguments with some texts, shape (n, k)."""
+        """Return scores of all arguments with some texts, shape (n, k)."""
         return self.scorers.match.matrix(self.texts, columns, topic=self.cell.topic)
 
     def between(self, texts: Sequence[str]) -> Scores:
-        """Scores of some texts with each other, shape (k, k)."""
+        """Return scores of some texts with each other, shape (k, k)."""
         return self.scorers.match.matrix(texts, texts, topic=self.cell.topic)
 
     @property
@@ -198,12 +198,12 @@ class CellInputs:
 
     @property
     def quality(self) -> Scores:
-        """Quality of the arguments, shape (n,); nan where none is known."""
+        """Quality of the arguments, shape (n,); nan if unknown."""
         scores: Scores = self.shares.take("quality", self.settings, self._quality)
         return scores
 
     def quality_of(self, texts: Sequence[str]) -> Scores:
-        """Quality of texts that are no arguments; an imported column has none of them."""
+        """Return the quality of texts other than arguments; an imported column has none (nan)."""
         if self.scorers.quality is None:
             return np.full(len(texts), np.nan, dtype=np.float32)
         return self.scorers.quality.scores(texts, topic=self.cell.topic)
@@ -217,7 +217,7 @@ class CellInputs:
 
 
 def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
-    """The arguments of a cell that take part, in order."""
+    """Return the arguments of a cell that the run uses, in order."""
     rows = cell.arguments.order_by("position").only("text", "quality")
     return list(rows if run.is_unfiltered else rows.filter(left_out=""))
 
@@ -244,11 +244,11 @@ logger = logging.getLogger(__name__)
 
 
 class SystemFailed(Exception):
-    """A system of another package went wrong; the message names it."""
+    """A system of another package failed; the message names it."""
 
 
 class CellTools:
-    """What a system may ask for in one setting of a cell; see `argsum.systems.contract.Tools`.
+    """Tools for a system in one setting of a cell; see `argsum.systems.contract.Tools`.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class CellTools:
         return self._inputs.shares.take(("system", what, *own), users, make)
 
     def _given(self, need: str, make: Callable[[], Scores]) -> Scores:
-        """Scores that cannot be written to, as other settings read the same ones."""
+        """Return read-only scores, because other settings read the same ones."""
         if need not in self._system.needs:
             raise SystemNotValid(f"it asks for “{need}”, which is not among its needs")
         scores = make().view()
@@ -317,7 +317,7 @@ def solve(
     parameters: Parameters,
     written: tuple[Sequence[str], str] | None,
 ) -> Summary:
-    """The summary of one setting; one that waits where a model is to write about its clusters.
+    """Return the summary of one setting; it waits if a model is to write about its clusters.
 
     ``written`` is what a language model wrote for the cell, and why it wrote nothing; None where
     the variant asks none for that. Raises `SystemFailed`.
@@ -347,7 +347,7 @@ def _asked(
     tools: CellTools,
     written: Sequence[str] | None,
 ) -> Summary:
-    """What the system makes of the cell."""
+    """Call the system on the cell and return its summary."""
     data = CellData(
         inputs.cell.topic,
         inputs.cell.stance,
@@ -376,7 +376,7 @@ def _asked(
 
 
 def _clustered(summary: Summary, inputs: CellInputs, *, is_plain: bool) -> Summary:
-    """Clusters with their central arguments; those that are too few or small are no result."""
+    """Return clusters with their central arguments; no result if too few or too small."""
     ids = list(summary.clusters or ())
     if not is_summarizable(ids):
         few = len(set(members(ids))) < 2
@@ -395,11 +395,11 @@ def _clustered(summary: Summary, inputs: CellInputs, *, is_plain: bool) -> Summa
 
 
 class WriterUnavailable(Exception):
-    """The model cannot be loaded; the message says what is missing."""
+    """The model cannot be loaded; the message says what it needs."""
 
 
 class SummaryWriter:
-    """A sequence-to-sequence model: by name, by a folder below the data folder, or trained here.
+    """A sequence-to-sequence model: by name, from the data folder, or trained here.
 
     Equal input gives equal output: beams, no sampling, one thread. A text is written once for
     equal input, as the clusters of neighbouring thresholds are often the same.
@@ -413,7 +413,7 @@ class SummaryWriter:
         self._loaded: tuple[Any, Any] | None = None
 
     def write(self, *, topic: str, stance: int, arguments: Sequence[str]) -> str:
-        """One key point for some arguments, the best first; empty if nothing was written."""
+        """Write one key point for some arguments, best argument first; empty if it fails."""
         prompt = writer_input(topic, stance, arguments)
         if prompt not in self._known:
             self._known[prompt] = self._write(prompt)
@@ -438,7 +438,7 @@ class SummaryWriter:
         return " ".join(text.split())
 
     def _load(self) -> tuple[Any, Any]:
-        """Tokenizer and network; raises `WriterUnavailable`."""
+        """Return tokenizer and network; raises `WriterUnavailable`."""
         try:
             source = self._source()
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -1,4 +1,4 @@
-"""The background job of a system run, and sets completed by language models."""
+"""Background job of a system run, and sets completed by language models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ WAITING = SummarySet.State.WAITING
 
 
 def fill_written(run: SystemRun, work: JobContext) -> None:
-    """Give key points to the waiting sets that can have them now, each in its own transaction."""
+    """Fill the waiting sets that are ready, each in its own transaction."""
     if run.variant == SystemRun.Variant.SEQ2SEQ:
         writer = SummaryWriter(run.writer_model, writer_called(run.study, run.writer_model))
         waiting = list(run.sets.filter(state=WAITING).values_list("pk", flat=True))
@@ -58,7 +58,7 @@ def fill_written(run: SystemRun, work: JobContext) -> None:
 
 
 def solve_written(summary_set: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
-    """The key points of a set by their clusters; a cluster without one has none, others stay."""
+    """Return a set's key points by cluster; a cluster without one does not affect the others."""
     clusters = sorted(members(summary_set.clusters or []))
     points = [
         KeyPoint(parts.texts[cluster], cluster) for cluster in clusters if cluster in parts.texts
@@ -98,7 +98,7 @@ def _store(run: SystemRun, summary_set: SummarySet, solved: Summary) -> None:
 
 
 def _generate(writer: SummaryWriter, summary_set: SummarySet, inputs: CellInputs) -> SetParts:
-    """A local model writes a key point for each cluster, best arguments first."""
+    """Write a key point for each cluster with a local model, best arguments first."""
     parts = SetParts(is_whole=True)
     for cluster, rows in members(summary_set.clusters or []).items():
         texts = [inputs.texts[row] for row in by_quality(rows, inputs.quality)]
@@ -112,7 +112,7 @@ def _generate(writer: SummaryWriter, summary_set: SummarySet, inputs: CellInputs
 
 
 def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
-    """Why some clusters have no key point; empty where all have."""
+    """Return why some clusters have no key point; empty if all have one."""
     if not missing:
         return ""
     causes = ", ".join(sorted({reason for reason in reasons.values() if reason}))
@@ -140,7 +140,7 @@ REFUSED = (
 
 @dataclass
 class Steps:
-    """How far a job is; pages show the note."""
+    """Progress of a job; pages show the note."""
 
     work: JobContext
     total: int
@@ -150,18 +150,18 @@ class Steps:
     place: int = 0
 
     def step(self, setting: int) -> None:
-        """Say which cell and setting come now."""
+        """Report the current cell and setting."""
         note = f"cell {self.place} of {self.cells}, setting {setting} of {self.settings}"
         self.work.progress(self.done, self.total, note)
 
     def read(self, row: int, rows: int) -> None:
-        """Say how much of a matrix is read that takes long."""
+        """Report the rows read of a large matrix."""
         note = f"cell {self.place} of {self.cells}, scores of argument {row} of {rows}"
         self.work.progress(self.done, self.total, note)
 
 
 def make_sets(work: JobContext) -> None:
-    """Compute what a run still lacks; what is stored stays, whatever happens to the worker."""
+    """Compute the missing sets of a run; stored sets survive a worker failure."""
     run = SystemRun.objects.select_related(
         "study", "dataset", "match_scorer", "quality_scorer"
     ).get(study=work.study, public_id=work.payload["system_run"])
@@ -190,7 +190,7 @@ def make_sets(work: JobContext) -> None:
 
 
 def _compute(run: SystemRun, work: JobContext) -> None:
-    """Make the sets that are not there; cells for which somebody is to write first wait."""
+    """Compute the missing sets; cells that need a text by a language model wait for it."""
     system = system_of(run)
     settings = combinations(system.in_order(run.grid))
     cells = list(cells_of(run.dataset, run.split))
@@ -220,7 +220,7 @@ def _compute_cell(
     steps: Steps,
     written: tuple[Sequence[str], str] | None,
 ) -> None:
-    """Make the missing sets of one cell; what they share is made once."""
+    """Compute the missing sets of one cell; shared values are computed once."""
     grid = [setting for _number, setting in missing]
     if system.warm_up:
         system.warm_up(len(inputs.texts), grid)
@@ -236,7 +236,7 @@ def _compute_cell(
 
 @transaction.atomic
 def _settle(run: SystemRun, work: JobContext) -> bool:
-    """End the job, and the run if nothing is missing; False if something came meanwhile.
+    """End the job, and the run if nothing is missing; False if new parts came meanwhile.
 
     Under the lock of the run's row, which whoever stores a reply takes as well: a reply that is
     stored later finds no active job and asks for a new one.

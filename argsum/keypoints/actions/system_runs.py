@@ -1,4 +1,4 @@
-"""Runs of summarization systems: planned, estimated, started, cancelled, resumed."""
+"""Runs of summarization systems: plan, estimate, start, cancel, resume."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -47,12 +47,12 @@ WRITES_CLUSTERS = (Variant.GLOBAL, Variant.LOCAL)
 
 
 class SystemRunRefused(Exception):
-    """The run cannot do this; the message says why."""
+    """The run does not allow this; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemPlan:
-    """What a person chose for a run of a system.
+    """All choices of a system run.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class SystemPlan:
 
 @dataclass(frozen=True, slots=True)
 class SystemEstimate:
-    """What a run would compute; ``arguments`` are those of the cells that take part.
+    """Size of a system run; ``arguments`` are those of the selected cells.
 
     ``pairs`` are read one by one by a scorer that reads both texts; 0 with another one.
     """
@@ -98,12 +98,12 @@ class SystemEstimate:
 
     @property
     def sets(self) -> int:
-        """Summary sets that the run will make."""
+        """Number of summary sets that the run will make."""
         return self.cells * self.settings
 
 
 def system_named(name: str) -> SummarizationSystem:
-    """The system of a name; raises `SystemRunRefused`."""
+    """Return a system by name; raises `SystemRunRefused`."""
     try:
         return find_system(name)
     except UnknownSystem as problem:
@@ -111,7 +111,7 @@ def system_named(name: str) -> SummarizationSystem:
 
 
 def system_of(run: SystemRun) -> SummarizationSystem:
-    """The system of a run; raises `SystemRunRefused` if what is installed is not the same."""
+    """Return the system of a run; raises `SystemRunRefused` if another version is installed."""
     system = system_named(run.system)
     if system.package != run.package:
         raise SystemRunRefused(
@@ -122,7 +122,7 @@ def system_of(run: SystemRun) -> SummarizationSystem:
 
 
 def cells_of(dataset: Dataset, split: str) -> QuerySet[Cell]:
-    """The cells of a run, in order."""
+    """Return the cells of a run, in order."""
     rows = dataset.cells.order_by("position")
     return rows.filter(split=split) if split else rows
 
@@ -146,7 +146,7 @@ def estimate_system(plan: SystemPlan) -> SystemEstimate:
 
 @transaction.atomic
 def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
-    """Make a run and have a worker compute it; the same run under way is returned instead.
+    """Create a run and queue its job; an identical active run is returned instead.
 
     Where a language model writes for whole cells, the run first waits for that.
     Raises `SystemRunRefused`.
@@ -171,7 +171,7 @@ def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
 
 
 def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
-    """Have a worker go on with a run; one job of a run is active at a time."""
+    """Queue the job of a run; a run has one active job at a time."""
     key = str(run.public_id)
     job = enqueue(study=run.study, kind=JOB, key=key, actor=actor, system_run=key)
     if run.job_id != job.pk:
@@ -182,7 +182,7 @@ def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
 
 @transaction.atomic
 def cancel_system(*, run: SystemRun, actor: User) -> None:
-    """Compute nothing more; the sets that are there stay, and a language model that writes pauses.
+    """Cancel a run; stored sets stay, and a writing language model pauses.
 
     Raises `SystemRunRefused`.
     """
@@ -211,7 +211,7 @@ def _cancel(run: SystemRun) -> None:
 
 @transaction.atomic
 def resume_system(*, run: SystemRun, actor: User) -> None:
-    """Go on with what is missing. Raises `SystemRunRefused` if the run is done or still works."""
+    """Resume a run. Raises `SystemRunRefused` if it is done or still running."""
     resumable = [State.CANCELLED, State.FAILED]
     if not is_at_work(run):
         # Its worker died once too often, or its job was lost.
@@ -230,7 +230,7 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
 
 
 def is_at_work(run: SystemRun) -> bool:
-    """Whether a job of the run waits or runs."""
+    """Whether a job of the run is queued or running."""
     return Job.objects.filter(
         study_id=run.study_id,
         key=f"{JOB}:{run.public_id}",
@@ -239,7 +239,7 @@ def is_at_work(run: SystemRun) -> bool:
 
 
 def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
-    """The wanted name, or the first numbered one that nothing else in the study has.
+    """Return the wanted name, or the first numbered one that is free in the study.
 
     Tables put sets of one name into one row. So a name is shared only by runs that make the same
     of a cell: they may differ in cells and settings, and in nothing else.
@@ -255,7 +255,7 @@ def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
 
 
 def name_writer(run: SystemRun, writer: str) -> None:
-    """Put the language model that writes for a run into its name, unless it is there already.
+    """Add the language model that writes for a run to its name, unless it is already there.
 
     Sets by two models never share a row of a table. Inside a transaction that locks the run.
     """
@@ -271,7 +271,7 @@ def name_writer(run: SystemRun, writer: str) -> None:
 
 
 def default_label(plan: SystemPlan) -> str:
-    """What a run is called in tables, if nobody says otherwise."""
+    """Return the default name of a run in tables."""
     title = system_named(plan.system).title
     parts = [plan.match_scorer.name]
     if plan.variant == Variant.SEQ2SEQ:
@@ -282,7 +282,7 @@ def default_label(plan: SystemPlan) -> str:
 
 
 def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
-    """The grid of one of the three names.
+    """Return one of the three named grids.
 
     Raises
     ------
@@ -369,7 +369,7 @@ def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
 
 
 def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
-    """A system that picks by quality would pick at random where there is none."""
+    """Refuse a system that picks by quality if there are no qualities: it would pick at random."""
     scorer = plan.quality_scorer
     if scorer is None or scorer.kind != Scorer.Kind.COLUMN:
         return
@@ -384,7 +384,7 @@ def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
 
 
 def _fields(plan: SystemPlan) -> dict[str, Any]:
-    """Everything that decides what comes out."""
+    """Return all fields that affect the result."""
     return {
         "dataset": plan.dataset,
         "split": plan.split,

@@ -34,7 +34,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class MatchedArgument:
-    """An argument with the score of its key point."""
+    """An argument with its match score."""
 
     row: CellArgument
     score: float | None
@@ -62,18 +62,18 @@ class KeyPointEntry:
 
     @property
     def first(self) -> Sequence[MatchedArgument]:
-        """Those that stand on the page at once."""
+        """Arguments shown on the set's page."""
         return self.arguments[:FIRST]
 
     @property
     def beyond(self) -> int:
-        """How many stand on the page of its arguments only."""
+        """Number of arguments shown only on the key point's own page."""
         return max(0, len(self.arguments) - FIRST)
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference key point and how many of the arguments match it."""
+    """A reference key point and its number of matching arguments."""
 
     text: str
     count: int
@@ -81,7 +81,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class StanceSide:
-    """One stance of the topic."""
+    """One stance of the topic with its key points and arguments."""
 
     made: SummarySet
     points: Sequence[KeyPointEntry]
@@ -91,23 +91,23 @@ class StanceSide:
 
     @property
     def cell(self) -> Cell:
-        """The cell of the set."""
+        """Cell of the set."""
         cell: Cell = self.made.cell
         return cell
 
     @property
     def matched(self) -> int:
-        """Arguments of any key point."""
+        """Number of arguments assigned to any key point."""
         return sum(point.count for point in self.points)
 
     @property
     def share(self) -> float | None:
-        """Share of the arguments that belong to a key point, 0–1."""
+        """Share of the arguments assigned to a key point, 0–1."""
         return self.matched / self.total if self.total else None
 
     @property
     def clustered(self) -> float | None:
-        """Share of the arguments that were in a cluster before, 0–1; None without clusters.
+        """Share of the arguments in a cluster originally, 0–1; None without clusters.
 
         It differs from `share`: key points are made from clusters, and afterwards every argument
         belongs to the key point that it matches best, whether it was in a cluster or not.
@@ -117,16 +117,16 @@ class StanceSide:
 
     @property
     def first_points(self) -> Sequence[KeyPointEntry]:
-        """As many as a page shows."""
+        """Key points shown on a page."""
         return self.points[:MOST_POINTS]
 
     @property
     def further_points(self) -> int:
-        """Key points that only the files have."""
+        """Number of key points that only the files show."""
         return max(0, len(self.points) - MOST_POINTS)
 
     def arguments_of(self, number: int | None, search: str) -> list[MatchedArgument]:
-        """Arguments of a key point by its number, or of none, that contain a text."""
+        """Return arguments of a key point by number, or unassigned ones, that contain a text."""
         own = self.unassigned
         if number is not None:
             own = next(point.arguments for point in self.points if point.number == number)
@@ -135,17 +135,17 @@ class StanceSide:
 
     @property
     def some_unassigned(self) -> Sequence[MatchedArgument]:
-        """As many as a page shows."""
+        """Unassigned arguments shown on a page."""
         return self.unassigned[:FIRST]
 
     @property
     def beyond(self) -> int:
-        """Unassigned arguments that stand on the page of arguments only."""
+        """Number of unassigned arguments shown only on the page of arguments."""
         return max(0, len(self.unassigned) - FIRST)
 
 
 def sides_of(main_set: SummarySet, least: float = 0.0) -> list[StanceSide]:
-    """The set and, where the same run has it, the other stance of its topic; supporting first.
+    """Return the set, and the same run's set for the other stance; supporting comes first.
 
     ``least`` is the least score of an argument; with less it counts as unassigned.
     """
@@ -159,7 +159,7 @@ def sides_of(main_set: SummarySet, least: float = 0.0) -> list[StanceSide]:
 
 
 def other_stances(summary_set: SummarySet) -> list[SummarySet]:
-    """Sets of the same run and setting about other stances of the topic; of files, by system."""
+    """Return sets of the same run (imported: system) and setting for the topic's other stances."""
     rows = SummarySet.objects.filter(
         study=summary_set.study_id,
         cell__dataset=summary_set.cell.dataset_id,
@@ -174,7 +174,7 @@ def other_stances(summary_set: SummarySet) -> list[SummarySet]:
 
 
 def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
-    """Cell → its reference key points, those with most matching arguments first; one query."""
+    """Map each cell to its reference key points, most matching arguments first; one query."""
     matching = Q(matches__is_match=True, matches__argument__left_out="")
     rows = ReferenceKeyPoint.objects.filter(cell__in=cells).annotate(
         n=Count("matches", filter=matching)
@@ -186,7 +186,7 @@ def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
 
 
 def rows_of(sides: Sequence[StanceSide]) -> Iterator[list[Any]]:
-    """A row for every argument, with its key point or without; see `COLUMNS`."""
+    """Yield a row for every argument, with or without key point; see `COLUMNS`."""
     for side in sides:
         about = [side.cell.topic, side.cell.get_stance_display()]
         for point in side.points:
@@ -199,7 +199,7 @@ def rows_of(sides: Sequence[StanceSide]) -> Iterator[list[Any]]:
 
 
 def lines_of(sides: Sequence[StanceSide]) -> Iterator[str]:
-    """One JSON object for every key point, and one for what belongs to none."""
+    """Yield one JSON object per key point, and one for the unassigned arguments."""
     for side in sides:
         about = {
             "topic": side.cell.topic,
@@ -218,7 +218,7 @@ def lines_of(sides: Sequence[StanceSide]) -> Iterator[str]:
 
 
 def text_of(sides: Sequence[StanceSide]) -> str:
-    """Markdown: topic, key points by prevalence, their arguments."""
+    """Return Markdown: topic, key points by prevalence, their arguments."""
     summary_set = sides[0].made
     parts = [
         f"# {_line(summary_set.cell.topic)}",
@@ -236,7 +236,7 @@ def text_of(sides: Sequence[StanceSide]) -> str:
 
 
 def points_table(sides: Sequence[StanceSide]) -> TableData:
-    """Key points with their numbers of arguments, as the chart shows them."""
+    """Return key points with their numbers of arguments, as in the chart."""
     rows: list[list[Any]] = [
         [side.cell.get_stance_display(), point.number, point.text, point.count, point.share / 100]
         for side in sides
@@ -251,7 +251,7 @@ def points_table(sides: Sequence[StanceSide]) -> TableData:
 
 
 def prevalence_chart(sides: Sequence[StanceSide], size: str) -> charts.Spec:
-    """Arguments of each key point by its rank, the stances beside each other."""
+    """Chart the arguments of each key point by rank, stances side by side."""
     rows = [
         {"rank": point.number, "n": point.count, "stance": side.cell.get_stance_display()}
         for side in sides
@@ -270,7 +270,10 @@ def prevalence_chart(sides: Sequence[StanceSide], size: str) -> charts.Spec:
 def _belongings(
     summary_set: SummarySet, least: float
 ) -> tuple[Mapping[int, list[MatchedArgument]], list[MatchedArgument]]:
-    """Position of a key point → its arguments, best first; and those that belong to none."""
+    """Map each key point position to its arguments, best first.
+
+    Also return the unassigned ones.
+    """
     rows = CellArgument.objects.in_bulk(summary_set.arguments)
     assigned = summary_set.assigned or [-1] * len(summary_set.arguments)
     scores = summary_set.scores or [None] * len(summary_set.arguments)
@@ -348,7 +351,7 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 def _line(text: str) -> str:
-    """A text on one line of Markdown that begins nothing of its own."""
+    """Return a text on one line of Markdown that starts no markup of its own."""
     return " ".join(text.split()).replace("<", "&lt;").replace("`", "\\`")
 
 
@@ -356,7 +359,7 @@ def _line(text: str) -> str:
 
 
 def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
-    """How many arguments the key points stand for, and which have most of them.
+    """Return how many arguments the key points cover, and which key point has most.
 
     ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its
     arguments, or without key points, there is nothing to say.
@@ -375,7 +378,7 @@ def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None
 
 
 def _most(known: Sequence[StanceSide], total: int) -> str:
-    """The key point with most arguments; how many have as many, where it is not alone."""
+    """Return the key point with most arguments, and the number of ties."""
     points = [point for side in known for point in side.points]
     most = max(points, key=lambda entry: entry.count)
     alike = [entry for entry in points if entry.count == most.count]

@@ -37,7 +37,7 @@ MOST_COMPARED = 2_000_000
 
 @dataclass(frozen=True)
 class SetLine:
-    """One setting of a cell.
+    """One setting of a cell with its figures.
 
     Attributes
     ----------
@@ -65,19 +65,19 @@ class SetLine:
 
 @dataclass(frozen=True)
 class WantedSetting:
-    """The setting to look at first: what dev chose with the match scorer, or the usual one."""
+    """Setting to show first: chosen on dev with the match scorer, or the default."""
 
     parameters: Mapping[str, Any]
     is_chosen: bool
 
     def away(self, parameters: Mapping[str, Any]) -> float:
-        """How far other values are: 0 for the same ones; numbers by their difference."""
+        """Return the distance of other values: 0 if equal; numbers by their difference."""
         return sum(_apart(value, parameters.get(name)) for name, value in self.parameters.items())
 
 
 @dataclass(frozen=True)
 class CellLine:
-    """One cell of a run: how many sets there are, and the best of its settings.
+    """One cell of a run: the number of its sets, and its best settings.
 
     ``arguments`` are those that take part, also where no set is there yet.
     """
@@ -93,27 +93,27 @@ class CellLine:
 
     @property
     def done(self) -> int:
-        """Sets with a result."""
+        """Number of sets with a result."""
         return self.states.get(SummarySet.State.DONE, 0)
 
     @property
     def none(self) -> int:
-        """Sets without one."""
+        """Number of sets without a result."""
         return self.states.get(SummarySet.State.NO_RESULT, 0)
 
     @property
     def waiting(self) -> int:
-        """Sets that wait for a language model."""
+        """Number of sets that wait for a language model."""
         return self.states.get(SummarySet.State.WAITING, 0)
 
     @property
     def is_oracle(self) -> bool:
-        """Whether the set to look at first was chosen by its index."""
+        """Whether the set to show first was chosen by its index."""
         return len(self.lines) > 1 and bool(self.excluding or self.including)
 
     @property
     def shown(self) -> SetLine | None:
-        """The set to look at first: the best by references, or else that of the wanted setting."""
+        """Set to show first: the best by references, else that of the wanted setting."""
         done = [line for line in self.lines if line.row.state == SummarySet.State.DONE]
         best = self.excluding or self.including
         if best is not None and best.row.state == SummarySet.State.DONE:
@@ -125,7 +125,7 @@ class CellLine:
 
     @property
     def shown_because(self) -> str:
-        """Why that set, in words; empty where there is nothing to choose, or references chose."""
+        """Reason for the choice; empty if there is no choice, or if references decided."""
         if self.wanted is None or self.is_oracle or self.done < 2 or self.shown is None:
             return ""
         setting = {"setting": self.shown.row.setting}
@@ -137,7 +137,7 @@ class CellLine:
 
 
 def runs_of(study: Study) -> QuerySet[SystemRun]:
-    """Runs of systems, newest first, with what a list shows of them."""
+    """Return system runs, newest first, with the counts a list shows."""
     states = SummarySet.State
     rows = study.system_runs.select_related(
         "dataset", "match_scorer", "job", "created_by", "writing"
@@ -151,14 +151,14 @@ def runs_of(study: Study) -> QuerySet[SystemRun]:
 
 
 def system_choices(study: Study) -> list[tuple[str, str]]:
-    """Name and title of every system that is installed or ran here; one query."""
+    """Return name and title of every installed or used system; one query."""
     titles = {system.name: system.title for system in systems()}
     ran = study.system_runs.order_by().values_list("system", flat=True).distinct()
     return list((titles | {name: name for name in ran if name not in titles}).items())
 
 
 def grid_of(run: SystemRun) -> Grid:
-    """The grid of a run in the order of its system's parameters, as long as that is installed."""
+    """Return the grid of a run; in the system's parameter order if it is installed."""
     try:
         return find_system(run.system).in_order(run.grid)
     except UnknownSystem:
@@ -168,7 +168,7 @@ def grid_of(run: SystemRun) -> Grid:
 def cell_lines(
     run: SystemRun, cells: Sequence[Cell], least_share: float = LEAST_SHARE
 ) -> list[CellLine]:
-    """The cells of a run with all their sets; four queries.
+    """Return the cells of a run with all their sets; four queries.
 
     Above `MOST_COMPARED` the sets come without what they hold, and so without figures.
     """
@@ -194,7 +194,7 @@ def cell_lines(
 
 
 def wanted_setting(run: SystemRun) -> WantedSetting | None:
-    """What dev chose for its scorer, if it did; else what the system's authors recommend."""
+    """Return the setting chosen on dev for the scorer, else the authors' recommendation."""
     try:
         system = find_system(run.system)
     except UnknownSystem:
@@ -213,7 +213,7 @@ def _apart(first: Any, second: Any) -> float:
 
 
 def references_of(cells: Sequence[Cell]) -> dict[int, str]:
-    """Argument → the one reference key point that it matches; others have none. One query."""
+    """Map each argument to its only reference key point; others are left out. One query."""
     references: dict[int, str] = {}
     several: set[int] = set()
     rows = KeyPointMatch.objects.filter(argument__cell__in=cells, is_match=True)
@@ -225,7 +225,7 @@ def references_of(cells: Sequence[Cell]) -> dict[int, str]:
 
 
 def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
-    """Every cell and setting as one table."""
+    """Return every cell and setting in one table."""
     rows = [
         [
             line.cell.topic,
@@ -328,7 +328,7 @@ def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | N
 
 
 def _best(lines: Sequence[SetLine], noise: Noise, least_share: float) -> SetLine | None:
-    """The setting of a cell that the index itself would choose."""
+    """Return the setting of a cell with the best index."""
     figures = [line.figure for line in lines if line.figure]
     cell = best_per_cell({"cell": figures}, noise=noise, least_share=least_share)
     chosen = cell.chosen.get("cell")
@@ -342,7 +342,7 @@ FEWEST = 3
 
 
 def varied(run: SystemRun) -> str:
-    """The only parameter with several values, if these are three numbers or more; else empty."""
+    """Return the only parameter with several values, if three or more numbers; else empty."""
     several = [name for name, values in run.grid.items() if len(values) > 1]
     if len(several) != 1 or len(run.grid[several[0]]) < FEWEST:
         return ""
@@ -350,7 +350,7 @@ def varied(run: SystemRun) -> str:
 
 
 def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]]:
-    """A row for each value: means over cells, and over how many; empty without any figure.
+    """Return a row per value: means over cells, and numbers of cells; empty without figures.
 
     Without unclustered arguments a cell has an index only where enough is clustered, so that the
     cells behind that mean change along the curve; with 0 for the others they do not.
@@ -367,7 +367,7 @@ def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]
 
 
 def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
-    """Both indices against the parameter, 0 for cells without one; each one's highest is named.
+    """Chart both indices against the parameter, 0 for cells without one; maxima are labelled.
 
     A mean over the cells that happen to have an index would be highest where most are left out.
     """
@@ -394,7 +394,7 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
 
 
 def curve_table(run: SystemRun, rows: Sequence[dict[str, Any]]) -> TableData:
-    """What the curve shows."""
+    """Return the table behind the curve."""
     columns = (
         "value", "excluding", "cells_excluding", "with_zeros", "including", "cells", "share",
     )  # fmt: skip

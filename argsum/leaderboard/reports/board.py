@@ -1,4 +1,4 @@
-"""The leaderboard of a dataset, and the selection that it shows."""
+"""Leaderboard of a dataset, and the selection that it shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -54,7 +54,7 @@ LONGEST_NAME = 120
 
 @dataclass(frozen=True)
 class BoardChoice:
-    """What a page of the leaderboard shows.
+    """Choices of a leaderboard page.
 
     Attributes
     ----------
@@ -88,14 +88,14 @@ class BoardChoice:
 
     @property
     def chosen(self) -> Dataset:
-        """The dataset, of a study that has one."""
+        """Dataset of the choice; raises NotThere if the study has none."""
         if self.dataset is None:
             raise NotThere(_("There is no dataset."))
         return self.dataset
 
     @property
     def query(self) -> str:
-        """The choice as an address carries it."""
+        """Choice as a URL query."""
         if self.dataset is None:
             return ""
         return urlencode(
@@ -113,17 +113,17 @@ class BoardChoice:
 
     @cached_property
     def coverage_sources(self) -> list[ScoreSource]:
-        """Sources of coverage."""
+        """Sources that measure coverage."""
         return [source for source in self.sources if _may_be(source, "coverage")]
 
     @cached_property
     def redundancy_sources(self) -> list[ScoreSource]:
-        """Sources of redundancy."""
+        """Sources that measure redundancy."""
         return [source for source in self.sources if _may_be(source, "redundancy")]
 
 
 def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
-    """What an address asks for; anything unknown falls back to what the data suggest."""
+    """Read the choice from the URL; unknown values fall back to suggestions from the data."""
     datasets = list(study.argument_datasets.order_by("-created_at", "-pk"))
     dataset = next(
         (candidate for candidate in datasets if str(candidate.public_id) == query.get("dataset")),
@@ -156,7 +156,7 @@ def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
 
 
 def terms_of(query: Mapping[str, str]) -> Terms:
-    """Weight, selection and least share of an address; the defaults for anything out of range."""
+    """Return weight, selection and least share from a URL; invalid values become defaults."""
     weight = _number(query.get("weight"), WEIGHT)
     nearest = round(weight * STEPS) / STEPS
     wanted = query.get("selection", "")
@@ -171,7 +171,7 @@ def terms_of(query: Mapping[str, str]) -> Terms:
 def ended_sets(
     study: Study, dataset: Dataset, split: str, without: str = ""
 ) -> QuerySet[SummarySet]:
-    """Sets of a dataset's cells of one split that have ended, with a result or without one.
+    """Return finished sets of a dataset's cells in one split, with or without a result.
 
     Systems with ``without`` in their names are left out.
     """
@@ -182,7 +182,7 @@ def ended_sets(
 
 
 def usually_left_out(study: Study, *, dataset: str = "") -> str:
-    """What to leave out of a study, or of one of its datasets by public id, as the paper did.
+    """Return the system name to leave out of a study or dataset, as the paper did.
 
     That is the name of the systems that it left out of its people's counts, where counts of them
     came from files; empty elsewhere. One query.
@@ -203,7 +203,7 @@ def _may_be(source: ScoreSource, dimension: str) -> bool:
 
 
 def _source(sources: tuple[ScoreSource, ...], dimension: str, wanted: str) -> ScoreSource:
-    """The source asked for, else people, a language model, or the Coverage Score."""
+    """Return the requested source, else people, a language model, or the Coverage Score."""
     fitting = [source for source in sources if _may_be(source, dimension)]
     usual = [source for source in fitting if source.metric in (PEOPLE, *LLM, COVERAGE_SCORE)]
     matches = [source for source in fitting if source.key == wanted]
@@ -216,7 +216,7 @@ def _first_with_sets(study: Study, datasets: list[Dataset]) -> Dataset | None:
 
 
 def _splits(dataset: Dataset) -> list[str]:
-    """Splits whose cells have sets; all of them where no set is there yet."""
+    """Return splits whose cells have sets; all splits if there are no sets yet."""
     rows = (
         dataset.cells.order_by()
         .values_list("split")
@@ -242,7 +242,7 @@ NO_CLUSTERS = (None, None, None)
 
 @dataclass(frozen=True)
 class SummaryBoard:
-    """The rows of a leaderboard, and what they were made of."""
+    """Rows of a leaderboard, and their input."""
 
     choice: BoardChoice
     cells: tuple[Cell, ...]
@@ -254,7 +254,7 @@ class SummaryBoard:
 
     @cached_property
     def digest(self) -> str:
-        """Stands for everything that is shown; charts are kept under it."""
+        """Hash of everything shown; charts are cached under it."""
         rows = [
             (row.system, row.setting, row.selection, row.by_cell, sorted(row.figures.items()))
             for row in self.rows
@@ -263,17 +263,17 @@ class SummaryBoard:
 
     @property
     def topics(self) -> dict[str, str]:
-        """Cell → its topic."""
+        """Topic of each cell."""
         return {str(cell.pk): cell.topic for cell in self.cells}
 
     @property
     def is_oracle(self) -> bool:
-        """Whether a setting was chosen by the figure it is judged by."""
+        """Whether any setting was chosen by the figure that judges it."""
         return any(row.selection == "oracle" for row in self.rows)
 
 
 def summary_board(choice: BoardChoice) -> SummaryBoard:
-    """Make the leaderboard; at most eighteen queries however many sets there are."""
+    """Build the leaderboard; at most eighteen queries however many sets there are."""
     if choice.dataset is None:
         return SummaryBoard(choice, (), [], {}, has_dev=False)
     cells = tuple(choice.dataset.cells.filter(split=choice.split).order_by("position"))
@@ -288,7 +288,7 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
 
 
 def dev_sets(choice: BoardChoice) -> list[SetFigures]:
-    """Sets of the dev split, where settings are chosen by them."""
+    """Return sets of the dev split, if they choose the settings."""
     if choice.dataset is None or choice.split == Cell.Split.DEV:
         return []
     if choice.terms.selection != "dev":
@@ -297,7 +297,7 @@ def dev_sets(choice: BoardChoice) -> list[SetFigures]:
 
 
 def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
-    """Runs of the chosen sources that are not done; two queries at most."""
+    """Return unfinished runs of the chosen sources; two queries at most."""
     runs = []
     for source in (choice.coverage, choice.redundancy):
         if source.metric in LLM:
@@ -309,7 +309,7 @@ def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
 
 
 def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
-    """The same judges on the dev split."""
+    """Return the choice for the dev split, with the same judges."""
     rows = ended_sets(choice.study, dataset, Cell.Split.DEV, choice.without)
 
     def there(source: ScoreSource) -> ScoreSource:
@@ -319,7 +319,7 @@ def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
 
 
 def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict[int, str]]:
-    """Every set of a split with its figures, those that count last; and the sets' public ids."""
+    """Return the sets of a split with figures, decisive ones last, and their public ids."""
     if choice.dataset is None:
         return [], {}
     rows = ended_sets(choice.study, choice.dataset, split, choice.without)

@@ -1,4 +1,4 @@
-"""Charts of leaderboard, metrics and agreement, and their main findings."""
+"""Charts of leaderboard, metrics and agreement, with their main findings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ Rows = list[dict[str, Any]]
 
 
 def weighted_rows(board: SummaryBoard) -> Rows:
-    """The best systems with their weighted score and its interval."""
+    """Return the best systems with their weighted score and its interval."""
     names = distinct([row.system for row in board.rows])
     rows = [
         {
@@ -64,7 +64,7 @@ def weighted_rows(board: SummaryBoard) -> Rows:
 
 
 def weighted_spec(board: SummaryBoard, size: str) -> Spec:
-    """Weighted scores with intervals over cells."""
+    """Chart weighted scores with intervals over cells."""
     return intervals(
         weighted_rows(board),
         y="system",
@@ -75,7 +75,7 @@ def weighted_spec(board: SummaryBoard, size: str) -> Spec:
 
 
 def tradeoff_rows(board: SummaryBoard) -> Rows:
-    """Systems with both scores."""
+    """Return systems with both scores."""
     names = distinct([row.system for row in board.rows])
     rows = []
     for name, row in zip(names, board.rows, strict=True):
@@ -97,7 +97,7 @@ def tradeoff_rows(board: SummaryBoard) -> Rows:
 
 
 def tradeoff_spec(board: SummaryBoard, size: str) -> Spec:
-    """Coverage against redundancy; up and to the left is better."""
+    """Chart coverage against redundancy; up and to the left is better."""
     return point_charts.points(
         tradeoff_rows(board),
         x="redundancy",
@@ -113,12 +113,12 @@ def tradeoff_spec(board: SummaryBoard, size: str) -> Spec:
 
 
 def weighted_alt(board: SummaryBoard) -> str:
-    """The chart in words."""
+    """Return the chart in words."""
     return "; ".join(f"{row['system']} {row['value']:.3f}" for row in weighted_rows(board))
 
 
 def tradeoff_alt(board: SummaryBoard) -> str:
-    """The chart in words."""
+    """Return the chart in words."""
     return "; ".join(
         _("%(system)s coverage %(c).2f, redundancy %(r).2f")
         % {"system": row["system"], "c": row["coverage"], "r": row["redundancy"]}
@@ -128,7 +128,7 @@ def tradeoff_alt(board: SummaryBoard) -> str:
 
 @dataclass(frozen=True)
 class BoardChart:
-    """A chart of the leaderboard: title, recipe, the chart itself, columns of its numbers."""
+    """A chart of the leaderboard: title, recipe, chart, and columns of its numbers."""
 
     title: Any
     recipe: Any
@@ -136,7 +136,7 @@ class BoardChart:
     columns: dict[str, Any]
 
     def table(self, board: SummaryBoard, name: str) -> TableData:
-        """What the chart shows, in numbers."""
+        """Return the numbers behind the chart."""
         columns = {key: str(title) for key, title in self.columns.items()}
         caption = str(self.title)
         return TableData.of_rows(self.chart.rows(board), columns, caption=caption, name=name)
@@ -165,7 +165,7 @@ BOARD_CHARTS = {
 
 
 def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
-    """Across and within of the best metrics of a dimension, as two series."""
+    """Return correlations across and within cells of a dimension's best metrics, as two series."""
     points = []
     known = [row for row in rows if row.source.dimension == dimension]
     known = [row for row in known if row.found.across is not None][:MOST]
@@ -183,7 +183,7 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
 
 
 def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Spec:
-    """Correlation of metrics with people."""
+    """Chart the correlation of metrics with people."""
     return intervals(
         correlation_rows(rows, dimension),
         y="metric",
@@ -195,7 +195,7 @@ def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Sp
 
 
 def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
-    """The chart in words."""
+    """Return the chart in words."""
     return "; ".join(
         f"{row['metric']} {row['series']} {row['value']:.3f}"
         for row in correlation_rows(rows, dimension)
@@ -204,7 +204,7 @@ def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
 
 
 def points_spec(points: Sequence[SetPoint], source: ScoreSource, size: str) -> Spec:
-    """One dot a set: the metric and the people's mean."""
+    """Chart one dot per set: the metric and the people's mean."""
     rows = [{"metric": point.metric, "people": point.people} for point in points]
     return point_charts.scatter(
         rows, x="metric", y="people", titles=(str(source), _("People (mean)")), size=size
@@ -212,7 +212,7 @@ def points_spec(points: Sequence[SetPoint], source: ScoreSource, size: str) -> S
 
 
 def heat_rows(agreement: DimensionAgreement) -> Rows:
-    """Both halves of the square of raters; nothing on the diagonal."""
+    """Return both halves of the matrix of raters; the diagonal is empty."""
     values = {(pair.first, pair.second): (pair.value, pair.n) for pair in agreement.pairs.pairs}
     names = dict(zip(agreement.raters, distinct(list(agreement.raters)), strict=True))
     rows = []
@@ -227,7 +227,7 @@ def heat_rows(agreement: DimensionAgreement) -> Rows:
 
 
 def heat_spec(agreement: DimensionAgreement, size: str) -> Spec:
-    """Correlation between raters."""
+    """Chart the correlation between raters."""
     rows = [{**row, "value": max(0.0, row["value"] or 0.0)} for row in heat_rows(agreement)]
     return heatmap(
         rows,
@@ -241,7 +241,7 @@ def heat_spec(agreement: DimensionAgreement, size: str) -> Spec:
 
 
 def heat_alt(agreement: DimensionAgreement) -> str:
-    """The chart in words."""
+    """Return the chart in words."""
     return "; ".join(
         f"{pair.first} – {pair.second} {pair.value:.2f} (n {pair.n})"
         for pair in agreement.pairs.pairs
@@ -250,12 +250,12 @@ def heat_alt(agreement: DimensionAgreement) -> str:
 
 
 def _oracle(board: SummaryBoard, title: str) -> str:
-    """A title that says so where settings were chosen by what they are judged by."""
+    """Return a title, marked "oracle" if settings were chosen by the figure that judges them."""
     return _("%s, oracle") % title if board.is_oracle else title
 
 
 def _with_cells(name: str, estimate: Estimate, board: SummaryBoard) -> str:
-    """A system's name, and how many of the cells are in its mean unless all are."""
+    """Return a system's name, with its number of cells if some are missing."""
     if estimate.n_values >= len(board.cells):
         return name
     return _("%(name)s (%(n)d of %(all)d cells)") % {
@@ -273,7 +273,7 @@ def _bounds(estimate: Any) -> dict[str, float | None]:
 
 
 def board_finding(board: SummaryBoard) -> Conclusion | None:
-    """Which system leads by the first figure that any has, or which mean is best in these data."""
+    """Return the system that leads by the first known figure, or the one with the best mean."""
     name = judged_figure(board.rows)
     if not name:
         return None
@@ -299,7 +299,7 @@ def board_finding(board: SummaryBoard) -> Conclusion | None:
 
 
 def _mean(row: SystemRow, name: str) -> str:
-    """A figure with its interval and its own number of cells."""
+    """Return a figure with its interval and its number of cells."""
     figure = row.figures[name]
     text = ngettext(
         "%(figure)s %(value)s over %(n)s cell", "%(figure)s %(value)s over %(n)s cells",
@@ -310,13 +310,13 @@ def _mean(row: SystemRow, name: str) -> str:
 
 
 def _best(rows: Sequence[SystemRow], name: str) -> list[str]:
-    """Systems with the best mean."""
+    """Return the systems with the best mean."""
     first = rows[0].figures[name].value
     return [row.system for row in rows if row.figures[name].value == first]
 
 
 def _most(rows: Sequence[SystemRow], name: str) -> str:
-    """Who has the best mean, which no test has compared."""
+    """Return the systems with the best mean, without a test."""
     best = _best(rows, name)
     text = ngettext(
         "%(name)s has the %(most)s mean in these data: %(figure)s.",
@@ -330,7 +330,7 @@ def _most(rows: Sequence[SystemRow], name: str) -> str:
 def _apart(
     rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
 ) -> list[str]:
-    """Results of the paired tests of the first system, and how many topics would show more."""
+    """Return the first system's test results, and the number of topics that would show more."""
     following, sentences = pairs[0].test, []
     if len(_best(rows, name)) == 1:
         text = _("Next: %(name)s, %(figure)s.")
@@ -353,7 +353,7 @@ def _apart(
 
 
 def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
-    """Which systems have no interval of a figure, by the reason why."""
+    """Return the systems without an interval for a figure, by reason."""
     why = {row.system: why_no_interval(row.figures[name]) for row in rows}
     text = _("No interval for %(names)s: %(reason)s.")
     return [
@@ -365,7 +365,7 @@ def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
 
 
 def why_no_interval(figure: Estimate) -> str:
-    """Why a figure with a value has no interval; empty where it has one."""
+    """Return why a figure with a value has no interval; empty if it has one."""
     if figure.value is None or figure.low is not None:
         return ""
     reason = figure.reason or ""
@@ -373,7 +373,7 @@ def why_no_interval(figure: Estimate) -> str:
 
 
 def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
-    """The metric with the highest correlation in these data, of each dimension; not tested."""
+    """Return the metric with the highest correlation in each dimension; not tested."""
     best = [
         (name, max(own, key=lambda row: row.rank), len(own))
         for dimension, name in DIMENSION_NAMES.items()
@@ -409,7 +409,7 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
 
 
 def metric_finding(correlations: Correlations, metric: str) -> Conclusion | None:
-    """How one metric goes with people."""
+    """Return the correlation of one metric with people, in words."""
     if correlations.across is None:
         return None
     fields = {"metric": metric, "r": text_of(correlations.across, 2)}
@@ -419,7 +419,7 @@ def metric_finding(correlations: Correlations, metric: str) -> Conclusion | None
 
 
 def _within(correlations: Correlations, dimension: str = "") -> str:
-    """What is left of a correlation where sets of one cell alone are compared."""
+    """Return the mean correlation within cells, in words."""
     over = "" if dimension else _("Pearson's r over %s sets.") % f"{correlations.n:,}"
     if correlations.within_mean is None:
         return over
@@ -433,7 +433,7 @@ def _within(correlations: Correlations, dimension: str = "") -> str:
 
 
 def people_finding(people: PeopleAgreement) -> Conclusion | None:
-    """How far people agree about each dimension."""
+    """Return how well people agree on each dimension."""
     known: Mapping[str, Estimate] = {
         dimension.dimension: dimension.alpha
         for dimension in people.dimensions

@@ -33,7 +33,7 @@ Cells = Mapping[int, Any]
 
 @dataclass(frozen=True)
 class SnapshotSheet:
-    """What agreement takes of a sheet; as `CountSheet` has it."""
+    """Fields of a sheet that agreement uses; the same as in `CountSheet`."""
 
     rater_id: int
     summary_set_id: int
@@ -50,7 +50,7 @@ AnySheet = CountSheet | SnapshotSheet
 
 @dataclass(frozen=True)
 class OneRater:
-    """How much one rater judged.
+    """Number of judgements by one rater.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class OneRater:
 
 @dataclass(frozen=True)
 class Repeats:
-    """One rater against themselves: sets that came a second time."""
+    """Self-agreement of one rater on repeated sets."""
 
     name: str
     n: int
@@ -80,7 +80,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class DimensionAgreement:
-    """Agreement about one dimension; ``judges`` compares language models with single people."""
+    """Agreement on one dimension; ``judges`` compares language models with single people."""
 
     dimension: str
     pairs: RaterPairs
@@ -92,7 +92,7 @@ class DimensionAgreement:
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """Everything about the people who judge."""
+    """Agreement of all human judges."""
 
     raters: list[OneRater] = field(default_factory=list)
     dimensions: list[DimensionAgreement] = field(default_factory=list)
@@ -100,7 +100,7 @@ class PeopleAgreement:
 
 
 def people_agreement(study: Study, dataset: str = "", without: str = "") -> PeopleAgreement:
-    """Agreement over a study's sets, or those of one dataset; three queries.
+    """Return agreement over a study's sets, or those of one dataset; three queries.
 
     Systems with ``without`` in their names are left out.
     """
@@ -115,7 +115,7 @@ def people_agreement(study: Study, dataset: str = "", without: str = "") -> Peop
 def agreement_of(
     sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges, cells: Cells
 ) -> PeopleAgreement:
-    """Agreement of some sheets, repeats among them; ``names`` are those of the raters."""
+    """Return the agreement of sheets, repeats included; ``names`` are the raters' names."""
     firsts = [sheet for sheet in sheets if sheet.replicate == 0]
     if not firsts:
         return PeopleAgreement()
@@ -140,7 +140,7 @@ def _sheets(study: Study, dataset: str) -> QuerySet[CountSheet]:
 
 
 def _names(raters: Mapping[int, str]) -> dict[int, str]:
-    """Rater → a name that nobody else has, in order of names."""
+    """Map each rater to a unique name, in order of names."""
     seen: dict[str, int] = {}
     names = {}
     for pk, name in sorted(raters.items(), key=lambda pair: (pair[1], pair[0])):
@@ -203,7 +203,7 @@ def _dimension(
 def _values(
     dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]
 ) -> dict[str, dict[int, float]]:
-    """Rater → set → mean of the rater's sheets of it."""
+    """Map each rater and set to the mean of the rater's sheets."""
     ratings: dict[str, dict[int, list[float]]] = {
         name: defaultdict(list) for name in names.values()
     }
@@ -218,7 +218,7 @@ def _values(
 
 
 def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
-    """Alpha of all sets; its interval leaves out one cell at a time.
+    """Return alpha over all sets; its interval leaves out one cell at a time.
 
     Sets of a cell have the same arguments and references. Leaving out single sets covered .58 to
     .88 where cells differ more than the systems in them.
@@ -263,7 +263,7 @@ def _array(values: Mapping[int, float], keys: list[int]) -> FloatArray:
 
 
 def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) -> list[Repeats]:
-    """Each rater's first and second judgement of the same set in the same round."""
+    """Compare each rater's first and second judgement of the same set in the same round."""
     scores: dict[tuple[int, int | None, int], dict[int, float]] = defaultdict(dict)
     for sheet in sheets:
         value = getattr(sheet, dimension)
@@ -286,7 +286,7 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
 
 
 def judges_of(study: Study, sets: set[int]) -> Judges:
-    """What language models say of some sets; one query."""
+    """Return the scores of language models for some sets; one query."""
     rows = MetricScore.objects.filter(summary_set__study=study, run__isnull=False)
     judges: dict[str, dict[str, dict[int, float]]] = {}
     for metric, setting, key, value in rows.values_list(

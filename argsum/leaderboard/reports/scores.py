@@ -35,7 +35,7 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 @dataclass(frozen=True)
 class ScoreSource:
-    """Where a score comes from: people, or one metric with one setting."""
+    """Source of a score: people, or one metric with one setting."""
 
     metric: str
     setting: str = ""
@@ -43,7 +43,7 @@ class ScoreSource:
 
     @property
     def key(self) -> str:
-        """As addresses name it."""
+        """Key of the source in URLs."""
         return self.metric if self.metric == PEOPLE else f"{self.metric}|{self.setting}"
 
     @property
@@ -57,13 +57,13 @@ class ScoreSource:
 
 
 def counted_sheets(sets: QuerySet[SummarySet]) -> QuerySet[CountSheet]:
-    """Submitted first judgements of some sets by people and experts; extra sheets do not count."""
+    """Return first submitted judgements of sets by people and experts, without extra sheets."""
     sheets = CountSheet.objects.filter(summary_set__in=sets.order_by().values("pk"), replicate=0)
     return sheets_of_people(sheets)
 
 
 def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
-    """Dimension → set → mean over raters, each rater's sheets of a set averaged first."""
+    """Map dimension and set to the mean over raters; each rater's sheets are averaged first."""
     ratings: dict[str, dict[int, dict[int, list[float]]]] = {
         "coverage": defaultdict(lambda: defaultdict(list)),
         "redundancy": defaultdict(lambda: defaultdict(list)),
@@ -85,7 +85,7 @@ def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
 
 
 def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, float]:
-    """Set → value of one metric; sets without a value are not in it."""
+    """Map each set to its value of one metric; sets without a value are left out."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"),
         metric=source.metric,
@@ -97,7 +97,7 @@ def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, 
 
 
 def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
-    """The source that some other sets have from the same judge; the same source if they have it.
+    """Return the same judge's source for other sets; the same source if they have it.
 
     A language model counts in runs, and each run is a source of its own: the dev split may have
     been counted by another run of the same model, prompt and parameters. The newest one counts.
@@ -114,7 +114,7 @@ def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
 
 
 def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
-    """Metrics that some sets have, with how many; language models first, then by name."""
+    """Return the metrics of some sets with counts; language models first, then by name."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )
@@ -127,7 +127,7 @@ def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
 
 
 def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
-    """Set → adjusted Rand index without and with unclustered arguments, and share clustered.
+    """Map each set to ARI without and with unclustered arguments, and to the share clustered.
 
     Arguments that match not exactly one reference are left out of all three; the share is of
     all arguments where that leaves none. What a set holds never changes, so that its figures are
@@ -168,7 +168,7 @@ def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
 
 
 def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
-    """Argument → its only key point; arguments with none or several are left out."""
+    """Map each argument to its only key point; arguments with none or several are left out."""
     matches = KeyPointMatch.objects.filter(
         argument__cell__in=sets.order_by().values("cell"), is_match=True
     )
@@ -197,7 +197,7 @@ def _mean(values: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric with one setting against the people's mean of its dimension."""
+    """One metric and setting compared with the people's mean of its dimension."""
 
     source: ScoreSource
     found: Correlations
@@ -206,18 +206,18 @@ class MetricRow:
 
     @property
     def cells(self) -> int:
-        """Cells with a correlation."""
+        """Number of cells with a correlation."""
         return len(self.found.per_cell)
 
     @property
     def rank(self) -> float:
-        """Larger is better; metrics without a correlation come last."""
+        """Sort key, larger is better; metrics without a correlation come last."""
         return -2.0 if self.found.across is None else self.found.across
 
 
 @dataclass(frozen=True)
 class SetPoint:
-    """One set in a metric's drill-down."""
+    """One set in the details of a metric."""
 
     public_id: str
     system: str
@@ -230,7 +230,7 @@ class SetPoint:
 def compared_sets(
     study: Study, dataset: str = "", without: str = LEFT_OUT
 ) -> QuerySet[SummarySet]:
-    """Sets of a study, or of one of its datasets, that can have judgements.
+    """Return sets of a study or dataset that people may have judged.
 
     Systems with ``without`` in their names are left out: as a rule those that the paper leaves
     out of its people's release. Empty leaves out none.
@@ -241,13 +241,13 @@ def compared_sets(
 
 
 def sets_left_out(study: Study, dataset: str = "", without: str = LEFT_OUT) -> int:
-    """How many judged sets `compared_sets` leaves out for their system; one query."""
+    """Count the judged sets that `compared_sets` leaves out by system; one query."""
     rows = compared_sets(study, dataset, without="")
     return rows.filter(system__contains=without).count() if without else 0
 
 
 def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> list[MetricRow]:
-    """Every metric that a compared set has, best first; four queries."""
+    """Return every metric of the compared sets, best first; four queries."""
     sets = compared_sets(study, dataset, without)
     people = people_means(sets)
     cells = _cells(sets)
@@ -273,7 +273,7 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
 
 
 def known_source(study: Study, query: Mapping[str, str]) -> ScoreSource | None:
-    """The metric and setting that an address names; None if no set of the study has them."""
+    """Return the metric and setting in a URL; None if no set of the study has them."""
     metric, setting = (query.get(name, "") for name in ("metric", "setting"))
     rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
     return ScoreSource(metric, setting) if rows.exists() else None
@@ -282,7 +282,7 @@ def known_source(study: Study, query: Mapping[str, str]) -> ScoreSource | None:
 def metric_points(
     study: Study, source: ScoreSource, dataset: str = "", without: str = LEFT_OUT
 ) -> list[SetPoint]:
-    """The sets behind one correlation, by cell and system."""
+    """Return the sets behind one correlation, by cell and system."""
     sets = compared_sets(study, dataset, without)
     human = people_means(sets)[source.dimension]
     rows = MetricScore.objects.filter(
@@ -307,7 +307,7 @@ def metric_points(
 
 
 def correlations_of(points: Sequence[SetPoint]) -> Correlations:
-    """Correlations of the points of a drill-down."""
+    """Return the correlations of some sets' points."""
     return across_within(
         [point.metric for point in points],
         [point.people for point in points],
@@ -319,7 +319,7 @@ _LONG = tuple(f"summary_set__{name}" for name in ("arguments", "clusters", "assi
 
 
 def _cells(sets: QuerySet[SummarySet]) -> dict[int, str]:
-    """Set → its cell as people read it; cells of two datasets stay apart."""
+    """Map each set to its cell in words; cells of different datasets get different names."""
     rows = sets.select_related("cell").defer("arguments", "clusters", "assigned", "scores")
     names: dict[int, str] = {}
     seen: dict[str, int] = {}

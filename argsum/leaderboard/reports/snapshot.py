@@ -42,7 +42,7 @@ from .tables import DIMENSION_NAMES, FIGURE_NAMES, SELECTION_NAMES, source_name
 
 @dataclass(frozen=True)
 class SnapshotCell:
-    """The set that stands for a system in a cell, and its figures."""
+    """Set chosen for a system in a cell, with its figures."""
 
     cell: str
     summary_set: str
@@ -52,7 +52,7 @@ class SnapshotCell:
 
 @dataclass(frozen=True)
 class SnapshotSystem:
-    """One system, as `SystemRow` has it."""
+    """One system, with the fields of `SystemRow`."""
 
     system: str
     selection: str
@@ -65,7 +65,7 @@ class SnapshotSystem:
 
 @dataclass(frozen=True)
 class SnapshotBoard:
-    """Systems in order, and the cells that their means are over."""
+    """Systems in order, and the cells behind their means."""
 
     cells: tuple[str, ...]
     has_dev: bool
@@ -75,7 +75,7 @@ class SnapshotBoard:
 
 @dataclass(frozen=True)
 class SnapshotDimension:
-    """Agreement about one dimension, as `DimensionAgreement` has it."""
+    """Agreement on one dimension, with the fields of `DimensionAgreement`."""
 
     dimension: str
     mean_pearson: float | None
@@ -87,7 +87,7 @@ class SnapshotDimension:
 
 @dataclass(frozen=True)
 class SnapshotAgreement:
-    """The people who judged, and how far they agree."""
+    """Human judges and their agreement."""
 
     sets: int
     raters: tuple[OneRater, ...]
@@ -118,7 +118,7 @@ Row = dict[str, Any]
 
 
 def kept_rows(choice: BoardChoice) -> bytes:
-    """Everything that a choice is computed from, as CSV."""
+    """Return all data behind a choice as CSV."""
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\r\n")
     writer.writeheader()
@@ -127,7 +127,7 @@ def kept_rows(choice: BoardChoice) -> bytes:
 
 
 def recipe_of(choice: BoardChoice, rows: bytes) -> dict[str, Any]:
-    """How the figures of a choice are made."""
+    """Return the recipe that computes the figures of a choice."""
     return {
         "version": RECIPE_VERSION,
         "dataset": {"id": str(choice.chosen.public_id), "name": choice.chosen.name},
@@ -145,7 +145,7 @@ def recipe_of(choice: BoardChoice, rows: bytes) -> dict[str, Any]:
 
 
 def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-    """The leaderboard, and the agreement of the people who judged its sets."""
+    """Compute the leaderboard, and the agreement of the people who judged its sets."""
     records = _read(rows)
     figures: dict[str, Any] = to_json(
         SnapshotFigures(_board(records, recipe), _agreement(records))
@@ -154,7 +154,7 @@ def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def marker(choice: BoardChoice) -> str:
-    """Digest of the choice and of everything that its figures depend on; six queries."""
+    """Return a digest of the choice and of all data behind its figures; six queries."""
     dataset = choice.dataset
     sets = choice.study.summary_sets.filter(cell__dataset=dataset)
     scores = MetricScore.objects.filter(summary_set__in=sets.order_by().values("pk"))
@@ -309,7 +309,7 @@ def _dimension(agreement: DimensionAgreement) -> SnapshotDimension:
 
 
 def kept_tables(snapshot: KeyPointSnapshot) -> list[TableData]:
-    """Systems, then for each dimension the pairs of raters that a snapshot has."""
+    """Return the systems, then for each dimension the pairs of raters in a snapshot."""
     figures = from_json(SnapshotFigures, snapshot.figures)
     note = _note(snapshot.recipe, figures.board)
     pairs = (_pairs(dimension) for dimension in figures.agreement.dimensions)
@@ -334,7 +334,7 @@ def _system_cells(row: SnapshotSystem) -> list[Any]:
 
 
 def _counts(board: SnapshotBoard) -> TableData:
-    """In how many cells each figure is known."""
+    """Return the number of cells in which each figure is known."""
     rows: list[list[Any]] = [
         [row.system, *(row.figures[name].n_values for name in FIGURES)] for row in board.rows
     ]

@@ -48,19 +48,19 @@ CORRELATIONS = lazy(
 
 
 def source_name(source: ScoreSource) -> str:
-    """A source as pages name it."""
+    """Return the name of a source on pages."""
     if source.metric == "people":
         return _("people (mean over raters)")
     return _("nothing") if source.metric == "none" else str(source)
 
 
 def board_note(board: SummaryBoard) -> str:
-    """How the numbers of a leaderboard were made, below its table."""
+    """Return the note below a leaderboard on how its numbers were computed."""
     return one_line(board_method(board))
 
 
 def board_method(board: SummaryBoard) -> str:
-    """The same in paragraphs, each with its name."""
+    """Return the method of a leaderboard in named paragraphs."""
     choice = board.choice
     note = _(
         "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\nRanked by: weighted "
@@ -91,7 +91,7 @@ def board_method(board: SummaryBoard) -> str:
 
 
 def oracle_notes(board: SummaryBoard) -> list[str]:
-    """That settings were chosen by what they are judged by."""
+    """Note that settings were chosen by the figure that judges them; else empty."""
     if not board.is_oracle:
         return []
     return [
@@ -103,7 +103,7 @@ def oracle_notes(board: SummaryBoard) -> list[str]:
 
 
 def unfinished_notes(board: SummaryBoard) -> list[str]:
-    """That a judge did not answer everything it was to be asked."""
+    """Note that a judge did not answer all planned requests; else empty."""
     return [
         _(
             "Run #%(number)d of the judge is not complete (%(state)s). Its means may be based "
@@ -115,7 +115,7 @@ def unfinished_notes(board: SummaryBoard) -> list[str]:
 
 
 def board_table(board: SummaryBoard) -> TableData:
-    """One row a system; each figure with bounds and the number of cells behind it."""
+    """Return one row per system; each figure has bounds and its number of cells."""
     columns = [_("System"), _("Setting"), _("How chosen")]
     for name in FIGURES:
         title = str(FIGURE_NAMES[name])
@@ -142,7 +142,7 @@ def _parts(estimate: Estimate) -> list[float | int | None]:
 
 
 def cells_table(board: SummaryBoard) -> TableData:
-    """One row for every system and cell."""
+    """Return one row for every system and cell."""
     rows = []
     for row in board.rows:
         for cell in board.cells:
@@ -161,7 +161,7 @@ def cells_table(board: SummaryBoard) -> TableData:
 
 
 def correlation_table(rows: Sequence[MetricRow]) -> TableData:
-    """Every metric against people, across and within cells."""
+    """Return every metric compared with people, across and within cells."""
     columns = [
         _("Metric"),
         _("Setting"),
@@ -194,7 +194,7 @@ def correlation_table(rows: Sequence[MetricRow]) -> TableData:
 
 
 def points_table(points: Sequence[SetPoint], source: ScoreSource) -> TableData:
-    """The sets behind a correlation."""
+    """Return the sets behind a correlation."""
     columns = [_("Cell"), _("System"), _("Setting"), str(source), _("People")]
     rows: list[list[Any]] = [
         [point.cell, point.system, point.setting, point.metric, point.people] for point in points
@@ -203,7 +203,7 @@ def points_table(points: Sequence[SetPoint], source: ScoreSource) -> TableData:
 
 
 def pairs_table(agreement: DimensionAgreement) -> TableData:
-    """Every pair of raters with the sets that both judged."""
+    """Return every pair of raters with the number of sets that both judged."""
     rows = [[pair.first, pair.second, pair.n, pair.value] for pair in agreement.pairs.pairs]
     rows += [[judge.first, judge.second, judge.n, judge.value] for judge in agreement.judges]
     return TableData(
@@ -219,7 +219,7 @@ def pairs_table(agreement: DimensionAgreement) -> TableData:
 
 
 def raters_table(agreement: PeopleAgreement) -> TableData:
-    """How much everybody judged, and how often they were unsure."""
+    """Return each rater's number of judgements and of unsure answers."""
     columns = [_("Rater"), _("Sets")]
     for name in DIMENSION_NAMES.values():
         columns += [_("%s: unsure") % name, _("%s: missing") % name]
@@ -239,7 +239,7 @@ def raters_table(agreement: PeopleAgreement) -> TableData:
 
 
 def repeats_table(agreement: DimensionAgreement) -> TableData:
-    """Everybody against their own first judgement."""
+    """Compare all raters with their own first judgements."""
     rows = [[repeat.name, repeat.n, repeat.same, repeat.value] for repeat in agreement.repeats]
     return TableData(
         [_("Rater"), _("n sets"), _("Identical"), _("Pearson")],
@@ -262,7 +262,7 @@ NOTHING = CellText("–")
 
 
 def printed_board(board: SummaryBoard) -> PaperTable:
-    """Systems with the figures that any of them has, and the interval of the one that ranks."""
+    """Return systems with all known figures, and the interval of the ranking figure."""
     names = [name for name in PRINTED if any(_is_known(row.figures[name]) for row in board.rows)]
     ranking = names[0] if names else ""
     has_settings = any(row.setting is not None for row in board.rows)
@@ -284,7 +284,7 @@ def printed_board(board: SummaryBoard) -> PaperTable:
 
 
 def printed_cells(board: SummaryBoard) -> PaperTable:
-    """Systems by cell, with the figures that any of them has."""
+    """Return systems by cell, with all known figures."""
     places = {str(cell.pk): str(cell) for cell in board.cells}
     rows = [
         (row, key, row.by_cell[key]) for row in board.rows for key in places if key in row.by_cell
@@ -309,7 +309,7 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
 
 
 def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
-    """Metrics against people, as the paper has them: across, and within with its spread."""
+    """Return metrics compared with people as in the paper: across, and within with its spread."""
     has_settings = any(row.source.setting for row in rows)
     lines, cells = [], []
     for row in rows:

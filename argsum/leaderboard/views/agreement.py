@@ -1,4 +1,4 @@
-"""Pages of metrics compared with people, and of people with each other."""
+"""Pages of metrics compared with people, and of people compared with each other."""
 
 from dataclasses import replace
 from functools import partial
@@ -67,7 +67,7 @@ POINTS = "points"
 
 @study_page(*RESEARCHERS)
 def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show every metric's correlation with people, and the form that asks for more."""
+    """Show every metric's correlation with people, and the form to compute more."""
     return _page(request, study, MetricsForm(study=study))
 
 
@@ -109,7 +109,7 @@ def _page(
 
 @study_page(*RESEARCHERS)
 def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
-    """One metric: every set with its score and the people's mean."""
+    """Show one metric: every set with its score and the people's mean."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     source = _source(request, study)
     points = metric_points(study, source, dataset.chosen, dataset.without)
@@ -126,7 +126,7 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _source(request: StudyRequest, study: Study) -> ScoreSource:
-    """The metric that an address names; 404 for one that no set of the study has."""
+    """Return the metric in the URL; raises Http404 if no set of the study has it."""
     if (source := known_source(study, request.GET.dict())) is None:
         raise Http404
     return source
@@ -136,7 +136,7 @@ def _source(request: StudyRequest, study: Study) -> ScoreSource:
 def summary_metrics_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send all correlations, those of one dimension, or the sets behind one of them."""
+    """Send all correlations, those of one dimension, or the sets behind one correlation."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     if figure == POINTS:
         source = _source(request, study)
@@ -149,7 +149,7 @@ def summary_metrics_figure(
 
 
 def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -> list[Figure]:
-    """All correlations, then those with people's judgements of each dimension."""
+    """Return all correlations, then those with people's judgements of each dimension."""
     files = Files(
         view="summary_metrics_figure",
         ids=(study.public_id,),
@@ -188,7 +188,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
 def _points(
     study: Study, dataset: ChosenDataset, source: ScoreSource, points: list[SetPoint]
 ) -> Figure:
-    """Every set with its score and the people's mean."""
+    """Return every set with its score and the people's mean."""
     correlations = correlations_of(points)
     named = urlencode({"metric": source.metric, "setting": source.setting})
     fields = {
@@ -231,7 +231,7 @@ urlpatterns = [
 
 
 def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
-    """What an address asks for; without the systems that the paper left out of released counts."""
+    """Read the dataset from the URL, without systems that the paper left out of its release."""
     wanted = request.GET.get("dataset", "")
     known = study.argument_datasets.values_list("public_id", flat=True)
     dataset = wanted if wanted in map(str, known) else ""
@@ -240,7 +240,7 @@ def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
 
 @study_page(*RESEARCHERS)
 def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show how far people agree with each other, and with themselves."""
+    """Show how well people agree with each other and with themselves."""
     dataset = _chosen(request, study)
     agreement = people_agreement(study, dataset.chosen, dataset.without)
     *cards, raters = _figures(study, dataset, agreement)
@@ -259,7 +259,7 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
 def summary_people_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send raters, or the pairs or repeats of a dimension."""
+    """Send the raters, or the pairs or repeats of a dimension."""
     dataset = _chosen(request, study)
     agreement = people_agreement(study, dataset.chosen, dataset.without)
     return figure_file(request, _figures(study, dataset, agreement), figure, format)
@@ -287,7 +287,7 @@ def _figures(study: Study, dataset: ChosenDataset, agreement: PeopleAgreement) -
 
 
 def _of_dimension(agreement: DimensionAgreement, files: Files) -> list[Figure]:
-    """Agreement between people and, where there are repeats, with themselves."""
+    """Return agreement between people and, if there are repeats, with themselves."""
     pairs, repeats = pairs_table(agreement), repeats_table(agreement)
     figures = [
         Figure(

@@ -47,7 +47,7 @@ from cqa_site.web.charts.points import chart_of
 
 @study_page(*RESEARCHERS)
 def key_points(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the systems of a dataset, best first; a change of the form brings the board alone."""
+    """Show the systems of a dataset, best first; form changes reload only the board."""
     choice = board_choice(study, request.GET.dict())
     board = summary_board(choice)
     systems, _cells, *charts = _board_figures(study, board)
@@ -103,7 +103,7 @@ def _board(study: Study, board: SummaryBoard) -> Board:
 
 
 def _about(row: SystemRow) -> str:
-    """Which setting stands for a system, and how it was found."""
+    """Return a system's setting and the way it was chosen."""
     fields = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
     if row.selection == "oracle":
         return _("best of %(n)d settings per cell by %(by)s") % fields
@@ -114,7 +114,7 @@ def _about(row: SystemRow) -> str:
 
 
 def _without_interval(row: SystemRow) -> list[str]:
-    """Why figures that have a value have no interval, each reason once."""
+    """Return why figures with a value have no interval, each reason once."""
     names: dict[str, list[str]] = {}
     for name in FIGURES:
         names.setdefault(why_no_interval(row.figures[name]), []).append(str(FIGURE_NAMES[name]))
@@ -139,7 +139,7 @@ def _cell(estimate: Estimate, n_cells: int, with_zeros: float | None) -> BoardCe
 
 
 def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]:
-    """The cells behind a row, and those without a set of its setting."""
+    """Return the cells behind a row, and those without a set of its setting."""
     return {
         "cells": [
             {
@@ -162,7 +162,7 @@ def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]
 
 
 def _set_url(study: Study, set_id: str) -> str:
-    """The page of a set; empty where this site has none."""
+    """Return the URL of a set; empty if this site has no page for it."""
     try:
         return reverse("summary_set", args=[study.public_id, set_id])
     except NoReverseMatch:
@@ -173,13 +173,13 @@ def _set_url(study: Study, set_id: str) -> str:
 def key_points_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send systems or cells, everything as CSV, for print as LaTeX or Markdown; or a chart."""
+    """Send systems or cells as CSV, or for print as LaTeX or Markdown; or a chart."""
     board = summary_board(board_choice(study, request.GET.dict()))
     return figure_file(request, _board_figures(study, board), figure, format)
 
 
 def _board_figures(study: Study, board: SummaryBoard) -> list[Figure]:
-    """The systems, their cells, and the charts."""
+    """Return the systems, their cells, and the charts."""
     files = Files(
         view="key_points_figure",
         ids=(study.public_id,),
@@ -258,7 +258,7 @@ def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
-    """Keep a leaderboard as it is chosen; it becomes the live snapshot of its split."""
+    """Save the chosen leaderboard; it becomes the live snapshot of its split."""
     choice = board_choice(
         study, dict(parse_qsl(request.POST.get("choice", ""), keep_blank_values=True))
     )
@@ -271,7 +271,7 @@ def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
-    """One snapshot under its permanent address."""
+    """Show one snapshot at its permanent address."""
     snapshot = _snapshot_or_404(study, number)
     place = (study.public_id, number)
     context = {
@@ -287,7 +287,7 @@ def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpRes
 def key_point_board_figure(
     request: StudyRequest, study: Study, number: int, figure: str, format: str
 ) -> HttpResponse:
-    """Send one of its figures."""
+    """Send a figure of a snapshot."""
     snapshot = _snapshot_or_404(study, number)
     cards = _snapshot_figures(snapshot, "key_point_board_figure", (study.public_id, number))
     return figure_file(request, cards, figure, format)
@@ -309,7 +309,7 @@ def key_point_board_file(
 
 
 def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
-    """A frozen snapshot that anybody may read: no study, no person, no rows."""
+    """Show a frozen snapshot to the public: without study, people and rows."""
     snapshot = get_object_or_404(_public_rows(), public_token=token)
     cards = _snapshot_figures(snapshot, "public_key_points_figure", (token,))
     context = {"snapshot": snapshot, "cards": cards}
@@ -321,7 +321,7 @@ def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
 def public_key_points_figure(
     request: StudyRequest, token: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """One of its figures."""
+    """Send a figure of a public snapshot."""
     snapshot = get_object_or_404(_public_rows(), public_token=token)
     cards = _snapshot_figures(snapshot, "public_key_points_figure", (token,))
     response = figure_file(request, cards, figure, format)
@@ -334,7 +334,7 @@ def _public_rows() -> QuerySet[KeyPointSnapshot]:
 
 
 def _snapshot_figures(snapshot: KeyPointSnapshot, view: str, ids: tuple[Any, ...]) -> list[Figure]:
-    """Everything that a snapshot holds."""
+    """Return all tables of a snapshot."""
     return [
         Figure(
             slug=table.name,

@@ -27,7 +27,7 @@ class Command(ImportCommand):
         )
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The columns, and how the file is to be read; what cannot be read its reader says."""
+        """Return the column mapping and reading options; the reader reports errors."""
         seen = self.reading(options, self.kind)
         pairs = [pair.partition("=") for pair in options["map"]]
         columns = {field.strip(): column for field, _equals, column in pairs}
@@ -43,7 +43,7 @@ class Command(ImportCommand):
 
 
 def _with(guess: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """What was asked for, and of the guess what it leaves; an empty column takes one back."""
+    """Combine requested and guessed columns; an empty column removes a guess."""
     columns = set(mapping.values())
     left = {field: column for field, column in guess.items() if column not in columns}
     return {field: column for field, column in (left | dict(mapping)).items() if column}

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(str(problem)) from problem
 
     def match(self, folder: Path, steps: int, seed: int) -> None:
-        """Train, and say what was seen on the way."""
+        """Train, and print what training reports."""
         recipe = replace(RECIPE, steps=steps, seed=seed)
         work = Path(settings.DATA_DIR) / "scorers" / f"shipped-{steps}-{seed}"
         path, looks = ship_match(cells_in(folder), recipe, work, self.say)
@@ -45,5 +45,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{path}")
 
     def say(self, done: int, total: int, note: str = "") -> None:
-        """One line for each step."""
+        """Print one line per step."""
         self.stdout.write(f"{done} / {total} {note}")

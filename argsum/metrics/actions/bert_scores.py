@@ -1,4 +1,4 @@
-"""BERTScore by a transformer of any name; the only file here that loads the library bert-score.
+"""BERTScore with any transformer; the only file here that loads the library bert-score.
 
 Source: Zhang et al. (2020), through the library; argument summarization paper, section 3.4.
 """
@@ -25,7 +25,7 @@ BATCH = 32
 
 
 class BertScores:
-    """F1 of token vectors that are matched greedily; not rescaled, so values lie close together.
+    """F1 of greedily matched token vectors; not rescaled, so values lie close together.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class BertScores:
     def matrix(
         self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
     ) -> FloatArray:
-        """BERTScore F1 of all pairs, shape (references, summaries)."""
+        """Return BERTScore F1 of all pairs, shape (references, summaries)."""
         if self._scorer is None:
             self._scorer = _load(self.name, self._source)
         pairs = [(summary, reference) for reference in references for summary in summaries]
@@ -79,7 +79,7 @@ def _load(name: str, source: str) -> Any:
 
 
 def _layers(folder: Path, source: str) -> int:
-    """The last layer, as the model's own configuration counts them."""
+    """Return the last layer according to the model's configuration."""
     if folder.is_dir():
         return int(json.loads((folder / "config.json").read_text())["num_hidden_layers"])
     raise OSError(f"{source} is neither a folder nor a model that bert-score knows.")

@@ -45,12 +45,12 @@ THRESHOLD = 0.856
 
 
 class MetricsRefused(Exception):
-    """These metrics cannot be computed; the message says why."""
+    """The metrics cannot be computed; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class MetricPlan:
-    """What is computed.
+    """Metrics to compute.
 
     Attributes
     ----------
@@ -81,14 +81,14 @@ class MetricPlan:
 
     @property
     def cut(self) -> float:
-        """The threshold asked for, else the scorer's own, else the paper's."""
+        """Requested threshold, else the scorer's own, else the paper's."""
         if self.threshold is not None:
             return self.threshold
         own = self.scorer.threshold if self.scorer else None
         return THRESHOLD if own is None else own
 
     def setting(self, function: str) -> str:
-        """What tells scores of one function apart that were made differently."""
+        """Return the setting, which distinguishes differently computed scores of one function."""
         if function == BERT_SCORE:
             return self.model
         if function == EMBEDDING and self.scorer:
@@ -98,7 +98,7 @@ class MetricPlan:
         return ""
 
     def as_payload(self) -> dict[str, Any]:
-        """The plan as a job carries it."""
+        """Return the plan in the form of a job payload."""
         return {
             "functions": list(self.functions),
             "scorer": str(self.scorer.public_id) if self.scorer else None,
@@ -108,7 +108,7 @@ class MetricPlan:
 
 
 def plan_of(study: Study, payload: Mapping[str, Any]) -> MetricPlan:
-    """A plan from what a job carries; raises MetricsRefused if its scorer is gone."""
+    """Read the plan of a job; raises MetricsRefused if its scorer was deleted."""
     scorer = None
     if payload["scorer"]:
         scorer = study.scorers.filter(public_id=payload["scorer"]).first()
@@ -123,7 +123,7 @@ class Similarity(Protocol):
     def matrix(
         self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
     ) -> FloatArray:
-        """Shape (references, summaries); a scorer may have been trained with the topic."""
+        """Return the similarity, shape (references, summaries); a scorer may use the topic."""
         ...
 
 
@@ -136,12 +136,12 @@ class Rouge:
     def matrix(
         self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
     ) -> FloatArray:
-        """F-measures, shape (references, summaries)."""
+        """Return F-measures, shape (references, summaries)."""
         return rouge_matrix(self.function, references, summaries)
 
 
 class Matches:
-    """A match scorer, which reads a summary where it usually reads an argument."""
+    """A match scorer that reads summaries in place of arguments."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = match_scorer_of(scorer)
@@ -149,13 +149,13 @@ class Matches:
     def matrix(
         self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
     ) -> FloatArray:
-        """Match scores, shape (references, summaries)."""
+        """Return match scores, shape (references, summaries)."""
         scores = self._scorer.matrix(summaries, references, topic=topic)
         return np.asarray(scores, dtype=np.float64).T
 
 
 def similarity_of(plan: MetricPlan, function: str) -> Similarity:
-    """What compares texts for a function; models load when a score is first asked for."""
+    """Return the similarity of a function; models load with the first score."""
     if function in ROUGE:
         return Rouge(function)
     if function == BERT_SCORE:
@@ -176,21 +176,21 @@ OPPOSITE_SIGNS = "precision and recall differ in sign"
 
 @dataclass(frozen=True)
 class SetSelection:
-    """Which sets: of a dataset, a split, some systems; empty takes all."""
+    """Selection of sets by dataset, split and systems; empty values select all."""
 
     dataset: str = ""
     split: str = ""
     systems: tuple[str, ...] = ()
 
     def as_payload(self) -> dict[str, Any]:
-        """The choice as a job carries it."""
+        """Return the selection in the form of a job payload."""
         return {"dataset": self.dataset, "split": self.split, "systems": list(self.systems)}
 
 
 def request_metrics(
     *, study: Study, plan: MetricPlan, choice: SetSelection, actor: User | None
 ) -> Job:
-    """Ask for metrics; the same study computes one after the other.
+    """Queue metrics; a study computes one job of metrics at a time.
 
     Raises
     ------
@@ -209,12 +209,12 @@ def request_metrics(
 
 
 def latest_job(study: Study) -> Job | None:
-    """The newest job that computed metrics."""
+    """Return the newest job that computes metrics."""
     return Job.objects.filter(study=study, kind=JOB).order_by("-pk").first()
 
 
 def scorable_sets(study: Study, choice: SetSelection) -> QuerySet[SummarySet]:
-    """Sets with key points whose cell has references."""
+    """Return sets with key points whose cell has references."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
     references = ReferenceKeyPoint.objects.filter(cell=OuterRef("cell"))
     rows = study.summary_sets.filter(
@@ -230,7 +230,7 @@ def scorable_sets(study: Study, choice: SetSelection) -> QuerySet[SummarySet]:
 
 
 def make_metrics(work: JobContext) -> None:
-    """Compute what is missing; what was stored stays, whatever happens to the worker."""
+    """Compute missing metrics; stored values survive a worker failure."""
     selection = work.payload["choice"]
     choice = SetSelection(selection["dataset"], selection["split"], tuple(selection["systems"]))
     try:
@@ -244,7 +244,7 @@ def make_metrics(work: JobContext) -> None:
 
 
 def _make(work: JobContext, plan: MetricPlan, choice: SetSelection, function: str) -> str:
-    """Compute one function for all sets that lack it; why it cannot be computed, else empty."""
+    """Compute one function for all sets that lack it; return the reason if it fails, else ""."""
     setting = plan.setting(function)
     last = COVERAGE_SCORE if function == COVERAGE_SCORE else soft_name(function, PARTS[0])
     known = MetricScore.objects.filter(
@@ -276,7 +276,7 @@ def _make(work: JobContext, plan: MetricPlan, choice: SetSelection, function: st
 
 
 def _chunks(keys: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    """Keys of sets of one cell, so many at a time."""
+    """Yield chunks of set keys of one cell."""
     for _key, group in groupby(keys, key=lambda pair: pair[1]):
         mine = [pk for pk, _key in group]
         for start in range(0, len(mine), AT_ONCE):
@@ -284,7 +284,7 @@ def _chunks(keys: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
 
 
 def _load_sets(keys: Sequence[int]) -> list[SummarySet]:
-    """Sets of one cell with their texts; three queries."""
+    """Return sets of one cell with their texts; three queries."""
     rows = SummarySet.objects.filter(pk__in=keys).select_related("cell").order_by("pk")
     rows = rows.defer("arguments", "clusters", "assigned", "scores")
     summaries = SystemSummary.objects.order_by("position")
@@ -320,7 +320,7 @@ def _store(
 
 
 def metric_values(function: str, similarity: FloatArray, cut: float) -> dict[str, float | None]:
-    """Names and values of the metrics of one set; similarity is (references, summaries)."""
+    """Return names and values of a set's metrics; similarity has shape (references, summaries)."""
     if function == COVERAGE_SCORE:
         return {COVERAGE_SCORE: coverage_score(similarity, cut)}
     scores = soft_scores(similarity)
@@ -338,7 +338,7 @@ def _score(plan: MetricPlan, function: str, key: int, metric: str) -> dict[str, 
 
 
 def _store_reason(plan: MetricPlan, function: str, keys: Sequence[int], reason: str) -> None:
-    """Sets that have no value get the reason for it."""
+    """Store the reason for sets without a value."""
     names = (
         [COVERAGE_SCORE]
         if function == COVERAGE_SCORE
@@ -353,7 +353,7 @@ def _store_reason(plan: MetricPlan, function: str, keys: Sequence[int], reason: 
 
 
 def upsert(scores: Iterator[MetricScore]) -> None:
-    """Store scores; one of the same set, metric and setting is replaced."""
+    """Store scores; an existing score of the same set, metric and setting is replaced."""
     MetricScore.objects.bulk_create(
         scores,
         batch_size=500,

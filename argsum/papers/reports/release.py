@@ -44,7 +44,7 @@ DEBATE_ALL, DEBATE_KEPT, DEBATE_HALF = (
 
 
 class KeyPointReleaseMissing(Exception):
-    """Files of the release are not where they were looked for."""
+    """Files of the release are missing from the folder."""
 
 
 class DebateRow(NamedTuple):
@@ -58,7 +58,7 @@ class DebateRow(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedCell:
-    """A cell after preprocessing: its arguments in the order that stored cluster ids follow.
+    """A cell after preprocessing: its arguments in the order of stored cluster ids.
 
     `quality` and `reference` (the key point of each argument) run parallel to `arguments`;
     `key_points` are all of the cell.
@@ -73,12 +73,12 @@ class PreparedCell:
 
     @property
     def name(self) -> str:
-        """As in `argsum.imports.methods.released_scores.StoredRun.cell`."""
+        """Name, like `argsum.imports.methods.released_scores.StoredRun.cell`."""
         return f"{self.topic} ({self.stance})"
 
 
 class KeyPointRelease:
-    """The files of one folder, each read when it is first asked for.
+    """The files of one folder, each read at first use.
 
     Raises
     ------
@@ -119,17 +119,17 @@ class KeyPointRelease:
 
     @cached_property
     def debate_kept(self) -> tuple[DebateRow, ...]:
-        """Those of the authors' file after preprocessing."""
+        """Rows of the authors' file after preprocessing."""
         return _debate_rows(self.folder / DEBATE_KEPT)
 
     @cached_property
     def debate_half(self) -> tuple[DebateRow, ...]:
-        """Those of the half that the paper works with, in its order."""
+        """Rows of the half that the paper uses, in its order."""
         return _debate_rows(self.folder / DEBATE_HALF)
 
     @cached_property
     def debate_cells(self) -> tuple[PreparedCell, ...]:
-        """The cells of that half, whose rows stored cluster ids follow as they stand."""
+        """Cells of that half; stored cluster ids follow the order of their rows."""
         cells: dict[tuple[str, int], list[DebateRow]] = {}
         for row in self.debate_half:
             cells.setdefault((row.topic, row.stance), []).append(row)
@@ -147,7 +147,7 @@ class KeyPointRelease:
 
     @cached_property
     def counts(self) -> tuple[CountFile, ...]:
-        """What each annotator counted."""
+        """Counts of each annotator."""
         files = sorted((self.folder / HUMAN).glob("*.csv"))
         if not files:
             raise KeyPointReleaseMissing(f"{self.folder / HUMAN} has no CSV files.")
@@ -155,12 +155,12 @@ class KeyPointRelease:
 
     @cached_property
     def keys(self) -> list[tuple[str, str, str]]:
-        """Topic, stance and system of the sets that the paper counts, in order."""
+        """Topic, stance and system of the sets in the paper, in order."""
         return [key for key in sets_of(self.counts) if LEFT_OUT not in key[2]]
 
     @cached_property
     def judged(self) -> list[list[CountedSet]]:
-        """The sheets of each of these sets."""
+        """Sheets of each of these sets."""
         sheets: dict[tuple[str, str, str], list[CountedSet]] = {}
         for file in self.counts:
             for sheet in file.sets:
@@ -172,7 +172,7 @@ class KeyPointRelease:
         return read_json(self.folder / GPT4O, GPT4O.name)
 
     def gpt4o(self, *keys: str) -> dict[str, Any]:
-        """A part of the results that were read off the authors' repository.
+        """Return a part of the results read from the authors' repository.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class KeyPointRelease:
         return part
 
     def stored_triples(self, *keys: str) -> dict[str, tuple[float, ...]]:
-        """Name → three numbers that were stored instead of the scores behind them."""
+        """Map each name to three numbers, stored instead of the scores behind them."""
         gpt4o = self.gpt4o(*keys)
         for name, values in gpt4o.items():
             if not isinstance(values, list) or len(values) != 3 or not all(map(is_number, values)):
@@ -193,13 +193,13 @@ class KeyPointRelease:
         return {name: tuple(map(float, values)) for name, values in gpt4o.items()}
 
     def by_people(self, column: str) -> list[float | None]:
-        """Mean ``coverage`` or ``redundancy`` of each set over its annotators."""
+        """Return the mean ``coverage`` or ``redundancy`` of each set over its annotators."""
         ratings = [[getattr(sheet, column) for sheet in sheets] for sheets in self.judged]
         sure = [[value for value in values if value is not None] for values in ratings]
         return [fmean(values) if values else None for values in sure]
 
     def with_people(self, metric: Values, column: str, file: str) -> Correlations:
-        """Correlation of a metric of a file with people, over the sets.
+        """Return the correlation of a file's metric with people, over the sets.
 
         Raises
         ------
@@ -318,7 +318,7 @@ WEIGHTED_FILES = {
 
 
 def scenarios(system: str) -> tuple[str, ...]:
-    """How the clusters of a system are judged in the paper."""
+    """Return the noise scenarios of the paper for a system's clusters."""
     noises = (EXCLUDING, INCLUDING)
     return (*noises, ITERATIVE) if system == "USKPM" else noises
 
@@ -339,7 +339,10 @@ MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital lett
 
 
 def debate_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Arguments after each step, by the paper's rules and by ours; nothing without the files."""
+    """Yield arguments after each step, by the paper's rules and ours.
+
+    Nothing without the files.
+    """
     rows = release.debate_rows
     if not rows:
         return

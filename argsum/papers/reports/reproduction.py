@@ -67,7 +67,7 @@ _TOPICS = {"Routine": "vaccination", "Social": "media", "The USA": "USA"}
 
 
 def clusters(release: KeyPointRelease) -> Rows:
-    """The best stored clustering of every cell: index, share and seconds.
+    """Yield the best stored clustering of every cell: index, share and seconds.
 
     Files that are not there are passed over.
     """
@@ -91,7 +91,7 @@ def _clusters(data: str, system: str, path: Path, cells: Sequence[PreparedCell])
 
 
 def weighted(release: KeyPointRelease) -> Rows:
-    """Weighted scores of the stored evaluations, the best setting of every cell."""
+    """Yield weighted scores of the stored evaluations, for the best setting of every cell."""
     for name, file in names.WEIGHTED_FILES.items():
         runs = read_evaluations(release.folder / EVALUATION / file)
         best = [_best_setting(run.scores for run in cell) for _, cell in iter_cells(runs)]
@@ -101,7 +101,7 @@ def weighted(release: KeyPointRelease) -> Rows:
 
 
 def figure_2(release: KeyPointRelease) -> Rows:
-    """The stored averages of every system, stated; computed where its settings are stored, too."""
+    """Yield stored averages of every system, recomputed where its settings are stored."""
     for data in names.CLUSTERS:
         averages = release.stored_triples("aggregated_csv", data)
         for system, stored in names.AVERAGED.items():
@@ -141,7 +141,7 @@ def _best_of_settings(
 
 
 def candidates(release: KeyPointRelease) -> Rows:
-    """Candidates of SMatchToPr before and after filling up, from the released qualities."""
+    """Yield candidates of SMatchToPr before and after filling up, from the released qualities."""
     for cell in release.test_cells:
         topic = next(short for start, short in _TOPICS.items() if cell.topic.startswith(start))
         side = "supporting" if cell.stance > 0 else "opposing"
@@ -158,7 +158,7 @@ def candidates(release: KeyPointRelease) -> Rows:
 
 
 def minilm(release: KeyPointRelease, say: Say) -> Rows:
-    """The packaged model as match scorer, without any training."""
+    """Yield figures of the packaged model as match scorer, without training."""
     embedder = SentenceEmbedder()
     both = {"ArgKP21": release.test_cells, "Debate": release.debate_cells}
     total, done = sum(map(len, both.values())), 0
@@ -177,7 +177,7 @@ def minilm(release: KeyPointRelease, say: Say) -> Rows:
 def _minilm_cell(
     embedder: SentenceEmbedder, cell: PreparedCell
 ) -> tuple[list[ClusterFigure], float | None]:
-    """All clusterings of a cell, and the share of arguments whose best key point is theirs."""
+    """Return a cell's clusterings, and the share of arguments matched to their own key point."""
     vectors = embedder.encode(cell.arguments)
     merged = merge_clusters(vectors @ vectors.T, THRESHOLDS)
     figures = [cluster_figure(f"{m:g}", cell.reference, ids) for m, ids in merged.items()]
@@ -233,7 +233,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _best_setting(settings: Iterable[Mapping[str, float]]) -> tuple[float, float, float] | None:
-    """Weighted score, coverage and redundancy of the best setting that has a result."""
+    """Return weighted score, coverage and redundancy of the best setting with a result."""
     scores = [
         (weighted_score(coverage, redundancy), coverage, redundancy)
         for setting in settings
@@ -251,7 +251,7 @@ _OF_CSV = {"llm_coverage": "cov", "llm_redundancy": "red"}
 
 
 def argsum_reproduction(data: Path, say: Say) -> Reproduction:
-    """Figures in the order of the paper, and its tables; embedding takes some seconds.
+    """Compute the figures in the paper's order, and its tables; embedding takes some seconds.
 
     Raises
     ------
@@ -280,13 +280,13 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
 
 
 def correlations(correlation: Correlations) -> MeasuredFigure:
-    """Across / within ± sd; NaN where one is not defined."""
+    """Return across / within ± sd; NaN if undefined."""
     numbers = (correlation.across, correlation.within_mean, correlation.within_sd)
     return MeasuredFigure(tuple(map(_number, numbers)), correlation.n, "/±")
 
 
 def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """What preprocessing leaves of every split."""
+    """Yield the number of arguments left after preprocessing in every split."""
     left: Counter[tuple[str, str]] = Counter()
     arguments: set[tuple[str, int, str]] = set()
     for cell in release.argkp:
@@ -316,7 +316,7 @@ def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
 
 
 def people(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """How far annotators agree with each other."""
+    """Yield the agreement of annotators with each other."""
     yield (names.PEOPLE, "sets"), ReproducedValue(MeasuredFigure((len(release.keys),)))
     for column in ("coverage", "redundancy"):
         raters = {
@@ -333,7 +333,7 @@ def people(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
 
 
 def stored_soft_scores(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Soft scores that were stored, with people's coverage; ours of ROUGE-1 are from the texts."""
+    """Yield stored soft scores with people's coverage; ROUGE-1 is recomputed from the texts."""
     again = _rouge_again(release)
     stored = read_soft_scores(release.folder / SOFT_FILE)
     seconds = read_soft_seconds(release.folder / SOFT_FILE)
@@ -352,7 +352,7 @@ def stored_soft_scores(release: KeyPointRelease) -> Iterator[tuple[Key, Reproduc
 
 
 def _rouge_again(release: KeyPointRelease) -> dict[str, MeasuredFigure]:
-    """ROUGE-1 computed here from the texts that people read."""
+    """Compute ROUGE-1 from the texts that people read."""
     sets = [sheets[0] for sheets in release.judged]
     scores = [
         soft_scores(rouge_matrix("rouge_1", sheet.references, sheet.summaries)) for sheet in sets
@@ -365,7 +365,7 @@ def _rouge_again(release: KeyPointRelease) -> dict[str, MeasuredFigure]:
 
 
 def llm_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Counts of a language model with people's.
+    """Yield correlations of a language model's counts with people's.
 
     Computed where the scores of the sets were stored; else the stored correlations are stated.
     """
@@ -387,5 +387,5 @@ def llm_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]
 
 
 def _number(value: float | None) -> float:
-    """Missing is nan, which differs from every printed number; counts stay whole."""
+    """Return nan for a missing value: it differs from every printed number; counts stay whole."""
     return np.nan if value is None else value

@@ -1,4 +1,4 @@
-"""The tables of the argument summarization paper from the rows of a live study."""
+"""The argument summarization paper's tables from the rows of a live study."""
 
 from collections.abc import Sequence
 from statistics import fmean, pstdev
@@ -40,7 +40,7 @@ _STEPS = {
 
 
 def argsum_of_study(study: Study) -> Reproduction:
-    """The paper's tables with the datasets, people, metrics and systems of a study.
+    """Return the paper's tables for the datasets, people, metrics and systems of a study.
 
     Tables without any row in the study are left out; systems that the paper's release leaves out
     are so here.
@@ -59,7 +59,7 @@ Part = tuple[dict[Key, ReproducedValue], list[TableLayout]]
 
 
 def _metrics(study: Study) -> Part:
-    """Every metric with people's counts, over all datasets of the study."""
+    """Return every metric with people's counts, over all datasets of the study."""
     values: dict[Key, ReproducedValue] = {}
     temperatures: dict[str, None] = {}
     functions: dict[str, None] = {}
@@ -92,7 +92,7 @@ def _ours(row: MetricRow) -> ReproducedValue:
 
 
 def _temperature(setting: str) -> str:
-    """Of stored counts the temperature alone, as the paper's table; else all of the setting."""
+    """Return only the temperature of stored counts, as in the paper's table; else the setting."""
     return setting.rpartition("imported, temperature ")[2]
 
 
@@ -103,7 +103,7 @@ def _function(function: str, setting: str) -> str:
 
 
 def _in_order(functions: dict[str, None]) -> list[str]:
-    """The paper's functions first, in its order."""
+    """Return the functions, first those of the paper in its order."""
     paper = [function for function in release.SOFT_FUNCTIONS if function in functions]
     return [*paper, *sorted(functions.keys() - set(paper))]
 
@@ -122,7 +122,7 @@ def _people(study: Study) -> Part:
 
 
 def _data(datasets: Sequence[Dataset]) -> Part:
-    """What preprocessing leaves of every dataset; of its test split where there is one."""
+    """Return the arguments left after preprocessing, of the test split if there is one."""
     values: dict[Key, ReproducedValue] = {}
     names = []
     for dataset in datasets:
@@ -146,7 +146,7 @@ def _data(datasets: Sequence[Dataset]) -> Part:
 
 
 def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:
-    """Clusters and weighted scores of every dataset that has sets."""
+    """Return clusters and weighted scores of every dataset with sets."""
     parts = []
     for number, dataset in enumerate(datasets, start=1):
         boards = {share: _rows(study, dataset, share) for share in SHARES}
@@ -192,7 +192,7 @@ def _scenario(index: str, share: float) -> str:
 
 
 def _of_clusters(row: SystemRow, index: str) -> dict[str, MeasuredFigure]:
-    """Index, share and seconds over cells, of the clusterings that are best by the index."""
+    """Return index, share and seconds over cells, for the clusterings with the best index."""
     chosen = [(cell, *_own(row, cell, index)) for cell in row.chosen]
     known = [record for record in chosen if record[1] is not None]
     values = {
@@ -210,7 +210,7 @@ def _of_clusters(row: SystemRow, index: str) -> dict[str, MeasuredFigure]:
 
 
 def _own(row: SystemRow, cell: str, index: str) -> tuple[float | None, float | None, float | None]:
-    """Index of a cell with the share and the seconds of its clustering."""
+    """Return a cell's index with the share and seconds of its clustering."""
     figures = row.clusterings.get(cell, {}).get(index, row.chosen[cell])
     return row.by_cell[cell][index], figures.share, figures.seconds
 

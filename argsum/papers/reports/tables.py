@@ -18,7 +18,7 @@ _ACROSS = ("Across", "Within")
 
 
 def layouts() -> tuple[TableLayout, ...]:
-    """Of the paper, in its order, then figure 2 as a table."""
+    """Return the paper's tables in order, then figure 2 as a table."""
     return (
         llm_table(names.TEMPERATURES),
         people_table(),
@@ -34,7 +34,7 @@ def layouts() -> tuple[TableLayout, ...]:
 def llm_table(
     settings: Sequence[str], *, has_seconds: bool = True, digits: int | None = None
 ) -> TableLayout:
-    """Counts of a language model beside people's, by temperature."""
+    """Return the table of a language model's counts with people's, by temperature."""
     heads = [*_ACROSS, "Runtime (s)"] if has_seconds else list(_ACROSS)
     lines = [
         TableLine(
@@ -64,7 +64,7 @@ def llm_table(
 
 
 def people_table() -> TableLayout:
-    """The agreement of the text."""
+    """Return the table of human agreement reported in the text."""
     lines = [
         TableLine((name.capitalize(),), (TableCell((names.PEOPLE, cell)),))
         for name in ("coverage", "redundancy")
@@ -80,7 +80,7 @@ def people_table() -> TableLayout:
 
 
 def data_table() -> TableLayout:
-    """What preprocessing leaves of the two data sets."""
+    """Return the table of arguments left after preprocessing of the two datasets."""
     pairs = (
         ("Unique arguments", "test: unique arguments", "unique arguments"),
         ("… with one summary", "test: … with exactly one key point", "… with exactly one reason"),
@@ -102,7 +102,7 @@ def data_table() -> TableLayout:
 def soft_table(
     functions: Iterable[str], *, has_seconds: bool = True, digits: int | None = None
 ) -> TableLayout:
-    """Soft scores with people's coverage."""
+    """Return the table of soft scores with people's coverage."""
     lines = [
         TableLine(
             (name,),
@@ -132,7 +132,7 @@ def soft_table(
 def coverage_table(
     scorers: Sequence[str], thresholds: Iterable[str], *, digits: int | None = None
 ) -> TableLayout:
-    """Coverage Scores with people's coverage, by threshold."""
+    """Return the table of Coverage Scores with people's coverage, by threshold."""
     lines = [
         TableLine(
             (threshold,),
@@ -163,7 +163,7 @@ def clusters_table(
     name: str = "",
     digits: int | None = None,
 ) -> TableLayout:
-    """Systems and scenarios by index, share and seconds."""
+    """Return the table of systems and scenarios by index, share and seconds."""
     lines = [
         TableLine(
             (system, scenario),
@@ -194,7 +194,7 @@ def weighted_table(
     table: str = names.FIGURE_2,
     name: str = "argsum-figure-2",
 ) -> TableLayout:
-    """Figure 2 as a table: systems by weighted score, coverage and redundancy."""
+    """Return figure 2 as a table: systems by weighted score, coverage and redundancy."""
     lines = [
         TableLine(
             (system,),
@@ -362,7 +362,7 @@ NO_SECONDS = "seconds are not in this folder"
 
 
 def printed() -> tuple[PrintedFigure, ...]:
-    """All figures in the order of the paper's sections."""
+    """Return all figures in the order of the paper's sections."""
     return tuple(_printed())
 
 

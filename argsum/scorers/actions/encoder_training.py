@@ -41,7 +41,7 @@ NEVER = -1e4
 
 
 def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) -> Any:
-    """The loss of one batch.
+    """Return the loss of one batch.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) 
 
 
 def _balanced(logits: Any, positive: Any, negative: Any) -> Any:
-    """Cross-entropy, half of it from pairs that match and half from others."""
+    """Return cross-entropy, half from matching pairs and half from the others."""
     from torch.nn.functional import softplus
 
     loss = 0.0 * logits.sum()
@@ -86,7 +86,7 @@ def _balanced(logits: Any, positive: Any, negative: Any) -> Any:
 
 
 def _contrast(logits: Any, positive: Any, allowed: Any) -> Any:
-    """Each text should find those that match it among all it may be compared with."""
+    """Return the contrastive loss: each text should find its matches among all allowed texts."""
     import torch
 
     rows = positive.any(dim=1)
@@ -99,7 +99,7 @@ def _contrast(logits: Any, positive: Any, allowed: Any) -> Any:
 
 
 def _both_ways(arguments: Any, against: Any) -> Any:
-    """Pairs of all texts from pairs above the diagonal and argument–key point pairs."""
+    """Combine pairs above the diagonal and argument–key point pairs into one symmetric mask."""
     import torch
 
     n, k = against.shape
@@ -112,7 +112,7 @@ def _both_ways(arguments: Any, against: Any) -> Any:
 
 
 def load_encoder(source: str, longest: int) -> Any:
-    """A sentence-transformers model on the CPU; raises EmbeddingsUnavailable."""
+    """Load a sentence-transformers model on the CPU; raises EmbeddingsUnavailable."""
     require_packages()
     from sentence_transformers import SentenceTransformer
 
@@ -127,7 +127,7 @@ def load_encoder(source: str, longest: int) -> Any:
 
 
 def trainable(model: Any, frozen: int) -> list[Any]:
-    """The weights that are learned; ``frozen`` as in `ScorerRecipe`.
+    """Return the weights to train; ``frozen`` as in `ScorerRecipe`.
 
     Raises EmbeddingsUnavailable for a model without layers of attention.
     """
@@ -152,12 +152,12 @@ def trainable(model: Any, frozen: int) -> list[Any]:
 
 
 def copied(weights: Sequence[Any]) -> list[Any]:
-    """Copies that training does not change."""
+    """Return copies that training does not change."""
     return [weight.detach().clone() for weight in weights]
 
 
 def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
-    """Write kept values into weights."""
+    """Write stored values into weights."""
     import torch
 
     with torch.no_grad():
@@ -166,21 +166,21 @@ def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
 
 
 def random_state() -> Any:
-    """Where the random numbers of the dropout are."""
+    """Return the state of the dropout's random numbers."""
     import torch
 
     return torch.get_rng_state()
 
 
 def set_random_state(state: Any) -> None:
-    """Go on from there."""
+    """Restore the state of the random numbers."""
     import torch
 
     torch.set_rng_state(state)
 
 
 def write(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint under another name and rename it: a kill leaves the old one whole."""
+    """Write a checkpoint to a temporary name and rename it, so a kill leaves old one intact."""
     import torch
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def write(path: Path, state: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """The checkpoint, nothing but tensors and plain values; None if there is none to read."""
+    """Read the checkpoint, tensors and plain values only; None if unreadable."""
     import torch
 
     try:
@@ -225,7 +225,7 @@ THREADS = 2
 
 @dataclass
 class EncoderProgress:
-    """What is known so far; kept in the checkpoint."""
+    """Progress of a training; stored in the checkpoint."""
 
     step: int = 0
     losses: list[float] = field(default_factory=list)
@@ -236,7 +236,7 @@ class EncoderProgress:
 
 
 class MatchTraining:
-    """One training.
+    """One training of a match scorer.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class MatchTraining:
         self.progress = EncoderProgress()
 
     def run(self, say: Say) -> EncoderProgress:
-        """Train to the end, or until dev stops getting better; then load the best weights."""
+        """Train to the end, or until dev stops improving; then load the best weights."""
         self._resume()
         looks_at = self.recipe.check_steps()
         batches = self._batches()
@@ -298,11 +298,11 @@ class MatchTraining:
         return self.progress
 
     def save(self, folder: Path) -> None:
-        """Write the model as sentence-transformers reads it, weights as safetensors."""
+        """Write the model in sentence-transformers format, weights as safetensors."""
         self.model.save(str(folder), safe_serialization=True, create_model_card=False)
 
     def encode(self, texts: Sequence[str]) -> Scores:
-        """Vectors of length 1, shape (n, d), with the weights as they are now."""
+        """Return vectors of length 1, shape (n, d), with the current weights."""
         import torch
 
         order = np.argsort([len(text) for text in texts], kind="stable")
@@ -318,7 +318,7 @@ class MatchTraining:
         return vectors
 
     def _look(self, say: Say) -> None:
-        """Judge the last weights and their average on dev; remember the better ones."""
+        """Evaluate the last weights and their average on dev; remember the better ones."""
         self.progress.since_best += 1
         self._judge("last", self.weights)
         if self.recipe.averaging:
@@ -398,7 +398,7 @@ class MatchTraining:
         return batch_loss(vectors @ vectors.T, labels, self.recipe, self.middle)
 
     def _ordered(self, texts: list[str]) -> Any:
-        """Vectors in the order given; short and long texts apart, so that less is padding."""
+        """Return vectors in the given order; short and long texts are batched apart."""
         import torch
 
         order = np.argsort([len(text) for text in texts], kind="stable")

@@ -1,4 +1,4 @@
-"""Models of scorers: where their weights are, and scores stored on disk."""
+"""Models of scorers: location of their weights, and scores stored on disk."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ Fill = Callable[[Scores], object]
 
 
 def folder() -> Path:
-    """Where the files are; made when first asked for."""
+    """Return the folder of stored scores; created at first use."""
     path = Path(settings.DATA_DIR) / "scores"
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 def texts_key(texts: Iterable[str]) -> str:
-    """Hash of texts in their order."""
+    """Return a hash of texts in their order."""
     hasher = sha256()
     for text in texts:
         hasher.update(sha256(text.encode()).digest())
@@ -63,12 +63,12 @@ def texts_key(texts: Iterable[str]) -> str:
 
 
 def key_of(*parts: str) -> str:
-    """Name of a file from what affects its content."""
+    """Return a file name from everything that affects the content."""
     return texts_key(parts)
 
 
 def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
-    """The array under ``key``, read only and mapped into memory; ``fill(array)`` computes it.
+    """Return the array under ``key``, read only and memory mapped; ``fill(array)`` computes it.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
 
 
 def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
-    """The vectors under ``key``, shape (n, d); ``make()`` computes them, and only then d is known.
+    """Return the vectors under ``key``, shape (n, d); ``make()`` computes them and sets d.
 
     As `kept` otherwise.
     """
@@ -105,7 +105,7 @@ def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
 
 
 def clear_scores(now: float | None = None) -> int:
-    """Throw away what nobody read for a month, leftovers, and the oldest above the bound."""
+    """Delete files unread for a month, leftovers, and the oldest ones above the size limit."""
     now = time.time() if now is None else now
     gone, files = 0, []
     for path in folder().iterdir():
@@ -177,28 +177,28 @@ PACKAGED_SHA256 = "5076c6045d315992ac1325636e50a5a084335f5edad94d16747e5d4370a0f
 
 
 class ScorerRefused(Exception):
-    """A scorer cannot be made or used like this; the message says why."""
+    """A scorer cannot be created or used like this; the message gives the reason."""
 
 
 def trained_folder(scorer: Scorer) -> Path:
-    """Where the weights trained here are, or will be."""
+    """Return the folder of the weights trained here, which may not exist yet."""
     return scorer.stored_paths[0]
 
 
 def checkpoint_of(scorer: Scorer) -> Path:
-    """The folder in which a training that is not over keeps what it has learned."""
+    """Return the folder where an unfinished training stores its progress."""
     return scorer.stored_paths[1]
 
 
 def source_of(scorer: Scorer) -> str:
-    """What loads the model: a folder, or a name."""
+    """Return the source that loads the model: a folder, or a name."""
     if scorer.folder:
         return str(Path(settings.DATA_DIR) / "scorers" / scorer.folder)
     return resolve(scorer.base_model)
 
 
 def resolve(model: str) -> str:
-    """The folder of a model that comes with the site or was put below ``models``, else the name.
+    """Return the folder of a model shipped or placed below ``models``, else the name.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def resolve(model: str) -> str:
 
 
 def weights_hash(source: str) -> str:
-    """SHA-256 of all weights in a folder; of a name on the hub only the name is known."""
+    """Return the SHA-256 of all weights in a folder; of a hub model, only of its name."""
     if source == PACKAGED_MODEL and not embeddings_available():
         return PACKAGED_SHA256
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
@@ -248,7 +248,7 @@ def _state_of(file: Path) -> FileState:
 
 @lru_cache(maxsize=64)
 def _hash_of_files(path: Path, base: str, files: tuple[FileState, ...]) -> str:
-    """Weights are read once, for as long as none of their files changes."""
+    """Hash the weights; cached as long as no file changes."""
     hasher = sha256(base.encode())
     for file, *_state in files:
         hasher.update(str(file.relative_to(path)).encode())
@@ -259,12 +259,12 @@ def _hash_of_files(path: Path, base: str, files: tuple[FileState, ...]) -> str:
 
 
 def model_key(scorer: Scorer) -> str:
-    """What stands for the model in the names of stored scores."""
+    """Return the model's identifier in the names of stored scores."""
     return scorer.sha256 or sha256(f"name:{scorer.base_model}".encode()).hexdigest()
 
 
 class BiEncoder:
-    """Cosines of sentence vectors; the vectors of a list of texts are kept on disk.
+    """Cosines of sentence vectors; the vectors of a list of texts are stored on disk.
 
     ``quick`` is that of `SentenceEmbedder`.
     """
@@ -277,19 +277,19 @@ class BiEncoder:
         self.embedder = SentenceEmbedder(source, quick=quick)
 
     def vectors(self, texts: Sequence[str]) -> Scores:
-        """Vectors of length 1, shape (n, d)."""
+        """Return vectors of length 1, shape (n, d)."""
         key = key_of("vectors", self.key, texts_key(texts))
         return kept_rows(key, len(texts), lambda: self.embedder.encode(texts))
 
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
-        """Cosines, shape (r, c)."""
+        """Return cosines, shape (r, c)."""
         out = np.empty((len(rows), len(columns)), dtype=np.float32)
         return self.fill(out, rows, columns, topic=topic)
 
     def fill(
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
     ) -> Scores:
-        """As `matrix`, into an array that is there."""
+        """Fill an existing array like `matrix`."""
         if not out.size:
             return out
         prefix = topic if self.uses_topic else ""
@@ -298,7 +298,7 @@ class BiEncoder:
 
 
 class CrossEncoder:
-    """A model that reads both texts together, or one text for its quality; 0–1.
+    """A model that reads both texts together, or one text for its quality; scores are 0–1.
 
     ``say`` hears after each row how many are read: a large matrix takes hours, and whoever works
     for a job must say that they live, and hear that it was cancelled.
@@ -312,20 +312,20 @@ class CrossEncoder:
     def fill(
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
     ) -> Scores:
-        """Scores of all pairs row by row, into an array of shape (r, c)."""
+        """Fill an array of shape (r, c) with scores of all pairs, row by row."""
         for place, text in enumerate(with_topic(rows, topic if self.uses_topic else "")):
             out[place] = self._read([(text, other) for other in columns])
             self.say(place + 1, len(rows))
         return out
 
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
-        """Scores of all pairs, shape (r, c)."""
+        """Return scores of all pairs, shape (r, c)."""
         return self.fill(
             np.empty((len(rows), len(columns)), np.float32), rows, columns, topic=topic
         )
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Scores of single texts, each read after its topic where the scorer uses one."""
+        """Return scores of single texts, each preceded by its topic if the scorer uses one."""
         prefix = topic if self.uses_topic else ""
         return self._read([(text, "") for text in with_topic(arguments, prefix)])
 
@@ -338,13 +338,16 @@ class CrossEncoder:
 
 
 class Regressor:
-    """A line through sentence vectors, fitted here; see `argsum.scorers.methods.training`."""
+    """Linear regression on sentence vectors, fitted here.
+
+    See `argsum.scorers.methods.training`.
+    """
 
     def __init__(self, folder: Path, embedding: BiEncoder) -> None:
         self.folder, self.embedding = folder, embedding
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Quality, shape (n,); not clipped."""
+        """Return quality, shape (n,); not clipped."""
         if not arguments:
             return np.zeros(0, dtype=np.float32)
         with np.load(self.folder / "regressor.npz", allow_pickle=False) as stored:
@@ -356,13 +359,13 @@ class Regressor:
 
 
 class QualityColumn:
-    """The quality that came with the arguments of a study; NaN where the file had none."""
+    """Quality imported with a study's arguments; NaN if the file had none."""
 
     def __init__(self, study_id: int) -> None:
         self.study_id = study_id
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """The value of the newest argument with each text, on the topic if one is given."""
+        """Return the value of the newest argument with each text, on the topic if one is given."""
         from annotation.corpus.models import text_key
 
         keys = [text_key(text) for text in arguments]
@@ -401,7 +404,7 @@ class PairReader:
         self._model = _load(source)
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Scores:
-        """Scores of n pairs, 0–1, shape (n,); a pair with an empty second text is one text."""
+        """Return scores of n pairs, 0–1, shape (n,); an empty second text means a single text."""
         import torch
 
         texts: Any = [first if not second else (first, second) for first, second in pairs]

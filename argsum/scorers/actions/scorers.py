@@ -69,7 +69,7 @@ KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
 
 
 def first_scorers(study: Study) -> dict[str, Scorer]:
-    """What every study has, by name; made if it is not here."""
+    """Return the default scorers of every study by name; creates missing ones."""
     names = [spec["name"] for spec in DEFAULTS]
     scorers = {scorer.name: scorer for scorer in study.scorers.filter(name__in=names)}
     for default in DEFAULTS:
@@ -79,7 +79,7 @@ def first_scorers(study: Study) -> dict[str, Scorer]:
 
 
 def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
-    """The match and the quality scorer that are usual.
+    """Return the default match and quality scorers.
 
     The quality that came with the arguments is usual where any did: of the dataset, or of the
     study where none is named.
@@ -89,7 +89,7 @@ def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Score
 
 
 def has_qualities(study: Study, dataset: Dataset | None = None) -> bool:
-    """Whether any argument came with a quality."""
+    """Whether any argument was imported with a quality."""
     rows = CellArgument.objects.filter(cell__dataset__study=study, quality__isnull=False)
     return (rows.filter(cell__dataset=dataset) if dataset else rows).exists()
 
@@ -113,7 +113,7 @@ def add_scorer(
     threshold: float | None = None,
     uses_topic: bool = False,
 ) -> Scorer:
-    """A scorer that needs no training: a model by name, or the imported column.
+    """Add a scorer that needs no training: a model by name, or the imported column.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def keep_new(scorer: Scorer) -> None:
 
 
 def match_scorer_of(scorer: Scorer) -> MatchScorer:
-    """What scores pairs of texts; its matrices are kept on disk, and no model is loaded yet.
+    """Return the scorer for pairs of texts; matrices are stored on disk, models load later.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def match_scorer_of(scorer: Scorer) -> MatchScorer:
 
 
 def quality_scorer_of(scorer: Scorer) -> QualityScorer:
-    """What scores single arguments, kept on disk where a model reads them.
+    """Return the scorer for single arguments; scores of a model are stored on disk.
 
     Raises
     ------
@@ -190,12 +190,12 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
 
 
 def writer_called(study: Study, name: str) -> Scorer | None:
-    """The writer of the study that was trained here under this name, whatever its state."""
+    """Return the study's trained writer with this name, in any state."""
     return study.scorers.filter(task=Task.WRITE, name=name).first()
 
 
 class StoredMatrices:
-    """A match scorer whose matrices are kept on disk; see `argsum.scorers.actions.models`.
+    """A match scorer with its matrices stored on disk; see `argsum.scorers.actions.models`.
 
     ``key`` names the weights and how they are used: the same ones may be read in two ways.
     """
@@ -204,7 +204,7 @@ class StoredMatrices:
         self.inner, self.key = inner, key
 
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
-        """Scores, shape (r, c), mapped from the file."""
+        """Return scores, shape (r, c), mapped from the file."""
         prefix = topic if self.inner.uses_topic else ""
         # 2: the topic stands before the columns, too.
         key = key_of("matrix 2", self.key, prefix, texts_key(rows), texts_key(columns))
@@ -216,13 +216,13 @@ class StoredMatrices:
 
 
 class StoredScores:
-    """A quality scorer whose scores are kept on disk."""
+    """A quality scorer with its scores stored on disk."""
 
     def __init__(self, inner: CrossEncoder, key: str) -> None:
         self.inner, self.key = inner, key
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Quality, shape (n,)."""
+        """Return quality, shape (n,)."""
         prefix = topic if self.inner.uses_topic else ""
         key = key_of("quality", self.key, prefix, texts_key(arguments))
         return kept(
@@ -246,7 +246,7 @@ JOB = "try_scorer"
 
 
 def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: User | None) -> Job:
-    """Ask for one score; the note of the job says it. Raises ScorerRefused."""
+    """Queue a trial score; the job's note shows it. Raises ScorerRefused."""
     if scorer.state != Scorer.State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
     if scorer.task == Scorer.Task.WRITE:
@@ -264,7 +264,7 @@ def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: U
 
 
 def try_scorer(work: JobContext) -> None:
-    """Handle a job."""
+    """Handle a job: compute a trial score."""
     payload = work.payload
     scorer = Scorer.objects.get(study=work.study, public_id=payload["scorer"])
     try:
@@ -275,7 +275,7 @@ def try_scorer(work: JobContext) -> None:
 
 
 def in_words(scorer: Scorer, score: float) -> str:
-    """The score, and on which side of the threshold it is."""
+    """Return the score in words, and whether it exceeds the threshold."""
     if np.isnan(score):
         return _("No argument in the study has this text and a quality.")
     text = f"{score:.3f}"

@@ -36,7 +36,7 @@ EVERY = 20
 
 @dataclass
 class WriterProgress:
-    """What is known so far; kept in the checkpoint."""
+    """Progress of a training; stored in the checkpoint."""
 
     step: int = 0
     losses: list[float] = field(default_factory=list)
@@ -46,7 +46,7 @@ class WriterProgress:
 
 
 class WriterTraining:
-    """One training.
+    """One training of a writer.
 
     Parameters
     ----------
@@ -83,16 +83,16 @@ class WriterTraining:
 
     @property
     def in_epoch(self) -> int:
-        """Batches of an epoch."""
+        """Batches per epoch."""
         return -(-len(self.examples) // self.recipe.batch)
 
     @property
     def steps(self) -> int:
-        """Batches of the whole training."""
+        """Batches in the whole training."""
         return self.in_epoch * self.recipe.epochs
 
     def run(self, say: Say) -> WriterProgress:
-        """Train to the end, then load the weights that dev chose."""
+        """Train to the end, then load the weights chosen on dev."""
         self._resume()
         if not self.progress.dev:
             self._look()
@@ -108,7 +108,7 @@ class WriterTraining:
         return self.progress
 
     def loss_on(self, examples: Sequence[TrainingExample]) -> float:
-        """Mean loss of a token of the key points, with the weights as they are now."""
+        """Return the mean loss per key point token with the current weights."""
         import torch
 
         self.network.eval()
@@ -122,12 +122,12 @@ class WriterTraining:
         return round(total / max(tokens, 1.0), 5)
 
     def save(self, folder: Path) -> None:
-        """Write the model as transformers reads it, weights as safetensors."""
+        """Write the model in transformers format, weights as safetensors."""
         self.network.save_pretrained(str(folder), safe_serialization=True)
         self.tokenizer.save_pretrained(str(folder))
 
     def _look(self) -> None:
-        """Judge the weights on dev; remember the better ones."""
+        """Evaluate the weights on dev; remember the better ones."""
         value = self.loss_on(self.dev)
         if not self.progress.dev or value < min(self.progress.dev):
             self.progress.best_epoch = len(self.progress.dev)
@@ -198,7 +198,7 @@ class WriterTraining:
 
 
 def load_seq2seq(source: str) -> tuple[Any, Any]:
-    """Tokenizer and network on the CPU; raises EmbeddingsUnavailable."""
+    """Load tokenizer and network on the CPU; raises EmbeddingsUnavailable."""
     require_packages()
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -221,7 +221,7 @@ Row = tuple[tuple[str, str, int, str], float | None, str]
 
 
 def examples_of(dataset: Dataset) -> Examples:
-    """A key point of the dataset with every argument that matches it; one query."""
+    """Return each key point of the dataset with all its matching arguments; one query."""
     rows = KeyPointMatch.objects.filter(argument__cell__dataset=dataset, is_match=True)
     ordered = rows.order_by(
         "argument__cell__position", "key_point__position", "argument__position"
@@ -240,7 +240,7 @@ def examples_of(dataset: Dataset) -> Examples:
 
 
 def examples_in(folder: Path) -> Examples:
-    """The same from the three files per split of ArgKP-2021, which name no quality.
+    """Return such examples from the three files per split of ArgKP-2021, which have no quality.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def examples_in(folder: Path) -> Examples:
 
 
 def require_examples(examples: Examples) -> None:
-    """Raises ScorerRefused if nothing can be learned, or nothing can choose the weights."""
+    """Raise ScorerRefused without examples to learn from, or to choose the weights."""
     for split in (TRAIN, DEV):
         if not examples.get(split):
             raise ScorerRefused(
@@ -275,7 +275,7 @@ def require_examples(examples: Examples) -> None:
 
 
 def _examples(rows: Iterable[Row]) -> Examples:
-    """Arguments best first; those without a quality last, in the order in which they came."""
+    """Build examples with the best arguments first; those without quality last, in their order."""
     clusters: dict[tuple[str, str, int, str], list[tuple[float, str]]] = defaultdict(list)
     for key, quality, text in rows:
         clusters[key].append((float("-inf") if quality is None else quality, text))

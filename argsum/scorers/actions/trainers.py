@@ -57,7 +57,7 @@ CARD = "MODEL_CARD.md"
 
 
 def train_match(scorer: Scorer, cells: Splits, recipe: ScorerRecipe, say: Say) -> dict[str, Any]:
-    """Train; returns what the row of the scorer keeps. Weights lie in its folder afterwards.
+    """Train and return the fields to store; the weights are in the scorer's folder afterwards.
 
     Raises EmbeddingsUnavailable if the base model cannot be loaded.
     """
@@ -105,7 +105,7 @@ def train_match(scorer: Scorer, cells: Splits, recipe: ScorerRecipe, say: Say) -
 def look_at_dev(
     cells: Splits, encode: Encode, recipe: ScorerRecipe
 ) -> tuple[dict[str, Any], float]:
-    """Figures of the dev split, and the one that chooses: average precision of pairs, by cells.
+    """Return dev figures, and the one that chooses: average precision of pairs, by cells.
 
     The adjusted Rand index of a handful of cells moves by chance from one look to the next; how
     well pairs of arguments are ranked does not.
@@ -122,14 +122,14 @@ def look_at_dev(
 
 
 def pair_precision(cells: Sequence[ScoredCell]) -> float:
-    """Average precision of argument pairs that share a key point, mean over cells."""
+    """Return average precision of argument pairs with the same key point, mean over cells."""
     same_point_precisions = (same_point_precision(cell.match, cell.reference) for cell in cells)
     precisions = [precision for precision in same_point_precisions if precision is not None]
     return float(np.mean(precisions)) if precisions else 0.0
 
 
 def put_in_place(folder: Path, save: Callable[[Path], None], card: str) -> str:
-    """Write a folder of weights beside its place, then rename it; returns the weights' hash."""
+    """Write weights to a temporary folder, then rename it; return the weights' hash."""
     unfinished = folder.with_name(f"{folder.name}-{uuid4().hex}.part")
     unfinished.mkdir(mode=0o700, parents=True)
     try:
@@ -145,7 +145,7 @@ def put_in_place(folder: Path, save: Callable[[Path], None], card: str) -> str:
 
 
 def _course(members: Sequence[EncoderProgress], recipe: ScorerRecipe) -> dict[str, Any]:
-    """Looks at dev and losses of all members; steps are counted on from one to the next."""
+    """Return dev checks and losses of all members, with steps numbered consecutively."""
     looks: list[dict[str, Any]] = []
     chosen = []
     for number, member in enumerate(members):
@@ -163,7 +163,7 @@ def _course(members: Sequence[EncoderProgress], recipe: ScorerRecipe) -> dict[st
 
 
 def thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
-    """Means of the losses over equal stretches, with the step at which each ends."""
+    """Return mean losses over equal stretches, each with its last step."""
     parts = np.array_split(np.array(losses), min(most, len(losses))) if losses else []
     ends = np.cumsum([len(part) for part in parts])
     return [
@@ -176,7 +176,7 @@ def thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
 
 
 def train_quality(scorer: Scorer, rated: dict[str, RatedArguments], say: Say) -> dict[str, Any]:
-    """Train; returns what the row of the scorer keeps. Weights lie in its folder afterwards.
+    """Train and return the fields to store; the weights are in the scorer's folder afterwards.
 
     Raises ScorerRefused without enough arguments, EmbeddingsUnavailable without the model.
     """
@@ -221,7 +221,7 @@ def train_quality(scorer: Scorer, rated: dict[str, RatedArguments], say: Say) ->
 
 
 def _figures(predictions: np.ndarray, known: np.ndarray) -> dict[str, Any]:
-    """Pearson correlation, Spearman correlation and mean absolute error, with n."""
+    """Return Pearson correlation, Spearman correlation and mean absolute error, with n."""
     from scipy.stats import pearsonr, spearmanr
 
     # Without variance on either side there is no correlation to speak of.
@@ -248,7 +248,7 @@ WAITING = 2.0
 
 @contextmanager
 def alone(say: Say, total: int) -> Iterator[None]:
-    """Wait for another training of this process, and tell ``say`` so."""
+    """Wait for another training of this process; ``say`` reports it."""
     while not ONE_AT_A_TIME.acquire(timeout=WAITING):
         say(0, total, "waiting for other training to finish")
     try:
@@ -258,7 +258,7 @@ def alone(say: Say, total: int) -> Iterator[None]:
 
 
 class AveragedTraining:
-    """As many trainings as the recipe has members, one after the other.
+    """Trainings of all members of a recipe, one after the other, and their average.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class AveragedTraining:
         self._sums: list[Any] = []
 
     def run(self, say: Say) -> MatchTraining:
-        """Train all members; returns a training whose weights are their mean.
+        """Train all members; return a training with their mean weights.
 
         Another training of this process is waited for, and ``say`` is told so.
         """
@@ -302,7 +302,7 @@ class AveragedTraining:
 
     @property
     def total(self) -> int:
-        """Steps of all members."""
+        """Steps of all members together."""
         return self.recipe.members * self.recipe.steps
 
     def _member(self, number: int) -> MatchTraining:
@@ -331,7 +331,7 @@ class AveragedTraining:
 
 
 def _later(say: Say, before: int, total: int) -> Say:
-    """The same listener for a member that begins after some steps of others."""
+    """Return the callback for a member that begins after some steps of others."""
     return lambda done, _own, note: say(before + done, total, note)
 
 
@@ -341,7 +341,7 @@ def _later(say: Say, before: int, total: int) -> Say:
 def train_writer(
     scorer: Scorer, examples: Examples, recipe: WritingRecipe, say: Say
 ) -> dict[str, Any]:
-    """Train; returns what the row keeps. Weights lie in its folder afterwards.
+    """Train and return the fields to store; the weights are in the scorer's folder afterwards.
 
     Raises ScorerRefused without examples, EmbeddingsUnavailable if the model cannot be loaded.
     """

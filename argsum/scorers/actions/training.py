@@ -85,7 +85,7 @@ def request_training(
     base_model: str = PACKAGED_MODEL,
     recipe: ScorerRecipe | WritingRecipe | None = None,
 ) -> Scorer:
-    """A new scorer or writer that is trained in the background.
+    """Create a scorer or writer and queue its training.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def request_training(
 
 @transaction.atomic
 def resume_training(*, scorer: Scorer, actor: User | None) -> Scorer:
-    """Go on with a training that failed or was cancelled, from its last checkpoint."""
+    """Resume a failed or cancelled training from its last checkpoint."""
     held = Scorer.objects.select_for_update(of=("self",)).get(pk=scorer.pk)
     if held.trained_on is None or shown_state(held) not in (
         Scorer.State.FAILED,
@@ -140,7 +140,7 @@ def resume_training(*, scorer: Scorer, actor: User | None) -> Scorer:
 
 @transaction.atomic
 def cancel_training(*, scorer: Scorer, actor: User) -> bool:
-    """End a training that waits or runs; the worker notices at its next step."""
+    """Cancel a queued or running training; the worker stops at its next step."""
     changed = Scorer.objects.filter(pk=scorer.pk, state=Scorer.State.TRAINING).update(
         state=Scorer.State.CANCELLED
     )
@@ -154,7 +154,7 @@ def cancel_training(*, scorer: Scorer, actor: User) -> bool:
 
 @transaction.atomic
 def delete_scorer(*, scorer: Scorer, actor: User) -> None:
-    """Forget a scorer that no run used, with its weights; raises ScorerRefused."""
+    """Delete an unused scorer with its weights; raises ScorerRefused."""
     if shown_state(scorer) == Scorer.State.TRAINING:
         raise ScorerRefused(_("Cancel the training first."))
     folder, name, study = trained_folder(scorer), scorer.name, scorer.study
@@ -175,7 +175,7 @@ def delete_scorer(*, scorer: Scorer, actor: User) -> None:
 
 
 def make_scorer(work: JobContext) -> None:
-    """Handle a job: train, or go on from the checkpoint that a lost worker left."""
+    """Handle a job: train, or resume from a lost worker's checkpoint."""
     scorer = Scorer.objects.select_related("study", "trained_on").get(
         study=work.study, public_id=work.payload["scorer"]
     )
@@ -201,7 +201,7 @@ def make_scorer(work: JobContext) -> None:
 
 
 def store(scorer: Scorer, fields: dict[str, Any]) -> None:
-    """The trained scorer is ready; ``fields`` as `match_training.train_match` returns it."""
+    """Mark the scorer as ready; ``made`` as returned by `match_training.train_match`."""
     for name, value in fields.items():
         setattr(scorer, name, value)
     scorer.state, scorer.ready_at = Scorer.State.READY, timezone.now()
@@ -291,7 +291,7 @@ TRAINED_ON = "arguments of ArgKP-2021 with the qualities of the released process
 
 
 def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
-    """What the match scorer learns from, and what chooses its weights.
+    """Return the cells that train the match scorer, and those that choose its weights.
 
     Arguments of both stances of a topic share a batch, and so do statements of opposite sides:
     what takes the other side is what does not match.
@@ -304,7 +304,7 @@ def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
 def split_statements(
     points: Sequence[Statements],
 ) -> tuple[list[Statements], list[Statements]]:
-    """Those that are learned, and those of the topics that are held back."""
+    """Return the statements to learn, and those of held-back topics."""
     topics = sorted({point.topic for point in points})
     random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret
     held = set(topics[:HELD_BACK])
@@ -317,7 +317,7 @@ def split_statements(
 def ship_match(
     argkp: Splits, recipe: ScorerRecipe, work: Path, say: Say
 ) -> tuple[Path, list[dict[str, Any]]]:
-    """Train the match scorer, and put its difference to the packaged model beside the code.
+    """Train the match scorer; store its difference to the packaged model beside the code.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def ship_match(
 
 
 def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier, float]:
-    """The line that tells sides, and how often it is right where nothing was learned, 0–1."""
+    """Return the line that separates sides, and its accuracy on held-back statements, 0–1."""
     from sklearn.linear_model import LogisticRegression
 
     from cqa_site.judging.embedding import SentenceEmbedder
@@ -382,7 +382,7 @@ def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier,
 
 
 def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
-    """Fit the line to qualities that came with arguments, and put it beside the code.
+    """Fit the regression to imported qualities, and store it beside the code.
 
     Raises as `argsum.scorers.actions.trainers.train_quality`.
     """
@@ -400,14 +400,14 @@ def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
 
 
 def write_sums(folder: Path) -> None:
-    """Say beside the weights what their bytes are, as ``sha256sum`` does."""
+    """Write the checksums of the weights beside them, in ``sha256sum`` format."""
     files = sorted(file for pattern in WEIGHT_FILES for file in folder.glob(pattern))
     lines = [f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
     (folder / SUMS).write_text("".join(lines), encoding="ascii")
 
 
 def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
-    """What a training changed of the packaged model, matrix by matrix as two factors.
+    """Write a training's difference from the packaged model, each matrix as two factors.
 
     Parameters
     ----------
@@ -441,7 +441,7 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
 
 
 def add_side(path: Path, side: SideClassifier) -> None:
-    """Keep a line that tells sides with a difference."""
+    """Store a line that separates sides in a difference file."""
     import numpy as np
     from safetensors.numpy import load_file, save_file
 

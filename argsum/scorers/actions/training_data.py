@@ -55,7 +55,7 @@ class RatedArguments:
 
 
 def cells_of(dataset: Dataset) -> Splits:
-    """Cells with key points by split; arguments that preprocessing keeps are the judged ones.
+    """Return cells with key points by split; arguments kept by preprocessing are judged.
 
     Every argument of the train split is learned, also those that preprocessing leaves out: an
     argument without a key point is an example of what does not match.
@@ -101,7 +101,7 @@ def _cell(cell: Cell, arguments: list, key_points: list, labels: dict) -> Traini
 
 
 def cells_in(folder: Path) -> Splits:
-    """Cells in the three files per split of ArgKP-2021, preprocessed as the paper does.
+    """Return cells from the three files per split of ArgKP-2021, preprocessed as in the paper.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def cells_in(folder: Path) -> Splits:
 
 @dataclass(frozen=True)
 class Statements:
-    """Invented statements of one point: a topic, an aspect of it, and the side they take."""
+    """Invented statements of one point: topic, aspect, side and texts."""
 
     topic: str
     aspect: str
@@ -133,7 +133,7 @@ class Statements:
 
 
 def statements_in(folder: Path) -> list[Statements]:
-    """The points in the JSON lines of a folder; those of one topic may lie in several files.
+    """Read the points from a folder's JSON lines; one topic may span several files.
 
     A line has ``topic``, ``aspect``, ``side`` (``for``, ``against`` or neither) and ``texts``.
     Raises ScorerRefused for a line that has not; the message names file and line.
@@ -151,7 +151,7 @@ def statements_in(folder: Path) -> list[Statements]:
 
 
 def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
-    """A cell for each topic, in the order of their names."""
+    """Return a cell for each topic, in order of names."""
     topics: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         topics[point.topic][f"{point.aspect} {point.side}"] += point.texts
@@ -159,7 +159,7 @@ def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
 
 
 def require_match_data(cells: Splits) -> None:
-    """Raises ScorerRefused if nothing can be learned, or nothing can choose the weights."""
+    """Raise ScorerRefused without data to learn from, or to choose the weights."""
     if not any((cell.labels == MATCH).any() for cell in cells.get(TRAIN, ())):
         raise ScorerRefused(_("The train split has no argument that matches a key point."))
     if not any(len(cell.judged) > 1 for cell in cells.get(DEV, ())):
@@ -172,14 +172,14 @@ def require_match_data(cells: Splits) -> None:
 
 
 def rated_of(dataset: Dataset) -> dict[str, RatedArguments]:
-    """Arguments with a quality by split."""
+    """Return the arguments with a quality, by split."""
     rows = CellArgument.objects.filter(cell__dataset=dataset, quality__isnull=False)
     ordered = rows.order_by("cell__position", "position")
     return _rated(ordered.values_list("cell__split", "text", "quality"))
 
 
 def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
-    """Arguments with a quality in a table of pairs or rated arguments, or in a folder's one.
+    """Return arguments with a quality from a table, or from the only one in a folder.
 
     ``column`` names the quality where there are several, as in ArgQ-30k; WA is the usual one.
 
@@ -230,7 +230,7 @@ def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, RatedArguments]:
 
 
 def require_rated(rated: dict[str, RatedArguments]) -> None:
-    """Raises ScorerRefused without arguments to learn from, or to choose the penalty by."""
+    """Raise ScorerRefused without arguments to learn from, or to choose the penalty."""
     if len(rated.get(TRAIN, RatedArguments((), ())).values) < FEWEST_RATED:
         raise ScorerRefused(
             _("The train split has fewer than %d arguments with a quality.") % FEWEST_RATED
@@ -249,7 +249,7 @@ Figures = dict[str, Any]
 def scored_cells(
     cells: Sequence[TrainingCell], encode: Encode, *, uses_topic: bool
 ) -> list[ScoredCell]:
-    """Judged arguments of each cell with their cosines; all texts are encoded in one go."""
+    """Return judged arguments of each cell with their cosines; all texts are encoded at once."""
     texts: list[str] = []
     for cell in cells:
         own = [*(cell.arguments[row] for row in cell.judged), *cell.key_points]
@@ -275,7 +275,7 @@ def scored_cells(
 
 
 def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
-    """Thresholds, and how to cluster beyond the paper's way, by the dev split alone."""
+    """Choose thresholds and the clustering method beyond the paper's, by the dev split alone."""
     tried = {clustering: cluster_cells(dev, clustering) for clustering in CLUSTERINGS}
     thresholds = {clustering: clusters.best_threshold() for clustering, clusters in tried.items()}
     # The first wins a tie: it is the simplest.
@@ -291,7 +291,7 @@ def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
 
 
 def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
-    """Figures of one split.
+    """Return the figures of one split.
 
     ``excluding`` is the mean over the cells in which enough is clustered, ``cells_clustered`` of
     ``cells_judged``; ``excluding_with_zeros`` counts the others as 0.

@@ -1,4 +1,4 @@
-"""The page that goes with trained weights: what they are for, from what, how good, with limits."""
+"""Model card of trained weights: purpose, data, quality and limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ BEHIND_TOPIC = "Both texts are read with the topic of the debate prepended, as `
 
 
 def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """A card in Markdown.
+    """Return a card in Markdown.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
 
 
 def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """A card of a regressor, as `match_card`."""
+    """Return the card of a regressor; see `match_card`."""
     lines = [
         *_head(name, facts),
         "Rates the quality of a debate argument, from about 0 to 1: a ridge regression on the",
@@ -84,7 +84,7 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
 
 
 def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """A card of a writer of key points, as `match_card`."""
+    """Return the card of a key point writer; see `match_card`."""
     lines = [
         *_head(name, facts),
         "Writes one key point for a cluster of debate arguments. Input: `summarize:`, the stance,",
@@ -133,7 +133,7 @@ def _match_row(split: str, figures: Mapping[str, Any]) -> str:
 
 
 def _indices(figures: Mapping[str, Any]) -> str:
-    """Index excluding and including noise; over how many cells, where these are not all."""
+    """Return the index excluding and including noise, with the number of cells if not all."""
     both = f"{_number(figures['excluding'])} / {_number(figures['including'])}"
     n, cells = figures["cells_clustered"], figures["cells_judged"]
     if n == cells:

@@ -33,7 +33,7 @@ LEAST_SHARE = 0.75
 
 @dataclass(frozen=True)
 class ClusterFigure:
-    """One clustering of one cell against the reference.
+    """Figures of one clustering of one cell against the reference.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ClusterFigure:
 
 @dataclass(frozen=True)
 class OverCells:
-    """A mean over cells of which some may have no index.
+    """Mean over cells; some cells may have no index.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class OverCells:
 
 
 def over_cells(values: Iterable[float | None]) -> OverCells:
-    """The mean of an index over cells; None is a cell without one.
+    """Return the mean of an index over cells; None is a cell without one.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def over_cells(values: Iterable[float | None]) -> OverCells:
 
 
 def has_enough(share: float | None, least_share: float = LEAST_SHARE) -> bool:
-    """Whether enough is clustered for an index without the unclustered arguments."""
+    """Whether enough is clustered for an index without unclustered arguments."""
     return (share or 0.0) >= least_share - 1e-12
 
 
 @dataclass(frozen=True)
 class BestPerCell:
-    """The best clustering of every cell, chosen by the figure it is judged by: an oracle.
+    """The best clustering of every cell, chosen by the figure that judges it: an oracle.
 
     Attributes
     ----------
@@ -117,12 +117,12 @@ class BestPerCell:
 
     @property
     def mean(self) -> float | None:
-        """Over the cells that have one; None without any."""
+        """Mean over the cells that have an index; None if no cell has one."""
         return self.over.mean
 
 
 def cluster_figure(setting: str, reference: Sequence[str], ids: Sequence[int]) -> ClusterFigure:
-    """All figures of one clustering; both sequences have length n."""
+    """Return all figures of one clustering; both sequences have length n."""
     return ClusterFigure(
         setting,
         excluding=adjusted_rand(reference, ids, noise="exclude"),
@@ -134,7 +134,7 @@ def cluster_figure(setting: str, reference: Sequence[str], ids: Sequence[int]) -
 def adjusted_rand(
     reference: Sequence[str], ids: Sequence[int], *, noise: Noise = "include"
 ) -> float | None:
-    """Adjusted Rand index of cluster ids against the reference key points.
+    """Return the adjusted Rand index of cluster ids against the reference key points.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def adjusted_rand(
 
 
 def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
-    """Adjusted Rand index of n arguments, from the pairs that share both labels or one of them."""
+    """Return the adjusted Rand index of n arguments from pairs that share both labels or one."""
     if together == rows == columns:
         # The same partition; also where chance could do no worse and the index is 0 / 0.
         return 1.0
@@ -187,7 +187,7 @@ def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
 
 
 def share_clustered(ids: Sequence[int]) -> float:
-    """Share of the arguments that are clustered; 0 without arguments."""
+    """Return the share of clustered arguments; 0 without arguments."""
     return sum(cluster != UNCLUSTERED for cluster in ids) / len(ids) if ids else 0.0
 
 
@@ -197,7 +197,7 @@ def best_per_cell(
     noise: Noise,
     least_share: float = LEAST_SHARE,
 ) -> BestPerCell:
-    """The clustering with the largest index in every cell, and the mean over cells.
+    """Return the clustering with the largest index in every cell, and the mean over cells.
 
     Parameters
     ----------
@@ -237,14 +237,14 @@ def best_per_cell(
 def index_of(
     figure: ClusterFigure, noise: Noise, least_share: float = LEAST_SHARE
 ) -> float | None:
-    """The index of a clustering as it counts everywhere; None where too little is clustered."""
+    """Return the index of a clustering; None if too little is clustered."""
     if noise == "include":
         return figure.including
     return figure.excluding if has_enough(figure.share, least_share) else None
 
 
 def _pairs(labels: Sequence[object]) -> int:
-    """Pairs of arguments that share a label."""
+    """Count the pairs of arguments that share a label."""
     return sum(comb(size, 2) for size in Counter(labels).values())
 
 
@@ -255,7 +255,7 @@ def _pairs(labels: Sequence[object]) -> int:
 
 
 class ClusterRecipe(NamedTuple):
-    """How cells are clustered: ``weight`` of `profile_scores`, and whether to refine."""
+    """Clustering options: ``weight`` of `profile_scores`, and whether to refine."""
 
     profile: float = 0.0
     refines: bool = False
@@ -269,7 +269,7 @@ CLUSTERINGS = tuple(
 
 @dataclass(frozen=True)
 class ScoredCell:
-    """One cell with a scorer's scores of the arguments that are judged.
+    """One cell with a scorer's scores of its judged arguments.
 
     Attributes
     ----------
@@ -298,14 +298,14 @@ class Clusterings:
     cells: Mapping[str, Sequence[ClusterFigure]]
 
     def oracle(self) -> tuple[OverCells, OverCells]:
-        """Index excluding and including noise, best threshold per cell, over cells."""
+        """Return both indices, without and with noise, over cells at each best threshold."""
         return (
             best_per_cell(self.cells, noise="exclude").over,
             best_per_cell(self.cells, noise="include").over,
         )
 
     def at(self, threshold: float) -> tuple[OverCells, OverCells]:
-        """Index excluding and including noise at one threshold for all cells, over cells.
+        """Return the index excluding and including noise over cells, at one threshold.
 
         Cells with fewer than 2 judged arguments can have no index and are no cells here.
         """
@@ -317,11 +317,11 @@ class Clusterings:
         )
 
     def worth(self, threshold: float) -> float:
-        """What a threshold is chosen by: both indices, 0 for cells with too little clustered."""
+        """Return value that chooses a threshold: both indices, 0 if too little is clustered."""
         return sum(cells.with_zeros or 0.0 for cells in self.at(threshold))
 
     def best_threshold(self) -> float:
-        """The threshold with the largest sum of both indices over all cells; the lowest wins."""
+        """Return the threshold with the largest sum of both indices; ties go to the lowest."""
         return max(
             THRESHOLDS, key=lambda threshold: (round(self.worth(threshold), 12), -threshold)
         )
@@ -334,7 +334,7 @@ class Clusterings:
 def cluster_cells(
     cells: Sequence[ScoredCell], clustering: ClusterRecipe = CLUSTERINGS[0]
 ) -> Clusterings:
-    """Cluster every cell at all thresholds, by average linkage as the paper or beyond it."""
+    """Cluster every cell at all thresholds, by average linkage as in the paper or beyond it."""
     figures = {}
     for cell in cells:
         scores = np.asarray(cell.match, dtype=np.float64)
@@ -352,7 +352,7 @@ def cluster_cells(
 
 
 def accuracy(cells: Sequence[ScoredCell]) -> float | None:
-    """Share of arguments whose best key point of the cell is theirs; None without arguments."""
+    """Return the share of arguments matched to their own key point; None without arguments."""
     right = total = 0
     for cell in cells:
         best = cell.against.argmax(axis=1) if len(cell.reference) else []
@@ -365,7 +365,7 @@ def accuracy(cells: Sequence[ScoredCell]) -> float | None:
 
 
 def decided_pairs(cells: Sequence[ScoredCell]) -> tuple[FloatArray, FloatArray]:
-    """Scores of the labelled argument–key point pairs: those that match, those that do not."""
+    """Return scores of labelled argument–key point pairs: matching ones, then the others."""
     matching = [cell.against[cell.labels == MATCH] for cell in cells]
     others = [cell.against[cell.labels == NO_MATCH] for cell in cells]
     empty = np.zeros(0)
@@ -395,7 +395,7 @@ def match_threshold(matching: FloatArray, others: FloatArray) -> tuple[float, fl
 
 
 def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float | None:
-    """F1 of "match" where a pair matches above the threshold; None without a matching pair."""
+    """Return F1 of "match" at the threshold; None without a matching pair."""
     if not len(matching):
         return None
     hits = float((matching > threshold).sum())
@@ -410,7 +410,7 @@ def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float |
 
 
 def same_point_precision(match: FloatArray, reference: Sequence[str]) -> float | None:
-    """Average precision of "same key point" over all pairs of arguments of a cell.
+    """Return average precision of "same key point" over all argument pairs of a cell.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from cqa_site.stats.arrays import FloatArray, Floats
 
 
 class RecipeError(ValueError):
-    """A number of the recipe is out of range; the message says which."""
+    """A number of the recipe is out of range; the message names it."""
 
 
 # name → lowest and highest value.
@@ -39,7 +39,7 @@ BOUNDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ScorerRecipe:
-    """How it is trained.
+    """Training recipe of a scorer.
 
     Attributes
     ----------
@@ -97,25 +97,25 @@ class ScorerRecipe:
             raise RecipeError("Without entropy and contrast nothing is learned.")
 
     def check_steps(self) -> frozenset[int]:
-        """After which steps the dev split is looked at; always after the last."""
+        """Return the steps after which the dev split is checked; the last is always included."""
         return frozenset(
             max(1, round(self.steps * look / self.checks)) for look in range(1, self.checks + 1)
         )
 
     def rate_at(self, step: int) -> float:
-        """Share of the learning rate in a step from 0: up over a tenth, then down to zero."""
+        """Return a step's share of learning rate from step 0: up over a tenth, then to zero."""
         warm = max(1, self.steps // 10)
         if step < warm:
             return (step + 1) / warm
         return max(0.0, (self.steps - step) / max(1, self.steps - warm))
 
     def as_dict(self) -> dict[str, Any]:
-        """For storing; `recipe_from` reads it back."""
+        """Return the recipe for storage; `recipe_from` reads it back."""
         return asdict(self)
 
 
 def recipe_from(stored: dict[str, Any]) -> ScorerRecipe:
-    """The recipe in a stored dictionary; what it does not know is left out."""
+    """Read a recipe from a stored dictionary; unknown entries are ignored."""
     known = {field.name for field in fields(ScorerRecipe)}
     return ScorerRecipe(**{name: value for name, value in stored.items() if name in known})
 
@@ -145,7 +145,7 @@ BEAMS, MOST_TOKENS_OUT = 6, 128
 
 
 def writer_input(topic: str, stance: int, arguments: Sequence[str]) -> str:
-    """What a writer reads; the arguments of a cluster come best first.
+    """Return the input of a writer; the arguments of a cluster come best first.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def writer_input(topic: str, stance: int, arguments: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class TrainingExample:
-    """What is learned from: the arguments of a key point, best first, and the key point."""
+    """One training example: the arguments of a key point, best first, and the key point."""
 
     topic: str
     stance: int
@@ -166,13 +166,13 @@ class TrainingExample:
 
     @property
     def text(self) -> str:
-        """What the writer reads."""
+        """Input of the writer."""
         return writer_input(self.topic, self.stance, self.arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WritingRecipe:
-    """How a writer is trained; the usual numbers are the authors'.
+    """Training recipe of a writer; the defaults are the authors'.
 
     Attributes
     ----------
@@ -201,12 +201,12 @@ class WritingRecipe:
                 raise RecipeError(f"{name}: {value} is not between {lowest} and {highest}.")
 
     def as_dict(self) -> dict[str, Any]:
-        """For storing; `writing_recipe_from` reads it back."""
+        """Return the recipe for storage; `writing_recipe_from` reads it back."""
         return asdict(self)
 
 
 def writing_recipe_from(stored: dict[str, Any]) -> WritingRecipe:
-    """The recipe in a stored dictionary; what it does not know is left out."""
+    """Read a recipe from a stored dictionary; unknown entries are ignored."""
     known = {field.name for field in fields(WritingRecipe)}
     return WritingRecipe(**{name: value for name, value in stored.items() if name in known})
 
@@ -245,24 +245,24 @@ class TrainingCell:
 
     @property
     def name(self) -> str:
-        """Topic and stance in one line."""
+        """Topic and stance on one line."""
         return f"{self.topic} ({self.stance:+d})"
 
     def reference(self) -> list[str]:
-        """The key point of each judged argument."""
+        """Return the key point of each judged argument."""
         return [self.key_points[int(self.labels[row].argmax())] for row in self.judged]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some arguments of a cell, by their positions."""
+    """Some arguments of a cell, by position."""
 
     cell: int
     rows: tuple[int, ...]
 
 
 def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
-    """A cell as it was read from a file."""
+    """Return a training cell from a cell read from a file."""
     labels = np.full((len(raw.arguments), len(raw.key_points)), UNDECIDED, dtype=np.int8)
     for (argument, key_point), is_match in raw.matches.items():
         labels[argument, key_point] = MATCH if is_match else NO_MATCH
@@ -277,7 +277,7 @@ def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
 
 
 def both_stances(cells: Iterable[TrainingCell]) -> list[TrainingCell]:
-    """One cell for each topic: no argument of one side matches a key point of the other.
+    """Merge the stances of each topic; arguments of one side match no key point of the other.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def _joined(topic: str, cells: Sequence[TrainingCell]) -> TrainingCell:
 
 
 def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingCell:
-    """Statements on one topic; of each point the first text stands for it.
+    """Return a cell of statements on one topic; the first text of each point represents it.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingC
 
 
 def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> list[Batch]:
-    """Every argument once, in batches of about `size` of one cell, in an order by the seed.
+    """Return every argument once, in batches of about `size` of one cell, in seeded order.
 
     A cell is cut into equal parts, so that no batch is left with a single argument.
     """
@@ -347,7 +347,7 @@ def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> lis
 
 
 def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
-    """Which pairs of arguments share a key point, and which certainly do not.
+    """Return which pairs of arguments share a key point, and which certainly do not.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def fit_ridge(vectors: Floats, values: Floats, penalty: float) -> tuple[FloatArray, float]:
-    """Weights, shape (d,), and bias with the least squared error plus penalty × |weights|².
+    """Return weights, shape (d,), and bias minimizing squared error plus penalty × |weights|².
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def best_penalty(
     dev: tuple[Floats, Floats],
     penalties: Sequence[float] = PENALTIES,
 ) -> float:
-    """The penalty with the smallest squared error on dev; the smallest wins a tie."""
+    """Return the penalty with the smallest squared error on dev; ties go to the smallest."""
     errors = {}
     for penalty in penalties:
         weights, bias = fit_ridge(*train, penalty)

@@ -23,13 +23,13 @@ MOST_ARGUMENTS = 20_000
 
 
 class TooManyArguments(ValueError):
-    """A cell is larger than the memory that clustering it may take."""
+    """The cell is too large for the memory that clustering may use."""
 
 
 def merge_clusters(
     match: Floats, thresholds: Sequence[float], *, min_size: int = MIN_SIZE
 ) -> dict[float, list[int]]:
-    """Cluster ids at every threshold, from one average linkage on 1 − match score.
+    """Return cluster ids at every threshold, from one average linkage on 1 − match score.
 
     Two clusters are merged while the mean score between them is above the threshold m, that is
     while their distance is below 1 − m.
@@ -82,7 +82,7 @@ def merge_clusters(
 
 
 def distances(match: Floats) -> FloatArray:
-    """1 − score of every pair, shape (n (n − 1) / 2,), as scipy wants them; never below 0.
+    """Return 1 − score of every pair, shape (n (n − 1) / 2,), in scipy format; at least 0.
 
     Row by row, so that nothing of the size of the matrix is made beside the result.
     """
@@ -100,7 +100,7 @@ def distances(match: Floats) -> FloatArray:
 
 
 def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int]:
-    """Ids from 0 in the order in which clusters of at least `min_size` first appear.
+    """Number clusters of at least `min_size` from 0 by first appearance.
 
     Negative labels are unclustered and stay -1.
 
@@ -127,7 +127,7 @@ def is_summarizable(ids: Sequence[int]) -> bool:
 
 
 def members(ids: Sequence[int]) -> dict[int, list[int]]:
-    """Cluster id → positions of its arguments, in order; unclustered ones are in none."""
+    """Map cluster id to positions of its arguments, in order, without unclustered ones."""
     clusters: dict[int, list[int]] = {}
     for place, cluster in enumerate(ids):
         if cluster != UNCLUSTERED:
@@ -153,7 +153,7 @@ def refine_clusters(
     min_size: int = MIN_SIZE,
     takes_all: bool = False,
 ) -> list[int]:
-    """Move arguments between clusters until nothing moves.
+    """Move arguments between clusters until none moves.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def refine_clusters(
 
 
 def _mean_scores(scores: Scores, ids: IntArray, names: Sequence[int]) -> Scores:
-    """Mean score of each argument with the other members of each cluster, shape (n, clusters).
+    """Return each argument's mean score with the other members of clusters, shape (n, clusters).
 
     A cluster of which an argument is the only member draws it no more than the worst score.
     """
@@ -217,7 +217,7 @@ FLAT = 1e-6
 
 
 def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores:
-    """Pearson correlation of rows, mixed with the scores themselves.
+    """Return the Pearson correlation of rows, mixed with the scores themselves.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ _ROWS_AT_ONCE = 512
 
 
 def central_argument(match: Floats, members: Sequence[int]) -> int:
-    """The member that the other members match best on average; the earlier one where equal.
+    """Return the member that the others match best on average; ties go to the earlier one.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def central_argument(match: Floats, members: Sequence[int]) -> int:
 
 
 def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats) -> list[int]:
-    """Members with the best argument first, as a generator reads them; without quality last.
+    """Return members best argument first, as a generator reads them; without quality last.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class KeyPointAssignment:
 
 
 def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
-    """Each argument to its best key point, the earlier one where equal.
+    """Assign each argument to its best key point; ties go to the earlier one.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
 
 
 def prevalence(positions: Sequence[int], k: int) -> list[int]:
-    """How many arguments belong to each of k key points; unassigned ones count nowhere.
+    """Count the arguments of each of k key points; unassigned ones are not counted.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def prevalence(positions: Sequence[int], k: int) -> list[int]:
 
 
 def accuracy(positions: Sequence[int], own: Sequence[int]) -> float | None:
-    """Share of arguments assigned to their own key point; None without arguments.
+    """Return the share of arguments assigned to their own key point; None without arguments.
 
     Examples
     --------

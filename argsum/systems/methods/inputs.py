@@ -1,4 +1,4 @@
-"""What a system gets: scorers, and a grid of parameter values."""
+"""Input of a system: scorers, and a grid of parameter values."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ _WORDS = {"on": True, "yes": True, "true": True, "off": False, "no": False, "fal
 
 
 class GridNotValid(ValueError):
-    """Values that cannot be used; the message is for the person who typed them."""
+    """Invalid values; the message is for the person who entered them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Parameter:
 
 
 def read_values(text: str, parameter: Parameter) -> list[Value]:
-    """Values as they are typed: ``0.05–0.95 step 0.025``, a list, or both, without repeats.
+    """Read typed values: ``0.05–0.95 step 0.025``, a list, or both, without repeats.
 
     Raises
     ------
@@ -90,12 +90,12 @@ def read_values(text: str, parameter: Parameter) -> list[Value]:
 
 
 def check_values(values: Sequence[object], parameter: Parameter) -> list[Value]:
-    """Values that came as numbers; raises `GridNotValid` as `read_values` does."""
+    """Check values given as numbers; raises `GridNotValid` like `read_values`."""
     return read_values(", ".join(_text(value) for value in values), parameter)
 
 
 def write_values(values: Sequence[Value]) -> str:
-    """Values as `read_values` takes them, a range where at least four are evenly spaced.
+    """Return values in `read_values` format, as a range if at least four are evenly spaced.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def write_values(values: Sequence[Value]) -> str:
 
 
 def combinations(grid: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
-    """Every setting of a grid, the last parameter changing fastest; one, if there is no parameter.
+    """Return every setting of a grid, last parameter fastest; one setting without parameters.
 
     Examples
     --------
@@ -122,12 +122,12 @@ def combinations(grid: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
 
 
 def count_combinations(grid: Mapping[str, Sequence[Value]]) -> int:
-    """How many settings a grid has, without making them."""
+    """Return the number of settings of a grid, without building them."""
     return math.prod(len(values) for values in grid.values())
 
 
 def setting_of(parameters: Mapping[str, Value]) -> str:
-    """A setting in its one spelling; the grid of no parameters is the empty one.
+    """Return the canonical text of a setting; empty without parameters.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class MatchScorer(Protocol):
     """Scores every row text against every column text."""
 
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
-        """Match scores of all pairs.
+        """Return match scores of all pairs.
 
         Parameters
         ----------
@@ -222,15 +222,15 @@ class MatchScorer(Protocol):
 
 
 class QualityScorer(Protocol):
-    """Scores each argument by itself."""
+    """Scores each argument separately."""
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Quality of n arguments, shape (n,), about 0–1; NaN where none is known."""
+        """Return the quality of n arguments, shape (n,), about 0–1; NaN if unknown."""
         ...
 
 
 def with_topic(texts: Sequence[str], topic: str) -> list[str]:
-    """Each text behind its topic; unchanged without one.
+    """Return each text preceded by its topic; unchanged without a topic.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def with_topic(texts: Sequence[str], topic: str) -> list[str]:
 
 
 def cosines_into(out: Scores, rows: Scores, columns: Scores) -> Scores:
-    """Write cosines of unit vectors, shape (r, c), block by block; returns ``out``."""
+    """Write cosines of unit vectors, shape (r, c), block by block; return ``out``."""
     for start in range(0, len(rows), ROWS_AT_ONCE):
         stop = start + ROWS_AT_ONCE
         np.matmul(rows[start:stop], columns.T, out=out[start:stop])
@@ -249,7 +249,7 @@ def cosines_into(out: Scores, rows: Scores, columns: Scores) -> Scores:
 
 
 def sigmoid(values: Scores) -> Scores:
-    """Logits as 0–1, without overflow."""
+    """Map logits to 0–1, without overflow."""
     exponents = np.exp(-np.abs(values))
     probabilities: Scores = np.where(values >= 0, 1, exponents) / (1 + exponents)
     return probabilities

@@ -1,4 +1,4 @@
-"""Prompts for writing key points, and the arguments that they contain."""
+"""Prompts for writing key points, and the arguments they contain."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,7 +77,7 @@ def write_request(
     cell: Cell,
     groups: Mapping[int, Sequence[str]],
 ) -> CallRequest:
-    """One request about some groups of arguments of a cell.
+    """Return one request about some groups of arguments of a cell.
 
     ``groups`` are cluster → its arguments; where a request is about a whole cell or a single
     cluster, there is one group. What people wrote goes in quoted and without hidden characters.
@@ -108,14 +108,14 @@ def _schema(kind: str, target: Mapping[str, Any], groups: Mapping[int, Any]) -> 
 
 
 def fenced_arguments(texts: Sequence[Neutral]) -> str:
-    """Numbered texts between marker lines."""
+    """Return numbered texts between marker lines."""
     plain = [neutral.text for neutral in texts]
     records = [{"id": number, "argument": text} for number, text in enumerate(plain, start=1)]
     return fence_records(records, fence_token("arguments", *plain))
 
 
 def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
-    """Clusters by code, so that a model that counts them itself is found out."""
+    """Return clusters by code, so that a model that counts them itself is detected."""
     plain = {group: [neutral.text for neutral in texts] for group, texts in groups.items()}
     records = [{"cluster": code_of(group), "arguments": texts} for group, texts in plain.items()]
     every = [text for texts in plain.values() for text in texts]
@@ -136,7 +136,7 @@ Own = Mapping[int, tuple[PromptArgument, str]]
 
 
 def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
-    """The requests of a writing run; three queries."""
+    """Return the requests of a writing run; three queries."""
     target = run.spec["target"]
     cells = Cell.objects.filter(dataset__study=run.study).in_bulk({key.cell for key in keys})
     arguments = _arguments(cells)
@@ -158,7 +158,7 @@ def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
 
 
 def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
-    """Cell → key of an argument → what is shown of it, and why it was left out."""
+    """Map cell and argument key to the shown argument, and its reason for exclusion."""
     arguments: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
     rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
     for cell, pk, text, quality, left_out in rows.values_list(
@@ -171,14 +171,14 @@ def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArg
 def _cluster_arguments(
     key: WritingCallKey, summary_set: SummarySet, own: Own
 ) -> dict[int, list[PromptArgument]]:
-    """Cluster → its arguments."""
+    """Map each cluster to its arguments."""
     rows = members(summary_set.clusters or [])
     arguments = [own[pk][0] for pk in summary_set.arguments]
     return {cluster: [arguments[row] for row in rows[cluster]] for cluster in key.clusters}
 
 
 def _whole(key: WritingCallKey, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
-    """All arguments as group 0; dealt into heaps where a prompt about clusters is tried out."""
+    """Return all arguments as group 0; split into groups to try out a prompt about clusters."""
     arguments = [
         argument for argument, left_out in own.values() if key.is_unfiltered or not left_out
     ]

@@ -56,7 +56,7 @@ def target_of(
     words: int = WORDS,
     most_arguments: int = ARGUMENTS,
 ) -> dict[str, Any]:
-    """What a writing run is about, as its spec keeps it.
+    """Return the target of a writing run, as stored in its spec.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ def target_of(
 
 
 class WritingKind:
-    """What the engine asks this app about runs of the kind ``writing``."""
+    """Run kind ``writing``: the hooks that the engine calls."""
 
     parser_version = READER_VERSION
     values_title = lazy("Key points in a reply:")
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Tie the run to the run of a system that waits for it."""
+        """Link the run to the system run that waits for it."""
         system_run = SystemRun.objects.select_for_update().get(
             study=run.study, public_id=run.spec["target"]["system_run"]
         )
@@ -100,7 +100,7 @@ class WritingKind:
         name_writer(system_run, f"{run.spec['model'][:60]}{version}")
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Cells, sets or clusters for which nothing usable is written yet."""
+        """Return cells, sets or clusters without any usable text yet."""
         system_run = system_run_of(run)
         if system_run.variant in WRITES_CELLS:
             written = {pk for pk, (texts, _why) in written_cells(system_run).items() if texts}
@@ -117,11 +117,11 @@ class WritingKind:
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; three queries at most."""
+        """Return the requests; three queries at most."""
         return questions_of(run, [WritingCallKey.of(subject.ids) for subject in subjects])
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read one reply into `ReplyContent`: clusters by their names, never by their order."""
+        """Read a reply into `ReplyContent`: clusters by name, never by order."""
         key = WritingCallKey.of(call.subject_ids)
         try:
             written = _read(run, key, reply)
@@ -132,7 +132,7 @@ class WritingKind:
         return ReplyReading(value=written, reason=reason)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One part a call; after the last one, the sets are finished in the background."""
+        """Store one part per call; after the last one, a job completes the sets."""
         system_run = SystemRun.objects.select_for_update().get(
             study=run.study_id, public_id=run.spec["target"]["system_run"]
         )
@@ -147,19 +147,19 @@ class WritingKind:
                 enqueue_run(system_run)
 
     def values(self, run: Run) -> dict[str, int]:
-        """How many replies hold how many key points."""
+        """Return the number of replies by number of key points."""
         counts: dict[int, int] = {}
         for texts in run.written_parts.values_list("texts", flat=True):
             counts[len(texts)] = counts.get(len(texts), 0) + 1
         return {str(size): counts[size] for size in sorted(counts)}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """The key points of each reply, as one text."""
+        """Return the key points of each reply as one text."""
         rows = run.written_parts.order_by("pk").values_list("texts", flat=True)
         return ["\n".join(map(str, texts.values())) for texts in rows if texts]
 
     def check(self, run: Run) -> list[str]:
-        """Every ended call has its one part, under its own fence and as its reply says."""
+        """Check that every ended call has one part, under its own fence and matching its reply."""
 
         def is_as_said(part: WrittenPart, call: Call) -> bool:
             return part.texts == _texts_of(
@@ -170,13 +170,13 @@ class WritingKind:
 
 
 def system_run_of(run: Run) -> SystemRun:
-    """The run of a system for which a run writes."""
+    """Return the system run that a run writes for."""
     rows = SystemRun.objects.filter(study=run.study).select_related("dataset")
     return rows.get(public_id=run.spec["target"]["system_run"])
 
 
 def refuse_unfit(system_run: SystemRun, run: Run) -> None:
-    """Raise `RunRefused` where nothing can be written for the run of a system now."""
+    """Raise `RunRefused` if nothing can be written for a system run now."""
     if system_run.state != State.WRITING:
         raise RunRefused(_("This run is not waiting for a language model."))
     if run.prompt.kind != OF_VARIANT[system_run.variant]:
@@ -191,7 +191,7 @@ def refuse_unfit(system_run: SystemRun, run: Run) -> None:
 
 
 def writable(study: Study) -> Any:
-    """Runs of systems that wait for a language model."""
+    """Return the system runs that wait for a language model."""
     return study.system_runs.filter(
         state=State.WRITING, variant__in=(*WRITES_CELLS, *WRITES_CLUSTERS)
     )
@@ -200,7 +200,7 @@ def writable(study: Study) -> Any:
 def _clusters_to_write(
     system_run: SystemRun, target: dict[str, Any]
 ) -> list[WritingCallKey | None]:
-    """What is asked about waiting sets; clusters that have a key point are not asked again."""
+    """Return the requests for waiting sets; clusters that have a key point are not repeated."""
     rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by("cell__position", "pk")
     if target["settings"]:
         rows = rows.filter(setting__in=target["settings"])
@@ -266,13 +266,13 @@ HEAPS = (0, 1, 2)
 
 
 def _cells(study: Study) -> QuerySet[Cell]:
-    """Cells with arguments."""
+    """Return the cells with arguments."""
     rows = Cell.objects.filter(dataset__study=study, arguments__isnull=False)
     return rows.distinct().order_by("dataset", "position")
 
 
 def _draft(study: Study, version: PromptVersion, cell: Model) -> tuple[Run, list[Model]]:
-    """A few arguments, as no run of a system has to be there for it."""
+    """Return an unsaved run for a few arguments; it needs no system run."""
     fewest, most = COUNTS.get(version.kind, (1, 1))
     target = {
         "system_run": "",

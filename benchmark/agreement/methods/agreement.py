@@ -61,7 +61,7 @@ LEAST_PAIRS = 10
 def chosen_pairs(
     grid: PointsGrid, judges: list[SheetRater], most: int
 ) -> tuple[list[tuple[SheetRater, SheetRater, str]], int]:
-    """Pairs of raters by answers in common, judges first in mixed pairs; how many were left out.
+    """Return rater pairs by shared answers, judges first in mixed pairs, and the number omitted.
 
     With one person only, that person is all people, whom every judge is compared with anyway.
     """
@@ -89,7 +89,7 @@ def chosen_pairs(
 def by_code(
     grid: PointsGrid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
 ) -> ByCode | None:
-    """The criterion that code can count, compared with everybody who scored it."""
+    """Compare the criterion that code can count with every rater's scores of it."""
     criterion = next(
         (candidate for candidate in rubric.criteria if candidate.counted_by == "sentences"), None
     )
@@ -143,7 +143,7 @@ def judge_row(
     consistency: Consistency,
     length: Length,
 ) -> JudgeRow:
-    """One line of the board.
+    """Return one row of the board.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def judge_row(
 def judge_differences(
     grid: PointsGrid, judges: Sequence[SheetRater], draws: Jackknife
 ) -> dict[tuple[str, str], AgreementFigure]:
-    """(first, second) → alpha of totals with people, first minus second, on shared answers.
+    """Map (first, second) to alpha of totals with people, first minus second, on shared answers.
 
     Only pairs that the rule "closest judge" allows; ``p_yes`` is two-sided.
     """
@@ -205,7 +205,7 @@ def judge_differences(
 def ranked(
     rows: Sequence[JudgeRow], differences: dict[tuple[str, str], AgreementFigure]
 ) -> tuple[JudgeRow, ...]:
-    """The rows best first, with the range of ranks that the tests allow.
+    """Return the rows best first, with the range of ranks that the tests allow.
 
     Judges without a figure of agreement come last, without a rank.
 
@@ -248,7 +248,7 @@ def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]
 
 
 def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
-    """For 1,000 answers scored, over the sheets that say it; None where none does."""
+    """Return the value per 1,000 scored answers, over sheets that state it; None without any."""
     if column not in sheets.columns:
         return None
     known = sheets[sheets[column].notna()]
@@ -275,7 +275,7 @@ MANY_QUESTIONS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
-    """How figures are made.
+    """Options of the computation.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ def agreement(
     options: AgreementOptions | None = None,
     counted: Mapping[int, float] | None = None,
 ) -> Agreement:
-    """Every figure of agreement for the sheets of a table.
+    """Return every figure of agreement for the sheets of a table.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ def column_verdict(
     bias: AgreementFigure,
     repeats: Consistency,
 ) -> ReplacementVerdict:
-    """May this judge take the place of people on one column."""
+    """Return the verdict on whether this judge can replace people on one column."""
     return verdict(
         {
             "alternative": by_alternative(test, len(grid.persons), levels),

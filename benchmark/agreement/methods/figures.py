@@ -1,4 +1,4 @@
-"""Figures of agreement as snapshots store them, and verdicts of older snapshots."""
+"""Figures of agreement as stored in snapshots, and verdicts of older snapshots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementFigure:
-    """A value with its interval, of ``n`` pairs or answers; ``reason`` where a part is missing.
+    """A value with its interval, for ``n`` pairs or answers; ``reason`` explains a missing part.
 
     Where a rule looks at it, with the p values of its yes and its no over ``units`` questions.
     """
@@ -49,7 +49,7 @@ class AgreementSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PointsColumn:
-    """The total, a group or a criterion, as ``kind`` says, with its most points."""
+    """The total, a group or a criterion, according to ``kind``, with its maximum points."""
 
     key: str
     name: str
@@ -77,7 +77,7 @@ class Alphas:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
-    """Persons, answers with points of any and of two or more, with a sheet made of several."""
+    """Numbers of persons and of answers: scored, scored by two or more, and consolidated."""
 
     raters: int
     answers: int
@@ -88,14 +88,14 @@ class PeopleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAlphas(Alphas):
-    """A judge with people; the difference to persons among themselves is on the same answers."""
+    """Alphas of a judge with people; the difference to people's alpha is on the same answers."""
 
     difference: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """The alternative-annotator test; ``each`` are answers of persons, most first.
+    """The alternative-annotator test; ``each`` counts answers of persons, most first.
 
     Before version 3 there were no p values of its yes and its no over ``questions``.
     """
@@ -116,7 +116,10 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnAgreement:
-    """Two raters: bias is first minus second in points, leniency that by the maximum."""
+    """Agreement of two raters.
+
+    Bias is first minus second in points, leniency is bias / maximum.
+    """
 
     n: int
     n_questions: int
@@ -132,7 +135,7 @@ class ColumnAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class TooFew:
-    """Instead of a `ConcatenatedAlpha` of fewer than two answers."""
+    """Replaces a `ConcatenatedAlpha` if there are fewer than two answers."""
 
     n: int
     value: None
@@ -141,7 +144,7 @@ class TooFew:
 
 @dataclass(frozen=True, kw_only=True)
 class ConcatenatedAlpha:
-    """Interval alpha of whole sheets, every criterion an item, and what shuffled sheets reach."""
+    """Interval alpha of whole sheets with criteria as items, and that of shuffled sheets."""
 
     n: int
     value: float | None
@@ -163,7 +166,10 @@ class SystemAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class BlandAltmanPlot:
-    """Of totals; ``points`` are mean, difference and number of answers on a grid of ``step``."""
+    """Plot of totals.
+
+    ``points`` are mean, difference and number of answers on a grid of ``step``.
+    """
 
     bias: AgreementFigure
     lower: AgreementFigure
@@ -175,7 +181,7 @@ class BlandAltmanPlot:
 
 @dataclass(frozen=True, kw_only=True)
 class PointsConfusion:
-    """Counts of pairs of points of one criterion; rows are the first rater's."""
+    """Counts of point pairs for one criterion; rows belong to the first rater."""
 
     values: tuple[float, ...]
     cells: tuple[tuple[int, ...], ...]
@@ -183,7 +189,7 @@ class PointsConfusion:
 
 @dataclass(frozen=True, kw_only=True)
 class RaterPairFigures:
-    """Two raters; of totals "with" and "without" an aspect, and by kind of correlation."""
+    """Two raters: columns, totals "with" and "without" an aspect, and correlations by kind."""
 
     first: str
     second: str
@@ -198,7 +204,7 @@ class RaterPairFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class MeanOf:
-    """What the mean of ``k`` sheets is worth, and its standard error in points."""
+    """Reliability of the mean of ``k`` sheets, and its standard error in points."""
 
     k: float
     reliability: float
@@ -208,7 +214,7 @@ class MeanOf:
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceComponents:
-    """Variances between answers and within them, share of answers whose sheets are all alike."""
+    """Variances between and within answers, and the share of answers with identical sheets."""
 
     n: int
     exact: float | None
@@ -220,7 +226,7 @@ class VarianceComponents:
 
 @dataclass(frozen=True, kw_only=True)
 class Consistency:
-    """Of answers with several sheets, ``replicates`` on average; over all answers ``each``.
+    """Answers with several sheets, ``replicates`` on average; over all answers ``each``.
 
     That is a harmonic mean, because the error of a mean falls with the inverse of its sheets.
     """
@@ -233,14 +239,14 @@ class Consistency:
 
 @dataclass(frozen=True, kw_only=True)
 class Surplus(AgreementFigure):
-    """What answers of a judge's own family get more, in points; ``own`` of the ``n`` are such."""
+    """Surplus in points for answers of a judge's own family; ``own`` of the ``n`` are such."""
 
     own: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preference:
-    """A judge's surplus for its own family, against people and against judges of others."""
+    """A judge's surplus for its own family, against people and against other families' judges."""
 
     key: str
     family: str | None
@@ -250,7 +256,7 @@ class Preference:
 
 @dataclass(frozen=True, kw_only=True)
 class LengthOf:
-    """Totals against length; ``slope`` is in points for 100 characters more, within questions."""
+    """Totals against length; ``slope`` is in points per 100 characters, within questions."""
 
     n: int
     pearson: AgreementFigure
@@ -260,7 +266,7 @@ class LengthOf:
 
 @dataclass(frozen=True, kw_only=True)
 class Length:
-    """On all answers of a rater, and on those that people scored too."""
+    """Effect of length on all answers of a rater, and on those that people also scored."""
 
     own: LengthOf
     common: LengthOf
@@ -268,7 +274,7 @@ class Length:
 
 @dataclass(frozen=True, kw_only=True)
 class ByCode:
-    """The criterion that code can count, compared with everybody who scored it."""
+    """The criterion that code can count, compared with all its raters."""
 
     criterion: str
     answers: int
@@ -277,7 +283,7 @@ class ByCode:
 
 @dataclass(frozen=True, kw_only=True)
 class UnscoredShare:
-    """Replies without usable points, among all, with the share's interval where there are any."""
+    """Replies without usable points among all; the share has an interval if there are replies."""
 
     unscored: int
     sheets: int
@@ -288,7 +294,7 @@ class UnscoredShare:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRow:
-    """One line of the leaderboard of judges, of totals; cost and seconds for 1,000 answers.
+    """One row of the leaderboard of judges, for totals; cost and seconds per 1,000 answers.
 
     ``to_first`` is the test of the first judge and this one on the answers of both.
     """
@@ -320,7 +326,7 @@ class JudgeRow:
 
 @dataclass(frozen=True, kw_only=True)
 class WinningRate:
-    """The numbers of the rule "alternative"."""
+    """Numbers of the rule "alternative"."""
 
     omega: float | None
     rho: float | None
@@ -330,7 +336,7 @@ class WinningRate:
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """The numbers of the rule "consistency": reliability of one sheet, of the mean of ``k``."""
+    """Numbers of the rule "consistency": reliability of one sheet, and of the mean of ``k``."""
 
     n: int
     exact: float | None
@@ -341,7 +347,7 @@ class Steadiness:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleOutcome:
-    """What a rule said: the result, its numbers, what is missing and how much of it, and why."""
+    """Outcome of a rule: the result, its numbers, missing data with amounts, and the reason."""
 
     result: Result
     numbers: AgreementFigure | WinningRate | UnscoredShare | Steadiness
@@ -351,7 +357,7 @@ class RuleOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementVerdict:
-    """May a judge take the place of people on one column, and what each rule said."""
+    """Whether a judge can replace people on one column, with the outcome of each rule."""
 
     result: Result
     rules: dict[str, RuleOutcome]
@@ -359,7 +365,7 @@ class ReplacementVerdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """Every figure of agreement; pairs begin with each judge beside the mean of people.
+    """Every figure of agreement; the first pairs compare each judge with the mean of people.
 
     Verdicts before version 3 called no what was not passed.
     """
@@ -384,7 +390,7 @@ class Agreement:
 
 
 def is_closest(rows: Sequence[JudgeRow]) -> bool:
-    """Whether the first judge is shown to agree with people more than every other one."""
+    """Whether the first judge is shown to agree with people more than every other judge."""
     return len(rows) > 1 and rows[0].rank_high == 1 and rows[1].rank is not None
 
 
@@ -398,7 +404,7 @@ REASON = "this snapshot is older than this test; make a new one"
 
 
 def without_untested(figures: Agreement) -> Agreement:
-    """The figures with their verdicts; outcomes that were not tested are not shown."""
+    """Return the figures with their verdicts; outcomes without a test become "not shown"."""
     if figures.version >= TESTED:
         return figures
     verdicts = {
@@ -419,6 +425,6 @@ def _tested(verdict: ReplacementVerdict) -> ReplacementVerdict:
 
 
 def joined(rules: dict[str, RuleOutcome]) -> Result:
-    """One no is enough, yes needs all."""
+    """Combine rules: one no gives no, and yes needs all."""
     results = {outcome.result for outcome in rules.values()}
     return "no" if "no" in results else "yes" if results == {"yes"} else "not_shown"

@@ -1,4 +1,4 @@
-"""Score sheets as one grid for each rater, and the model family of each judge."""
+"""Score sheets as one grid per rater, and the model family of each judge."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORDS: tuple[tuple[str, str], ...] = (
 
 
 def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None:
-    """Family of a judge or system, from the first of its names that has one.
+    """Return the family of a judge or system, from the first name that has one.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ CONSOLIDATED = "reference"
 
 @dataclass(frozen=True, kw_only=True)
 class SheetRater:
-    """Somebody, or something, that gave sheets.
+    """A person or judge that submitted sheets.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class PointsGrid:
 
     @property
     def persons(self) -> tuple[SheetRater, ...]:
-        """People of whom each spoke for one: what agreement among people is made of."""
+        """People who each scored individually: the basis of agreement among people."""
         return tuple(person for person in self.people if not person.is_consolidated)
 
     @property
@@ -167,14 +167,14 @@ class PointsGrid:
         return tuple(rater for rater in self.raters if rater.is_judge)
 
     def column(self, key: str, name: str) -> FloatArray:
-        """One rater's points of one column, shape (n,)."""
+        """Return one rater's points of one column, shape (n,)."""
         return np.asarray(self.values[key][:, self.columns.index(name)], dtype=np.float64)
 
 
 def grid_of(
     table: pd.DataFrame, rubric: Rubric, families: Mapping[str, str] | None = None
 ) -> PointsGrid:
-    """Arrange the sheets of a table.
+    """Arrange the sheets of a table into a grid.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def grid_of(
 
 
 def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """Mean of grids of one shape, cell by cell, over those that have a value there."""
+    """Return the mean of equally shaped grids, cell by cell, ignoring missing values."""
     total, known = np.zeros(shape), np.zeros(shape)
     for grid in grids:
         total += np.nan_to_num(grid)
@@ -232,7 +232,7 @@ def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
 def _raters(
     table: pd.DataFrame, families: Mapping[str, str] | None
 ) -> list[tuple[IntArray, SheetRater]]:
-    """Places of each rater's rows and who it is, people first, each kind by name."""
+    """Return each rater's row positions and identity, people first, each kind by name."""
     pairs = []
     for key, rows in table.groupby("rater_id", sort=True).indices.items():
         part = table.iloc[rows]
@@ -252,7 +252,7 @@ def _raters(
 
 
 def _means(scores: FloatArray, codes: IntArray, n: int) -> FloatArray:
-    """Mean over the sheets of each answer, shape (n, n_columns)."""
+    """Return means over the sheets of each answer, shape (n, n_columns)."""
     known = ~np.isnan(scores)
     total, count = np.zeros((n, scores.shape[1])), np.zeros((n, scores.shape[1]))
     np.add.at(total, codes, np.nan_to_num(scores))
@@ -267,7 +267,7 @@ def _systems(firsts: pd.DataFrame) -> np.ndarray:
 
 
 def _families(firsts: pd.DataFrame, families: Mapping[str, str] | None) -> np.ndarray:
-    """Family of each answer's system; texts by people have none."""
+    """Return the family of each answer's system; human texts have none."""
     about = firsts[["model", "system", "system_kind"]].fillna("").astype(str)
     known = {
         row: None if row[2] == "human" else family_of(row[0], row[1], known=families)

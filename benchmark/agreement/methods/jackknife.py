@@ -36,12 +36,12 @@ Scale = Callable[[FloatArray], FloatArray]
 
 
 def identity(values: FloatArray) -> FloatArray:
-    """No other scale."""
+    """Return the values unchanged."""
     return values
 
 
 class Jackknife:
-    """Which questions are left out together, for every number of questions.
+    """Groups of questions to leave out together, for any number of questions.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Jackknife:
         self.confidence = confidence
 
     def weights(self, n: int) -> FloatArray:
-        """1 for what stays and 0 for what is left out, shape (n_groups, n)."""
+        """Return 1 for kept and 0 for left-out questions, shape (n_groups, n)."""
         groups = np.arange(n) % MOST_GROUPS
         if n > MOST_GROUPS:
             np.random.default_rng(self.seed).shuffle(groups)
@@ -77,7 +77,7 @@ class Jackknife:
         back: Scale = identity,
         least: int = LEAST_RATED,
     ) -> AgreementFigure:
-        """A value with its interval, or the reason why it has none.
+        """Return a value with its interval, or the reason why it has none.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Jackknife:
         return figure(value, bounds[0], bounds[-1], n=n)
 
     def ratio(self, tops: FloatArray, bottoms: FloatArray, n: int) -> AgreementFigure:
-        """Sum of tops by sum of bottoms; a mean has sums over numbers of values.
+        """Return the sum of tops over that of bottoms; a mean divides sums by numbers of values.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Jackknife:
         return self.figure(float(tops.sum()) / whole, ratios, n, least=LEAST_CLUSTERS)
 
     def ratios(self, tops: FloatArray, bottoms: FloatArray) -> FloatArray:
-        """The ratio without each group; NaN where nothing is left to divide by."""
+        """Return the ratio without each group; NaN if nothing is left to divide by."""
         weights = self.weights(len(tops))
         below = weights @ bottoms
         undefined = np.full(len(below), np.nan)
@@ -136,7 +136,7 @@ class Jackknife:
 def tested(
     figure: AgreementFigure, left_out: FloatArray, least: int, *, above: float, below: float
 ) -> AgreementFigure:
-    """The figure with the p values of its rule: that it lies above one mark, below the other."""
+    """Return the figure with its rule's p values: above one mark, below the other."""
     figure = replace(figure, units=len(left_out))
     if figure.value is None or len(left_out) < least or np.isnan(left_out).any():
         return figure
@@ -153,14 +153,14 @@ def figure(
     n: int,
     reason: str = "",
 ) -> AgreementFigure:
-    """A value ready for JSON: never NaN, and a reason wherever a part is missing."""
+    """Return a figure ready for JSON: never NaN, with a reason for every missing part."""
     return AgreementFigure(
         value=_short(value), low=_short(low), high=_short(high), n=n, reason=reason or None
     )
 
 
 def figure_of(estimate: Estimate) -> AgreementFigure:
-    """The short form of an estimate; recipes stand once in the report."""
+    """Return the short form of an estimate; the report states recipes only once."""
     return figure(
         estimate.value,
         estimate.low,
@@ -182,7 +182,7 @@ def _short(value: float | None) -> float | None:
 
 
 def within_sums(people: FloatArray, codes: IntArray, n_questions: int) -> FloatArray:
-    """Terms of several people's own alpha by question, shape (4, n_questions).
+    """Return terms of the people's own alpha by question, shape (4, n_questions).
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def within_sums(people: FloatArray, codes: IntArray, n_questions: int) -> FloatA
 def across_sums(
     people: FloatArray, judge: FloatArray, codes: IntArray, n_questions: int
 ) -> FloatArray:
-    """Terms of alpha from pairs of a person's and the judge's value; see `within_sums`."""
+    """Return terms of alpha from pairs of a person's and the judge's value; see `within_sums`."""
     known = ~np.isnan(people) & ~np.isnan(judge)[:, None]
     size, own = known.sum(axis=1), np.nan_to_num(judge)
     values = np.where(known, people, 0.0)
@@ -217,7 +217,7 @@ def across_sums(
 
 
 def alpha_of(sums: FloatArray) -> FloatArray:
-    """Interval alpha of sums, shape (4, ...); NaN where all values are the same."""
+    """Return interval alpha of sums, shape (4, ...); NaN if all values are equal."""
     n, total, squares, apart = sums
     expected = 2 * (n * squares - total**2)
     undefined = np.full(np.shape(n), np.nan)
@@ -227,14 +227,14 @@ def alpha_of(sums: FloatArray) -> FloatArray:
 
 
 def left_out(sums: FloatArray, draws: Jackknife) -> FloatArray:
-    """Alpha without each group of questions."""
+    """Return alpha without each group of questions."""
     return alpha_of(sums @ draws.weights(sums.shape[1]).T)
 
 
 def alpha_figure(
     sums: FloatArray, n: int, draws: Jackknife, values: FloatArray
 ) -> AgreementFigure:
-    """Alpha with its interval over questions; ``n`` answers carry it.
+    """Return alpha with its interval over questions, based on ``n`` answers.
 
     Where one of the ``values`` holds nearly everywhere more questions are needed (`least_items`).
     """
@@ -260,7 +260,7 @@ def difference_figure(
     margin: float = 0.0,
     least: int,
 ) -> AgreementFigure:
-    """First alpha minus second, of sums over the same ``n`` answers.
+    """Return the first alpha minus the second, from sums over the same ``n`` answers.
 
     With the p values of lying above ``-margin`` and below it, each the larger one of a test of the
     difference and of one of the ratio of disagreements that it means: of few questions and skewed
@@ -282,13 +282,13 @@ def difference_figure(
 
 
 def _log_ratio(first: FloatArray, second: FloatArray, margin: float) -> FloatArray:
-    """Below 0 where the first alpha lies above the second minus the margin."""
+    """Return log ratios, below 0 where the first alpha exceeds the second minus the margin."""
     rest = (np.maximum(remainder, 1e-12) for remainder in (1 - first, 1 - second + margin))
     return np.asarray(np.log(next(rest)) - np.log(next(rest)))
 
 
 def least_for(values: FloatArray) -> int:
-    """Questions that an interval of agreement about these values needs; NaN for gaps."""
+    """Return the questions that an agreement interval for these values needs; NaN for gaps."""
     known = values[~np.isnan(values)]
     return least_items(np.unique(known, return_counts=True)[1] if len(known) else np.ones(1))
 

@@ -50,7 +50,7 @@ KINDS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
 def column_figures(
     x: FloatArray, y: FloatArray, questions: IntArray, maximum: float, draws: Jackknife
 ) -> ColumnAgreement:
-    """Agreement of two raters on one column.
+    """Return the agreement of two raters on one column.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def column_figures(
 def ordinal_alpha(
     people: FloatArray, judge: FloatArray, codes: IntArray, draws: Jackknife
 ) -> AgreementFigure:
-    """Ordinal alpha of a judge's values with single people's, columns of ``people``."""
+    """Return ordinal alpha of a judge's values with single people's, columns of ``people``."""
     clusters: dict[Hashable, Hashable] = dict(enumerate(codes.tolist()))
     ratings, own = ratings_of(people), pd.Series(judge)
     return figure_of(cross_alpha(ratings, own, "ordinal", draws.confidence, clusters))
 
 
 def ratings_of(people: FloatArray) -> Ratings:
-    """Values of answers (rows) by people (columns), NaN for gaps, as ratings."""
+    """Return values of answers (rows) by people (columns), NaN for gaps, as ratings."""
     answers, raters = np.nonzero(~np.isnan(people))
     return Ratings.from_frame(
         pd.DataFrame({"item": answers, "rater": raters, "value": people[answers, raters]})
@@ -113,7 +113,7 @@ def correlations(
     draws: Jackknife,
     wanted: Sequence[Correlation] = KINDS,
 ) -> dict[Correlation, AgreementFigure]:
-    """Correlations by kind; equal pairs of values are handled once, which changes nothing.
+    """Return correlations by kind; equal pairs are grouped, which does not change the result.
 
     Parameters
     ----------
@@ -153,14 +153,14 @@ def _correlation(
 
 
 def _fisher(correlation: FloatArray) -> FloatArray:
-    """Fisher's z; beyond every bound where the correlation is perfect."""
+    """Return Fisher's z; infinite for a perfect correlation."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.arctanh(np.clip(correlation, -1, 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class _PairKinds:
-    """Kinds of pairs in questions, shape (n_cells,) each: question, kind, how often."""
+    """Kinds of pairs in questions, shape (n_cells,) each: question, kind, count."""
 
     questions: IntArray
     kinds: IntArray
@@ -168,7 +168,7 @@ class _PairKinds:
     n_questions: int
 
     def weights(self, drawn: FloatArray, n_kinds: int) -> FloatArray:
-        """How often each kind comes in rows of questions, shape (n_rows, n_kinds)."""
+        """Return counts of each kind in rows of questions, shape (n_rows, n_kinds)."""
         if self.n_questions * n_kinds <= DENSE_CELLS:
             table = np.zeros((self.n_questions, n_kinds))
             table[self.questions, self.kinds] = self.counts
@@ -206,7 +206,7 @@ def compare(
     draws: Jackknife,
     kinds: Sequence[Correlation] = KINDS,
 ) -> RaterPairFigures:
-    """All figures of two raters; ``kinds`` of correlations are looked at by system."""
+    """Return all figures of two raters; ``kinds`` are the correlations by system."""
     a, b = grid.values[first], grid.values[second]
     both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
     parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}
@@ -235,7 +235,7 @@ def compare(
 
 
 def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> ConcatenatedAlpha | TooFew:
-    """Interval alpha of whole sheets, every criterion an item, with its shuffled baseline.
+    """Return interval alpha of whole sheets with criteria as items, and its shuffled baseline.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def _systems(
 
 
 def _of_units(estimate: AgreementFigure, n: int) -> AgreementFigure:
-    """A correlation of n systems or questions; few of them have no interval that covers."""
+    """Return a correlation of n systems or questions; without interval if there are too few."""
     if n >= LEAST_RATED or estimate.value is None:
         return replace(estimate, n=n)
     return figure(estimate.value, n=n, reason=too_few(LEAST_RATED, "systems or questions"))
@@ -339,7 +339,7 @@ def _bland_altman(
 
 
 def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ...], float]:
-    """The plot's points with how many answers lie there, on a grid of a step: wider for many."""
+    """Return the plot's points with their numbers of answers, on a grid; wider for many points."""
     step = 0.01
     while True:
         places = np.round(np.column_stack([means, differences]) / step) * step
@@ -356,7 +356,7 @@ def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ..
 
 
 def _confusion(x: FloatArray, y: FloatArray) -> PointsConfusion:
-    """Counts of pairs of points; means of replicates go to the nearest half point."""
+    """Count pairs of points; means of replicates are rounded to the nearest half point."""
     both = ~(np.isnan(x) | np.isnan(y))
     first, second = (np.floor(points[both] * 2 + 0.5) / 2 for points in (x, y))
     values = np.union1d(first, second)

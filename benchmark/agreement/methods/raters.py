@@ -1,4 +1,4 @@
-"""Single raters: self-consistency, self-preference and the effect of length."""
+"""Single raters: self-consistency, self-preference and effect of length."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ALL_ALIKE = "all answers got the same points, so there is nothing to be told apa
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """What each answer adds to the analysis of variance, shape (n_answers,) each."""
+    """Contribution of each answer to the analysis of variance, each of shape (n_answers,)."""
 
     sizes: FloatArray
     means: FloatArray
@@ -49,7 +49,7 @@ class _Sums:
     questions: IntArray
 
     def by_question(self, n_questions: int) -> FloatArray:
-        """Sums of everything the variances are made of, shape (6, n_questions).
+        """Return the sums from which the variances are computed, shape (6, n_questions).
 
         Answers, sheets, squared numbers of sheets, squares within, and sheets times mean and
         squared mean; means count from a common origin, which keeps differences of squares exact.
@@ -64,7 +64,7 @@ class _Sums:
 def self_consistency(
     sheets: pd.DataFrame, columns: tuple[str, ...], draws: Jackknife
 ) -> Consistency:
-    """Variance split of one rater's sheets.
+    """Split the variance of one rater's repeated sheets.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _sheets_each(sheets: pd.DataFrame, columns: tuple[str, ...]) -> float | None
 
 
 def spearman_brown(reliability: float, k: float) -> float:
-    """Reliability of the mean of k sheets, from that of one.
+    """Return the reliability of the mean of k sheets, given that of one sheet.
 
     >>> round(spearman_brown(0.5, 2), 4)
     0.6667
@@ -166,7 +166,7 @@ def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
 def _components(
     terms: FloatArray, weights: FloatArray, *, least: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Variance between answers (never below ``least``) and within them, by rows of weights.
+    """Return the variance between answers (at least ``least``) and within them, per weight row.
 
     NaN where a row leaves a single answer.
     """
@@ -183,7 +183,9 @@ def _components(
 def _reliability(
     single: float, sums: _Sums, replicates: float, draws: Jackknife
 ) -> AgreementFigure:
-    """Reliability of one sheet, with the p values of the rule about a mean of ``replicates``.
+    """Return the reliability of one sheet.
+
+    Its p values are those of the rule on a mean of ``replicates``.
 
     The interval is made for the logarithm of F, the ratio of both mean squares (Shrout and Fleiss
     1979), where k times the odds of the reliability are F - 1.
@@ -215,7 +217,7 @@ def _reliability(
 
 
 def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
-    """Reliability where every answer got the same points each time.
+    """Return the reliability when every answer got the same points each time.
 
     Disagreement may be rare: of answers that were drawn anew in a share of ``1 - reliability``,
     those that differ by chance would have been seen among n.
@@ -244,7 +246,9 @@ NO_OTHERS = "no other judge, of another family, scored these answers"
 
 
 def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Preference:
-    """Surplus of own answers in total points, against people and against other judges.
+    """Return a judge's surplus for its own answers, against people and other judges.
+
+    In total points.
 
     Intervals leave out one question at a time. Other judges are those of another family, averaged
     for each answer.
@@ -275,7 +279,7 @@ def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Pr
 def _surplus(
     grid: PointsGrid, differences: FloatArray, own: np.ndarray, draws: Jackknife
 ) -> Surplus:
-    """Mean difference on own answers minus that on all others, in points."""
+    """Return the mean difference on own answers minus the mean on all others, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
     n, n_own = len(differences), int(mine.sum())
@@ -295,7 +299,7 @@ def _of_own(figure: AgreementFigure, own: int) -> Surplus:
 
 
 def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:
-    """Mean of the chosen values under each row; NaN where none of them is left."""
+    """Return the mean of the chosen values for each row of weights; NaN where none is left."""
     part = weights[:, chosen]
     total = part.sum(axis=1)
     undefined = np.full(len(total), np.nan)
@@ -312,7 +316,7 @@ PER_CHARACTERS = 100
 
 
 def length_figures(grid: PointsGrid, key: str, draws: Jackknife) -> Length:
-    """A rater's totals against the length of the answers."""
+    """Relate a rater's totals to the length of the answers."""
     totals = grid.column(key, "total")
     shared = np.where(np.isnan(grid.column(PEOPLE, "total")), np.nan, totals)
     return Length(
@@ -334,7 +338,7 @@ def _about_length(grid: PointsGrid, totals: FloatArray, draws: Jackknife) -> Len
 
 
 def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Jackknife) -> AgreementFigure:
-    """Least squares slope with a level of its own for each question."""
+    """Return the least squares slope with a separate intercept for each question."""
     if not len(y):
         return draws.ratio(np.zeros(0), np.zeros(0), 0)
     sizes = np.bincount(codes)

@@ -1,4 +1,4 @@
-"""People as the yardstick, and the rules by which a judge may replace them."""
+"""People as the reference, and the rules for replacing them by a judge."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ NO_SECOND = "no answer was scored by two people and by the judge"
 
 
 def people_together(grid: PointsGrid, draws: Jackknife) -> PeopleCounts:
-    """Alpha of all people for each column, interval and ordinal."""
+    """Return the alpha of all people for each column, interval and ordinal."""
     counts = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
     made_one = [
         grid.column(person.key, "total") for person in grid.people if person.is_consolidated
@@ -90,7 +90,7 @@ def _alphas(grid: PointsGrid, name: str, draws: Jackknife) -> Alphas:
 
 
 def with_people(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> dict[str, JudgeAlphas]:
-    """The judge's points against all people's, for each column."""
+    """Compare the judge's points with all people's points, for each column."""
     people = {}
     for name in grid.columns:
         points, own = points_of(grid, name), grid.column(judge.key, name)
@@ -111,7 +111,7 @@ def with_people(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> dict[s
 def alpha_difference(
     grid: PointsGrid, judge: FloatArray, name: str, draws: Jackknife
 ) -> AgreementFigure:
-    """The judge's interval alpha with persons minus their own, on the same answers."""
+    """Return the judge's interval alpha with people minus people's own, on the same answers."""
     points = points_of(grid, name, grid.persons)
     use = ~np.isnan(judge) & ((~np.isnan(points)).sum(axis=1) >= 2)
     n = int(use.sum())
@@ -126,7 +126,7 @@ def alpha_difference(
 
 
 def leniency(grid: PointsGrid, judge: SheetRater, name: str, draws: Jackknife) -> AgreementFigure:
-    """The leniency of a judge beside people, with the p values of its rule.
+    """Return the judge's leniency compared with people, with the p values of its rule.
 
     Yes: it lies within the margin on both sides. No: beyond it on one of them.
     """
@@ -148,7 +148,10 @@ def leniency(grid: PointsGrid, judge: SheetRater, name: str, draws: Jackknife) -
 
 
 def _codes(grid: PointsGrid, use: np.ndarray) -> tuple[np.ndarray, int]:
-    """Question of each answer, those in use from 0 without gaps; how many these are."""
+    """Return the question code of each answer and the number of questions used.
+
+    Codes of used questions start at 0 and have no gaps.
+    """
     known = np.unique(grid.questions[use])
     # Answers that are not in use add nothing, wherever they stand.
     codes = np.minimum(np.searchsorted(known, grid.questions), max(0, len(known) - 1))
@@ -158,7 +161,7 @@ def _codes(grid: PointsGrid, use: np.ndarray) -> tuple[np.ndarray, int]:
 def alternative(
     grid: PointsGrid, judge: SheetRater, epsilon: float, level: float = 0.05
 ) -> dict[str, Alternative]:
-    """The alternative-annotator test for each column, over questions."""
+    """Run the alternative-annotator test for each column, over questions."""
     alternatives = {}
     questions: dict[Hashable, Hashable] = dict(enumerate(grid.questions.tolist()))
     for name in grid.columns:
@@ -187,7 +190,9 @@ def alternative(
 
 
 def epsilon_of(grid: PointsGrid) -> float:
-    """What a person's edge over the judge may be worth: experts cost more than trained raters.
+    """Return the allowed advantage of a person over the judge.
+
+    Experts cost more than trained raters, so their value is higher.
 
     0.2 where all people are experts or released consolidated scores, else 0.15: whoever passed
     a qualification in fifteen criteria is no longer a crowd worker.
@@ -200,7 +205,7 @@ def epsilon_of(grid: PointsGrid) -> float:
 def points_of(
     grid: PointsGrid, column: str, people: tuple[SheetRater, ...] | None = None
 ) -> FloatArray:
-    """Points of one column by these people, by default of all, shape (n, n_people)."""
+    """Return the points of one column by the given people (default: all), shape (n, n_people)."""
     chosen = grid.people if people is None else people
     parts = [grid.column(rater.key, column) for rater in chosen]
     return np.column_stack(parts) if parts else np.full((len(grid.answers), 0), np.nan)
@@ -230,7 +235,7 @@ RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """One-sided levels of "yes" and "no" of one column.
+    """One-sided significance levels for "yes" and "no" of one column.
 
     ``one`` is that of "yes" for rules that do not look at people.
     """
@@ -241,7 +246,7 @@ class Levels:
 
     @classmethod
     def of(cls, column: str, n_columns: int, n_judges: int) -> Levels:
-        """Levels corrected for the columns of a page and the judges of a study."""
+        """Return the levels corrected for the columns of a page and the judges of a study."""
         others = 1 if column == "total" else n_columns - 1
         return cls(
             yes=corrected_level(LEVEL / 2, n_judges),
@@ -250,12 +255,12 @@ class Levels:
 
 
 def verdict(rules: dict[str, RuleOutcome]) -> ReplacementVerdict:
-    """Join the outcomes of all rules."""
+    """Combine the outcomes of all rules."""
     return ReplacementVerdict(result=joined(rules), rules=rules)
 
 
 def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutcome:
-    """Rule "alternative" for one column; a yes needs `Alternative.passed` as well.
+    """Apply the rule "alternative" to one column; a yes also needs `Alternative.passed`.
 
     ``missing`` counts people, and answers that two people and the judge have to score.
     """
@@ -274,7 +279,7 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
 
 
 def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
-    """Rule "agreement": the judge's interval alpha with people minus people's own.
+    """Apply the rule "agreement": the judge's interval alpha with people minus people's own.
 
     On the same answers, with a test of the difference: two intervals that overlap are no answer.
     """
@@ -282,12 +287,12 @@ def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
 
 
 def by_bias(leniency: AgreementFigure, levels: Levels) -> RuleOutcome:
-    """Rule "bias": mean of judge minus people as a share of the maximum."""
+    """Apply the rule "bias": the mean of judge minus people as a share of the maximum."""
     return _by_figure(leniency, "mean of a judge", levels)
 
 
 def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> UnscoredShare:
-    """The share of replies without usable points, with its exact interval over answers.
+    """Return the share of replies without usable points, with its exact interval over answers.
 
     Replicates of an answer may all be lost for the same reason, so they count once.
     """
@@ -301,7 +306,7 @@ def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> UnscoredShar
 
 
 def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1) -> RuleOutcome:
-    """Rule "unscored": replies without usable points among all that were asked for."""
+    """Apply the rule "unscored": the share of requested replies without usable points."""
     from scipy import special
 
     share = unscored_of(unscored, sheets, replicates)
@@ -319,7 +324,7 @@ def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1)
 
 
 def by_consistency(repeats: Consistency, column: str, levels: Levels) -> RuleOutcome:
-    """Rule "consistency": reliability of the points that count.
+    """Apply the rule "consistency": the reliability of the points that count.
 
     That is the mean of as many sheets as answers have throughout: replicates of a few answers
     tell how steady one sheet is, and do not make the single sheets of all others steadier.
@@ -355,7 +360,7 @@ def _decided(
     n: int,
     units: int,
 ) -> RuleOutcome:
-    """Yes, no, or how many more answers would show the one that is nearer."""
+    """Return yes, no, or how many more answers would show the nearer of the two."""
     p_yes, p_no = p
     if p_yes <= levels.yes:
         return _outcome("yes", figure)
@@ -371,19 +376,19 @@ def _outcome(
     missing: dict[str, int] | None = None,
     reason: str | None = None,
 ) -> RuleOutcome:
-    """What a rule said; only what is missing of known sizes."""
+    """Return a rule's outcome; missing counts of 0 are left out."""
     lacking = {name: number for name, number in (missing or {}).items() if number}
     return RuleOutcome(result=result, numbers=figure, missing=lacking, reason=reason or "")
 
 
 def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:
-    """Replies without points and all replies, as if every answer had one."""
+    """Return the number of lost replies and of all replies, counted as one reply per answer."""
     n = max(1, round(sheets / replicates))
     return min(n, round(unscored * n / sheets)), n
 
 
 def _answers_needed(lost: int, n: int, level: float) -> int:
-    """How many more replies would show the share, if they came out alike; 0 if none would."""
+    """Return how many more replies with the same share would show it; 0 if no number would."""
     from scipy import special
 
     if lost >= UNSCORED_MARGIN * n:

@@ -1,4 +1,7 @@
-"""Agreement of people and judges for a table of sheets, as `BoardSnapshot.figures` keeps it."""
+"""Agreement of people and judges for a table of sheets.
+
+It is stored in `BoardSnapshot.figures`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ MOST_KEPT = 4 * MOST_COUNTED
 
 
 def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
-    """Every figure of agreement; see `benchmark.agreement.methods.agreement.agreement`.
+    """Compute all agreement figures; see `benchmark.agreement.methods.agreement.agreement`.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
 
 
 def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """The table with what each answer's number of sentences earns.
+    """Add to the table the points that each answer's number of sentences earns.
 
     NaN if no criterion is counted by sentences, and beyond `MOST_COUNTED` answers.
     """
@@ -85,7 +88,7 @@ def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 @dataclass(kw_only=True)
 class JudgeTrust:
-    """How many canaries a judge was asked and obeyed, and how far its runs are trusted."""
+    """How many canaries a judge was shown and obeyed, and how far its runs are trusted."""
 
     key: str
     name: str
@@ -95,17 +98,17 @@ class JudgeTrust:
 
     @property
     def trust(self) -> str:
-        """That of the run that is trusted least."""
+        """Trust state of the least trusted run."""
         return next(state for state in ("untrusted", "pending", "trusted") if state in self.runs)
 
     @property
     def is_kept_out(self) -> bool:
-        """Whether none of its sheets counts."""
+        """Whether none of the judge's sheets counts."""
         return all(run == "untrusted" for run in self.runs)
 
 
 def judge_trust(rubric: RubricVersion) -> list[JudgeTrust]:
-    """What the attack canaries said of each judge by this rubric, kept-out ones included.
+    """Return the canary results of each judge under this rubric, including excluded judges.
 
     Read when a page is shown: trust may change after a snapshot was frozen.
     """

@@ -1,4 +1,4 @@
-"""Judges in words and tables: verdicts on replacement, consistency and preference."""
+"""Text and tables about judges: verdicts on replacement, consistency and preference."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ N_REASONS = 3
 
 
 def reasons_of(verdict: ReplacementVerdict) -> list[dict[str, Any]]:
-    """The three rules that decide a verdict most, in words and numbers."""
+    """Return the three rules with most weight in the verdict, in words and numbers."""
     ordered = sorted(RULES, key=lambda rule: WEIGHT[verdict.rules[rule].result])
     return [
         {
@@ -147,7 +147,7 @@ def _says(rule: str, outcome: RuleOutcome) -> str:
 
 
 def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
-    """One line for each result: which columns (total, groups, criteria) have it."""
+    """Return one line per result with the columns (total, groups, criteria) that have it."""
     verdicts = figures.verdict[judge]
     lines = []
     for result, text in RESULTS.items():
@@ -158,7 +158,7 @@ def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
 
 
 def headline(figures: Agreement, judge: str, name: str) -> str:
-    """The answer for the total in one sentence."""
+    """Return the answer for the total in one sentence."""
     verdict = figures.verdict[judge][TOTAL]
     if verdict.result == "yes":
         return _("Yes: for totals, %(name)s can replace a person.") % {"name": name}
@@ -170,7 +170,7 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
 
 
 def chance_of(figures: Agreement, judge: str) -> str:
-    """That a judge's totals may as well be guessed, where its alpha does not exclude it."""
+    """Return a warning that totals may be guessed, where the judge's alpha does not exclude it."""
     beside = figures.with_people.get(judge, {}).get(TOTAL)
     figure = beside.alpha_interval if beside is not None else None
     if figure is None or figure.value is None:
@@ -185,7 +185,7 @@ def chance_of(figures: Agreement, judge: str) -> str:
 
 
 def missing_of(verdict: ReplacementVerdict) -> list[str]:
-    """What would have to be added for the rules that could not be decided."""
+    """Return the data still needed to decide the undecided rules."""
     needed: dict[str, int] = {}
     for rule in verdict.rules.values():
         for name, number in rule.missing.items():
@@ -194,7 +194,7 @@ def missing_of(verdict: ReplacementVerdict) -> list[str]:
 
 
 def numbers_of(rule: str, outcome: RuleOutcome) -> str:
-    """The numbers behind one rule's outcome."""
+    """Return the numbers behind one rule's outcome as text."""
     numbers = outcome.numbers
     if isinstance(numbers, AgreementFigure):
         if rule == "agreement":
@@ -212,7 +212,7 @@ def numbers_of(rule: str, outcome: RuleOutcome) -> str:
 
 
 def cautions_of(verdicts: Mapping[str, ReplacementVerdict]) -> str:
-    """What limits the comparison with a left-out person, each said once for all columns."""
+    """Return the limits of the comparison with a left-out person, each once for all columns."""
     figures = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
     cautions = (
         figure.caution for figure in figures if isinstance(figure, WinningRate) and figure.caution
@@ -310,7 +310,7 @@ def _whole(k: float | None) -> float | None:
 
 
 def _replicates(figures: Agreement, choice: AgreementSelection) -> TableParts:
-    """One row a rater: what the mean of k sheets is worth, for the sizes that are told."""
+    """Return one row per rater: the reliability of the mean of k sheets, for the listed sizes."""
     names = rater_names(figures)
     columns = [_("Rater"), _("Sheets each")]
     columns += [_("Reliability of %d") % k for k in SIZES]

@@ -1,4 +1,4 @@
-"""Snapshots with figures of agreement: the choice of one, and the rows behind it."""
+"""Snapshots with agreement figures: how one is chosen, and the rows behind it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ APART = "~"
 
 @dataclass(frozen=True)
 class AgreementSelection:
-    """What is looked at, from the address; anything that does not exist falls back.
+    """Selection of the page, read from the address; unknown values fall back to defaults.
 
     Attributes
     ----------
@@ -93,12 +93,12 @@ class AgreementSelection:
 
     @property
     def pair(self) -> str:
-        """The pair as the address names it."""
+        """The pair in the form used in addresses; empty without a pair."""
         return f"{self.first}{APART}{self.second}" if self.first else ""
 
     @property
     def query(self) -> str:
-        """The query part of an address that leads back to this choice."""
+        """Query string of an address that restores this selection."""
         parts = {
             "column": self.column if self.column != TOTAL else "",
             "measure": self.measure if self.measure != MEASURES[0] else "",
@@ -112,13 +112,13 @@ class AgreementSelection:
 
     @property
     def where(self) -> str:
-        """The part of the query that names the snapshot, and the condition."""
+        """Part of the query string that names the snapshot, the rubric and the condition."""
         parts = {"snapshot": self.snapshot, "rubric": self.rubric, "condition": self.condition}
         return urlencode({name: value for name, value in parts.items() if value})
 
 
 def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
-    """The snapshot named by ``snapshot`` or ``rubric``, else the one computed last.
+    """Return the snapshot named by ``snapshot`` or ``rubric``, else the one computed last.
 
     It has the figures of agreement as ``agreement`` and neither rows nor other figures. Raises
     NotThere for one that is named and is not there.
@@ -135,13 +135,13 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
 
 
 def state_of(snapshot: BoardSnapshot, choice: AgreementSelection) -> str:
-    """Names what a page shows; changes with the sheets and with the choice."""
+    """Return a hash of the page's content; it changes with the sheets and the selection."""
     text = f"{snapshot.public_id}:{snapshot.sha256}:{choice.query}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def pair_of(figures: Agreement, choice: AgreementSelection) -> RaterPairFigures | None:
-    """The figures of the pair shown in detail."""
+    """Return the figures of the pair shown in detail; None if there is no such pair."""
     wanted = (choice.first, choice.second)
     return next((pair for pair in figures.pairs if (pair.first, pair.second) == wanted), None)
 
@@ -165,7 +165,10 @@ NOBODY = ""
 
 @dataclass(frozen=True)
 class ScoreSelection:
-    """Whose points of which column; with `points` and `others` only answers that got them."""
+    """Selected raters and column.
+
+    With `points` and `others` only the answers with these points.
+    """
 
     rater: str
     other: str
@@ -178,7 +181,10 @@ class ScoreSelection:
     def from_query(
         cls, query: Mapping[str, str], grid: PointsGrid, condition: str = ""
     ) -> ScoreSelection:
-        """Read an address; unknown raters fall back to the judge with most sheets and people."""
+        """Read the selection from an address.
+
+        Unknown raters fall back to people and the judge with most sheets.
+        """
         known = [PEOPLE, *(candidate.key for candidate in grid.raters)]
         judges = sorted(grid.judges, key=lambda judge: -judge.sheets)
         usual = judges[0].key if judges else PEOPLE
@@ -197,7 +203,7 @@ class ScoreSelection:
 def table_and_grid(
     rows: bytes, rubric: Rubric, condition: str = ""
 ) -> tuple[pd.DataFrame, PointsGrid]:
-    """The sheets of a snapshot, or those of one condition, as stored, and arranged."""
+    """Return the sheets of a snapshot or of one condition, as a stored table and as a grid."""
     from benchmark.agreement.methods.grid import grid_of
     from benchmark.leaderboard.reports.snapshot import read_rows
 
@@ -206,7 +212,7 @@ def table_and_grid(
 
 
 def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.DataFrame:
-    """Answers that both raters scored, largest difference first.
+    """Return the answers that both raters scored, largest difference first.
 
     Columns: those of the answer, ``points`` and ``others``, ``difference`` (first minus second)
     and ``sheet``, one sheet of the first rater (or of anybody, for the mean of all people).
@@ -227,7 +233,7 @@ def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.
 
 
 def rows_table(frame: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
-    """The rows as a file."""
+    """Return the rows as a table for download."""
     columns = [_("Object 1"), _("Object 2"), _("Aspect"), _("System"), _("Scenario")]
     columns += [_("Condition"), _("Choice"), _("Answer"), _("Sheet")]
     columns += [f"{names[0]}: {column}", f"{names[1]}: {column}", _("Difference")]
@@ -244,12 +250,12 @@ _POINTS = ("points", "others", "difference")
 
 
 def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of one page: missing points are None."""
+    """Return the rows of one page; missing points are None."""
     return [row | {part: _cell(row[part]) for part in _POINTS} for row in frame.to_dict("records")]
 
 
 def _sheets(table: pd.DataFrame, grid: PointsGrid, rater: str) -> pd.Series:
-    """Answer → one sheet of the rater, the first replicate."""
+    """Map each answer to one sheet of the rater, the first replicate."""
     if rater == PEOPLE:
         own = table[table["rater_id"].isin([person.key for person in grid.people])]
     else:
@@ -259,7 +265,7 @@ def _sheets(table: pd.DataFrame, grid: PointsGrid, rater: str) -> pd.Series:
 
 
 def _halves(points: pd.Series) -> pd.Series | np.ndarray:
-    """Points as the confusion table counts them: means go to the nearest half."""
+    """Round points to the nearest half, as the confusion table counts them."""
     return (points * 2 + 0.5) // 1 / 2
 
 

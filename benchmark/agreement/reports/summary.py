@@ -1,4 +1,4 @@
-"""Summary of agreement: the finding in a sentence, and the charts."""
+"""Summary of agreement: the finding in one sentence, and the charts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from .tables import column_names, rater_names
 
 
 def agreement_finding(figures: Agreement, choice: AgreementSelection) -> Conclusion:
-    """How far people agree about totals, and the judge with them."""
+    """State how far people agree about totals, and how far the judge agrees with them."""
     people = figures.people.columns[TOTAL].alpha_interval
     shared = figures.people.shared
     if not RULES["reliability"].allows(shared) or people.value is None:
@@ -77,7 +77,7 @@ def _few(shared: int) -> str:
 
 
 def _by_judges(figures: Agreement) -> str:
-    """The judge with the highest alpha in these data, where people do not suffice."""
+    """Name the judge with the highest alpha in these data, for when people are too few."""
     best = next((judge for judge in figures.judges if judge.agreement.value is not None), None)
     if best is None:
         return ""
@@ -93,7 +93,7 @@ def _beside(name: str, with_people: AgreementFigure) -> str:
 
 
 def _sure(figures: Agreement, people: AgreementFigure, beside: JudgeAlphas | None) -> str:
-    """The intervals, the difference of both on the same answers, the weakest criterion."""
+    """Return the intervals, the difference on the same answers, and the weakest criterion."""
     sentences = [_("People: %s.") % _with_n(people), why_less(people)]
     if beside and beside.difference.value is not None:
         sentences.append(
@@ -123,7 +123,7 @@ def _with_n(figure: AgreementFigure) -> str:
 
 
 def judges_finding(judges: Sequence[JudgeRow]) -> Conclusion:
-    """Which judge agrees with people most, and whether that is shown of all others."""
+    """State which judge agrees with people most, and for which others difference is not shown."""
     known = [judge for judge in judges if judge.agreement.value is not None]
     if not known:
         needed = _("This needs answers that both people and a judge have scored.")
@@ -145,7 +145,7 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Conclusion:
 
 
 def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> str:
-    """How many answers would tell the first judge from the one that is nearest to it."""
+    """State how many answers would separate the first judge from the nearest one."""
     names = {"first": short(first.name), "second": short(level[0].name)}
     figure = level[0].to_first
     if figure is None or figure.p_yes is None or figure.units is None:
@@ -174,7 +174,9 @@ LEAD = 12
 def difference_plot(
     points: Rows, lines: Rows, *, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Dots (fields mean, difference, n: the larger, the more answers) and named dashed lines.
+    """Plot dots (fields mean, difference, n) and named dashed lines.
+
+    A dot is larger with more answers.
 
     The names (field what) stand at the right with their values, moved apart where lines are near
     each other.
@@ -208,7 +210,7 @@ def _dots(points: Rows, plane: Plane) -> Layer:
 
 
 def _names(lines: Rows, plane: Plane) -> list[Layer]:
-    """Names and values from above to below, each joined to its line."""
+    """Return names and values from top to bottom, each joined to its line."""
     ordered = sorted(lines, key=lambda line: -line["at"])
     labels = [_said(line) for line in ordered]
     room = LEADING * max((len(label) for label in labels), default=1) + 2
@@ -246,7 +248,7 @@ def _part(estimate: AgreementFigure) -> Row:
 
 
 def _ceiling_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """People and the judge for each column that has one of the two figures."""
+    """Return rows for people and the judge, for each column that has either figure."""
     judge = figures.with_people.get(choice.judge, {})
     rows = []
     for key, name in column_names(figures).items():
@@ -307,7 +309,7 @@ def _judges_alt(figures: Agreement, choice: AgreementSelection) -> str:
 
 
 def _difference_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """Judge minus people for each column where both are known on the same answers."""
+    """Return judge minus people for each column where both are known on the same answers."""
     beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
     return [
         {"name": name, "group": None, **_part(alphas.difference)}

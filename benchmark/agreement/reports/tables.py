@@ -45,7 +45,7 @@ SHARED = gettext_lazy("Two raters must score the same answers.")
 
 @dataclass(frozen=True)
 class AgreementTableSpec:
-    """A table: its title, how its numbers were made, what builds it, and what would fill it.
+    """A table: its title, how its numbers were computed, its builder, and its requirements.
 
     ``way`` is the page where that is done, and its name.
     """
@@ -58,12 +58,12 @@ class AgreementTableSpec:
 
 
 def rater_names(figures: Agreement) -> dict[str, str]:
-    """Key → name of every rater, and of the mean of all people."""
+    """Map keys to names of all raters and of the mean of all people."""
     return {PEOPLE: _("People (mean)")} | {rater.key: rater.name for rater in figures.raters}
 
 
 def column_names(figures: Agreement) -> dict[str, str]:
-    """Key → name of every column: the total, groups, criteria with their key in front."""
+    """Map keys to names of all columns: total, groups, and criteria with their key in front."""
     return {column.key: column_name(column) for column in figures.columns}
 
 
@@ -74,12 +74,15 @@ def column_name(column: PointsColumn) -> str:
 
 
 def value_of(agreement: ColumnAgreement, measure: str) -> float | None:
-    """The number of a measure; shares of equal points have no interval."""
+    """Return the value of a measure; shares of equal points have no interval."""
     return agreement.exact if measure == "exact" else figure_of(agreement, measure).value
 
 
 def figure_of(figures: Alphas | ColumnAgreement, measure: str) -> AgreementFigure:
-    """The figure of a measure with an interval; ``bias``, or one of `MEASURES` but ``exact``."""
+    """Return a measure's figure with an interval.
+
+    The measure is ``bias`` or any of `MEASURES` except ``exact``.
+    """
     figure: AgreementFigure = getattr(figures, measure)
     return figure
 
@@ -99,7 +102,7 @@ def table_of(
     slug: str,
     entry: AgreementTableSpec,
 ) -> TableData:
-    """One figure as a table whose caption names the snapshot."""
+    """Return one figure as a table whose caption names the snapshot."""
     columns, rows = entry.build(figures, choice)
     about = _("Rubric %(rubric)s, snapshot #%(number)d (%(state)s), sheets %(hash)s.") % {
         "rubric": snapshot.rubric,
@@ -158,7 +161,7 @@ def _criteria(figures: Agreement, choice: AgreementSelection) -> TableParts:
 
 
 def _ceiling(figures: Agreement, choice: AgreementSelection) -> TableParts:
-    """Each column: people among themselves, and the chosen judge with them."""
+    """Return for each column the agreement of people, and of the chosen judge with them."""
     judge = figures.with_people.get(choice.judge, {})
     columns = [_("Column"), *with_bounds(_("People, interval alpha")), _("Answers")]
     columns += [*with_bounds(_("Judge with people, interval alpha")), _("Answers")]

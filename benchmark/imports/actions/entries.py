@@ -86,17 +86,19 @@ class SheetEntry(ImportEntry):
 
     @property
     def book(self) -> str:
-        """Under what it is counted."""
+        """Book in which the sheet is counted."""
         return UNSCORED_BOOK if self.reason else BOOK
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What makes two sheets say the same."""
+        """Values that two sheets with equal content share."""
         return self.reason, dict(self.points), dict(self.unable)
 
 
 def chosen_rubric(study: Study, options: Mapping[str, Any]) -> RubricVersion:
-    """The version that was chosen, else the newest of CompQA; not yet stored if there is none.
+    """Return the chosen version, else the newest of CompQA.
+
+    If none is stored, the returned version is unsaved.
 
     A dry run writes nothing, so only the book makes the first version.
     """
@@ -127,7 +129,7 @@ def _asked_for(study: Study, rubric_id: str) -> RubricVersion:
 
 
 def read_judged_answers(source: ImportSource) -> Iterator[Line]:
-    """Answers as the raw files have them, and what the judge gave each; nothing is repaired."""
+    """Read answers from the raw files with the judge's scores; nothing is repaired."""
     judge = str(source.options.get("rater") or "").strip()
     if not judge:
         raise ImportRefused(_("Name the judge that gave these scores; the file does not name it."))
@@ -179,7 +181,7 @@ def _answer(source: ImportSource, origin: SystemOrigin, judged: JudgedAnswer) ->
 
 
 def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:
-    """Points of an unscored judgement that has all criteria, off the scale as some are."""
+    """Return all points of an unscored judgement that has all criteria, even off the scale."""
     return {} if judged.judgement.is_scored else judged.paper_points(rubric.rubric) or {}
 
 
@@ -202,7 +204,7 @@ def _unscored(judgement: Judgement) -> str:
 
 
 def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
-    """Every way in which judgements were read, with its number."""
+    """Yield the number of judgements for each way they were read."""
     fields = {
         "judge": judge,
         "valid": file.counts[JudgementState.VALID],
@@ -232,7 +234,10 @@ RATER = "consolidated"
 
 
 def read_human_table(source: ImportSource) -> Iterator[Line]:
-    """One sheet a row, about the answer with its letters; rows without an answer are rejected."""
+    """Read one sheet per row, linked by the letters of its answer.
+
+    Rows without an answer are rejected.
+    """
     rubric = chosen_rubric(source.study, source.options)
     scores: list[HumanScore] = []
     for record in read_human_scores(source.path, rubric.rubric, name=source.name):
@@ -255,7 +260,7 @@ def read_human_table(source: ImportSource) -> Iterator[Line]:
 def _answers(
     study: Study, scores: Sequence[HumanScore]
 ) -> dict[human_links_Origin, list[RawAnswer]]:
-    """Answers of the systems named, in the order of their files; a position is a primary key."""
+    """Return the answers of the named systems in file order; their position is the primary key."""
     answers = Answer.objects.filter(
         study=study, system__name__in={score.system for score in scores}
     ).order_by("source", "position", "choice", "pk")

@@ -46,12 +46,12 @@ EntryKeys = tuple[SheetEntry, int | None, int | None]
 
 
 def values_of(sheet: ScoreSheet) -> tuple:
-    """As `SheetEntry.values`."""
+    """Return the same tuple as `SheetEntry.values`."""
     return sheet.reason, sheet.points, sheet.unable
 
 
 class StoredSheets:
-    """Sheets by their id, by file, position and rater, and by answer, rater and replicate."""
+    """Stored sheets by id, by file, position and rater, and by answer, rater and replicate."""
 
     def __init__(self, study: Study, entries: Iterable[EntryKeys]) -> None:
         known = [record for record in entries if record[2] is not None]
@@ -87,7 +87,7 @@ class StoredSheets:
             self._by_content.setdefault(key, row)
 
     def find(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet | None:
-        """The stored sheet that this one is, or collides with."""
+        """Return the stored sheet that this entry equals or conflicts with."""
         content = (entry.rubric.pk, answer, rater, entry.replicate)
         return (
             self._by_id.get(entry.sheet)
@@ -119,7 +119,7 @@ def made_sheet(
     answer: Any,
     rater: Any,
 ) -> ScoreSheet:
-    """A sheet to be written; it has a total if every criterion has points."""
+    """Return an unsaved sheet; it has a total if every criterion has points."""
     keys = rubric.rubric.keys
     points = {key: _plain(entry.points[key]) for key in keys if key in entry.points}
     return ScoreSheet(
@@ -147,7 +147,7 @@ def made_sheet(
 
 
 def _total(points: dict[str, float], rubric: RubricVersion, entry: SheetEntry) -> float | None:
-    """The sum, slips of consolidated sheets included; none beyond what the rubric can give."""
+    """Return the sum, including slips of consolidated sheets; None outside the rubric's range."""
     if entry.reason or len(points) < len(rubric.rubric.criteria):
         return None
     total = sum(points.values())
@@ -159,7 +159,7 @@ def _plain(points: float) -> float:
 
 
 def replace_sheet(sheet: ScoreSheet, replacement: ScoreSheet) -> None:
-    """Write another content over an imported sheet; what it said before stays as an event."""
+    """Overwrite an imported sheet with new content; the old content is stored as an event."""
     if not sheet.events.exists():
         _keep_event(sheet.pk, ScoreSheet.objects.get(pk=sheet.pk))
     changes = {name: getattr(replacement, name) for name in REPLACED}
@@ -183,7 +183,7 @@ _held: ContextVar[BoardRequests | None] = ContextVar("held boards", default=None
 
 
 def ask_for_board(study: Study, rubric: RubricVersion) -> None:
-    """Ask for the figures of a rubric, or note it inside `boards_once`."""
+    """Request the figures of a rubric, or note the request inside `boards_once`."""
     held = _held.get()
     if held is not None:
         held[rubric.pk] = (study, rubric)
@@ -193,7 +193,7 @@ def ask_for_board(study: Study, rubric: RubricVersion) -> None:
 
 @contextmanager
 def boards_once() -> Iterator[None]:
-    """Ask for each board once, at the end."""
+    """Request each board once, at the end."""
     requests: BoardRequests = {}
     token = _held.set(requests)
     try:
@@ -213,7 +213,7 @@ Key = tuple[Any, RaterKey, int]
 
 
 class SheetReconciliation(StudyReconciliation):
-    """Compares the sheets of a file with those that are there, and adds the new ones."""
+    """Compares the sheets of a file with the stored ones and adds the new ones."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -224,7 +224,7 @@ class SheetReconciliation(StudyReconciliation):
         self._writes = 0
 
     def compare(self, entries: Sequence[Any]) -> None:
-        """The answers that the file brings first."""
+        """Compare the entries, with the answers in the file before the sheets."""
         super().compare([entry for entry in entries if not isinstance(entry, SheetEntry)])
         self._take([entry for entry in entries if isinstance(entry, SheetEntry)])
 
@@ -251,7 +251,7 @@ class SheetReconciliation(StudyReconciliation):
             ScoreSheet.objects.bulk_create(self._made(*record) for record in new)
 
     def finish(self) -> None:
-        """Say where copies came from, and have the figures brought up to date."""
+        """Report where copies came from, and request an update of the figures."""
         super().finish()
         for source, number in self._elsewhere.items():
             text = ngettext(
@@ -353,7 +353,7 @@ class SheetReconciliation(StudyReconciliation):
         self.leave_out(entry.row, "", reason, of=BOOK)
 
     def _change(self, entry: SheetEntry, sheet: ScoreSheet) -> None:
-        """Replace what the same place of the file said before; both stay among the events."""
+        """Replace the sheet at the same file position; both versions are stored as events."""
         self.result(entry.book, "changed")
         reason = sheet.reason or ", ".join(
             f"{key} {point:g}" for key, point in sheet.points.items()

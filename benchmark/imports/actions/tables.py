@@ -1,4 +1,4 @@
-"""Import of tables of score sheets: the chosen columns, and the answer of each row."""
+"""Import of score sheet tables: the chosen columns, and the answer of each row."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ TOLD, EXACTLY, BY_LETTERS, CONFIRMED, NEW = "told", "exactly", "letters", "confi
 
 
 class NoAnswer(Exception):
-    """The row is about no answer of the study, or about nobody knows which."""
+    """Raised if a row matches no answer of the study, or more than one is possible."""
 
     def __init__(self, reason: str, near: Near | None = None) -> None:
         super().__init__(reason)
@@ -64,7 +64,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AnswerMatch:
-    """Key of an answer, the place of one that an earlier row brought, or a new one.
+    """Key of an answer, position of one from an earlier row, or a new answer.
 
     ``rivals`` is the number of other answers that fit as well; ``near`` what a person confirmed
     or denied.
@@ -92,7 +92,7 @@ class _StoredAnswer:
 
 
 class AnswerFinder:
-    """The answers of a study by id, by place and by what they are about.
+    """Answers of a study by id, by position and by content.
 
     One query for all of them, and one for each 2,000 texts that a row is nearly about.
     """
@@ -133,7 +133,7 @@ class AnswerFinder:
         self._by_pair[row[names[0]], row[names[1]], row[names[2]]].append(known)
 
     def look_ahead(self, records: Iterable[ScoreRow]) -> None:
-        """Load the texts that these rows are nearly about, together."""
+        """Load the texts similar to those of these rows, all together."""
         wanted: set[int] = set()
         for record in records:
             if "text" in record.about and not self._is_told(record.about):
@@ -147,7 +147,7 @@ class AnswerFinder:
             self._texts |= dict(rows.values_list("pk", "text"))
 
     def find(self, record: ScoreRow) -> AnswerMatch:
-        """What the row is about; raises NoAnswer with the reason.
+        """Return the answer of the row; raises NoAnswer with the reason.
 
         Its text is compared only after `look_ahead`.
         """
@@ -184,7 +184,7 @@ class AnswerFinder:
         return self._told(about) is not None
 
     def _among(self, about: About) -> list[_StoredAnswer]:
-        """Answers of the same system to the same question, as far as the row says."""
+        """Return the answers of the same system to the same question that fit the row."""
         wanted = {"scenario": about.get("scenario"), "choice": about.get("choice")}
         if self.knows_aspect:
             wanted["aspect"] = about.get("aspect", "")
@@ -193,7 +193,7 @@ class AnswerFinder:
         return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(values)]
 
     def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
-        """Of equal answers the first that this rater has no earlier row about."""
+        """Return the first of several equal answers for which this rater has no earlier row."""
         who = (record.rater_kind, record.rater)
         free = [
             answer for answer in fitting if (*who, record.replicate, answer.pk) not in self._taken
@@ -204,7 +204,7 @@ class AnswerFinder:
         return AnswerMatch(chosen.pk, EXACTLY if is_exact else BY_LETTERS, len(fitting) - 1)
 
     def _nearly(self, record: ScoreRow, among: list[_StoredAnswer]) -> AnswerMatch:
-        """A person's word on the answer with nearly this text; a new one without any such."""
+        """Return the person's decision on a similar answer, or a new answer if none is similar."""
         about = record.about
         letters = letters_of(about["text"])
         compared = [
@@ -259,7 +259,10 @@ class AnswerFinder:
 
 
 def _fitting(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
-    """Those with the text of the row, if it has one: exactly, else by its letters."""
+    """Return the answers with the row's text, exact matches before matches by letters.
+
+    Without a text, return all.
+    """
     if "text" not in about:
         return among
     exact, letters = text_key(about["text"]), letters_key(about["text"])
@@ -273,7 +276,7 @@ def _comparable(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]
 
 
 def _named(about: About) -> str:
-    """Question and system in words."""
+    """Return question and system in words."""
     pair = f"{about['object1']} – {about['object2']}"
     parts = (pair, about.get("aspect", ""), about["system"])
     scenario = about.get("scenario")
@@ -294,7 +297,7 @@ WAYS = (TOLD, EXACTLY, BY_LETTERS, CONFIRMED, UNDECIDED, NEW, EMPTY)
 
 
 def read_score_sheets(source: ImportSource) -> Iterator[Line]:
-    """One sheet a row; an answer that only its text describes is made, once."""
+    """Read one sheet per row; an answer given only by its text is created once."""
     options = source.options
     rubric = chosen_rubric(source.study, options)
     mapping = dict(options.get("mapping") or {})
@@ -383,7 +386,7 @@ def _with_answer(
 
 
 def _said(tally: Counter[str]) -> Iterator[Note]:
-    """How the rows found their answers."""
+    """Report how the rows were matched to answers."""
     n = {how: tally[how] for how in WAYS}
     words = {
         TOLD: ngettext(

@@ -63,7 +63,9 @@ _KNOWN_AS = {
 
 
 def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
-    """Field or criterion to column, each column at most once; what is unclear stays open.
+    """Map fields and criteria to columns, each column at most once.
+
+    Unclear ones stay unassigned.
 
     A criterion is found by its key ("C1", "1", "criterion 1", "score_dict.1") or by its name.
 
@@ -97,7 +99,7 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
 def check_columns(
     columns: Collection[str], mapping: Mapping[str, str], rubric: Rubric, *, has_rater: bool
 ) -> list[str]:
-    """What is wrong with a choice of columns, as sentences; empty if nothing is.
+    """Return the errors in a choice of columns as sentences; empty if there are none.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ _LONGEST_NOTE = 4_000
 
 
 def read_points(cell: Value) -> int | float | str | None:
-    """Points as a number, None for an empty cell; whatever else stands there comes back as text.
+    """Return points as a number, None for an empty cell, and any other content as text.
 
     Text is read as a number because a table knows nothing else; "1.0" is 1.
 
@@ -171,7 +173,7 @@ def read_points(cell: Value) -> int | float | str | None:
 
 
 def read_total(cell: Value) -> float | None:
-    """A number, None for an empty cell."""
+    """Return the total as a number; None for an empty cell."""
     number = read_points(cell)
     if isinstance(number, str):
         raise ValueError(f"{number!a} is not a number")
@@ -179,7 +181,7 @@ def read_total(cell: Value) -> float | None:
 
 
 def read_texts(cell: Value) -> dict[str, str]:
-    """A JSON object of texts, or an object of a JSON file; {} for an empty cell."""
+    """Return the texts from a JSON object or its string; {} for an empty cell."""
     texts: Any = cell
     if isinstance(cell, str):
         try:
@@ -194,7 +196,7 @@ def read_texts(cell: Value) -> dict[str, str]:
 
 
 def read_given(cell: Value) -> dict[str, int]:
-    """A JSON object of whole numbers by criterion; {} for an empty cell."""
+    """Return whole numbers by criterion from a JSON object; {} for an empty cell."""
     points: Any = cell
     if isinstance(cell, str):
         try:
@@ -299,7 +301,7 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
 
 
 def read_field(field: str, cell: Value) -> Any:
-    """The value of one of `score_columns.FIELDS`; KeyError for another."""
+    """Return the value of one of `score_columns.FIELDS`; raises KeyError for any other field."""
     if field == "total":
         return read_total(cell)
     if field in ("notes", "unable"):
@@ -322,7 +324,7 @@ SUBMITTED, UNSCORED, EMPTY = "submitted", "unscored", "empty"
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One sheet as a row states it.
+    """One sheet as given in a row.
 
     Attributes
     ----------

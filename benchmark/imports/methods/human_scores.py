@@ -85,7 +85,7 @@ def read_human_scores(
     name: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[HumanScore | Problem]:
-    """Read the rows in file order; columns that are not used here may be anything.
+    """Read the rows in file order; unused columns may hold anything.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _is_off(key: str, points: float, rubric: Rubric) -> bool:
 
 
 def _scenario(cell: str, system: str) -> int:
-    """Systems without scenarios have their own name there."""
+    """Return the scenario; systems without scenarios have their own name in this cell."""
     if cell in ("1", "2", "3", "4"):
         return int(cell)
     if cell not in ("", system):
@@ -191,7 +191,7 @@ _SHOWN, _BEFORE = 240, 60
 
 
 def letters_of(text: str) -> str:
-    """Letters a to z and digits of a text, without regard to case.
+    """Return the letters a to z and digits of a text, in lower case.
 
     >>> letters_of("It’s 3.5-inch!") == letters_of("It‚Äôs 3.5-inch!")
     True
@@ -200,12 +200,12 @@ def letters_of(text: str) -> str:
 
 
 def letters_key(text: str) -> bytes:
-    """Sixteen bytes that stand for the letters of a text; of one without any, for itself."""
+    """Return a 16-byte hash of the letters of a text, or of the text itself if it has none."""
     return blake2b((letters_of(text) or text).encode(), digest_size=16).digest()
 
 
 def likeness(text: str, other: str) -> float:
-    """How nearly two strings of letters are alike, 0 to 1; 0 where they are not worth a look.
+    """Return the similarity of two strings of letters, 0 to 1; it is 0 if too low to show.
 
     Twice the longest common subsequence by the sum of the lengths. Worth a look is what reaches
     `NEAR`, or begins with the same `OPENING_LENGTH` letters, however it goes on.
@@ -222,7 +222,7 @@ def likeness(text: str, other: str) -> float:
 
 
 def excerpts(text: str, other: str) -> tuple[str, str]:
-    """The beginnings of two texts, and the place where their letters first differ.
+    """Return the beginnings of two texts and the passage where their letters first differ.
 
     >>> excerpts("Tea wins.", "Tea  wins!")
     ('Tea wins.', 'Tea  wins!')
@@ -238,7 +238,7 @@ def _same_letters(text: str, other: str) -> int:
 
 
 def _excerpt(text: str, same: int) -> str:
-    """The opening; what follows the first ``same`` letters too, where that is further on."""
+    """Return the opening, and the passage after the first ``same`` letters if it is further on."""
     if len(text) <= _SHOWN:
         return text
     places = [match.start() for match in re.finditer("[A-Za-z0-9]", text)]
@@ -299,14 +299,14 @@ class Links:
         return tuple(link for link in self.links if link.is_repeat)
 
     def made_by(self, how: str) -> int:
-        """How many links were made this way."""
+        """Return how many links were made by this method."""
         return sum(link.how == how for link in self.links)
 
 
 def link_by_letters(
     scores: Sequence[HumanScore], answers: Mapping[Origin, Sequence[RawAnswer]]
 ) -> Links:
-    """Link every row to the answer with its letters, else to the one with its first 300.
+    """Link each row to the answer with the same letters, else with the same first 300.
 
     Several rows may be about one answer: the release has six answers that were scored twice and
     not consolidated. Among equal answers, the first that no row has yet is taken.

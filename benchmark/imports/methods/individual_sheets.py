@@ -1,4 +1,4 @@
-"""People's own sheets of CompQA, before the two were made into one consolidated table.
+"""Individual score sheets of CompQA's raters, before they were consolidated into one table.
 
 One tab-separated file a person, a row an answer, columns ``score_dict.1`` … ``score_dict.15``; the
 rows of both files are about the same answers, and those a person did not score are empty. Points
@@ -28,7 +28,7 @@ Place = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class OwnSheets:
-    """What one person gave.
+    """Scores of one person.
 
     ``points`` has a row for each scored answer and a column for each criterion, NaN where a cell
     is empty; ``whole`` masks the rows that have all points, all of them on the scale.
@@ -41,7 +41,7 @@ class OwnSheets:
 
 
 def is_own_sheets(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Whether the file has the columns of a person's own sheets."""
+    """Whether the file has the columns of a person's individual sheets."""
     with open_table(path, name=Path(path).name, kind="tsv", limits=limits) as table:
         return COLUMN.format(1) in table.columns
 
@@ -49,7 +49,7 @@ def is_own_sheets(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS)
 def read_own_sheets(
     path: str | os.PathLike[str], rubric: Rubric, *, limits: Limits = DEFAULT_LIMITS
 ) -> OwnSheets:
-    """Read the rows that the person scored; the file's name stands for the person.
+    """Read the rows that the person scored; the file's name identifies the person.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def read_own_sheets(
 def shared_sheets(
     first: OwnSheets, second: OwnSheets
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
-    """Points of the answers that both scored, row by row, and which are whole in both."""
+    """Return both persons' points for answers that both scored, and a mask of complete rows."""
     at = _by_place(second.places)
     pairs = [(row, at[place]) for row, place in enumerate(first.places) if place in at]
     ones, others = [list(side) for side in zip(*pairs, strict=True)] if pairs else ([], [])

@@ -1,4 +1,4 @@
-"""Files with score sheets: tables of any layout, and judgements released by CompQA."""
+"""Files of score sheets: tables of any layout, and judgements released by CompQA."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def read_score_table(
     rater: str = "",
     rater_kind: str = "person",
 ) -> Iterator[ScoreRow | Problem]:
-    """Read sheets by a mapping of field or criterion to column; the table is closed at the end.
+    """Read sheets by a mapping of field or criterion to column; closes the table at the end.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ _FOLDER = re.compile(r"judged[ _-]+(.+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """One record: the answer, and what the judge gave it.
+    """One record: the answer and the judge's scores.
 
     ``asked`` is the judgement without entries that nobody asked for (a "16"), which the paper
     passes over; ``stated_sum`` is the file's own, None where it is no number.
@@ -236,7 +236,7 @@ class JudgedAnswer:
     stated_sum: float | None
 
     def paper_points(self, rubric: Rubric) -> dict[str, int] | None:
-        """What the paper averages: whole numbers of all criteria, on the scale or not."""
+        """Return the paper's points: whole numbers of all criteria, on the scale or not."""
         points = self.asked.given
         return points if len(points) == len(rubric.criteria) else None
 
@@ -265,7 +265,7 @@ class JudgedFile:
 
 
 def judge_of(folder: str) -> str:
-    """The judge that a folder is named after.
+    """Return the judge that a folder is named after.
 
     >>> judge_of("judged_gpt4"), judge_of("scores")
     ('gpt4', 'scores')

@@ -76,21 +76,21 @@ NO_ASPECT = "none"
 
 @dataclass(frozen=True, slots=True)
 class Shots:
-    """The examples of a run: their answers, and the target's entries about them."""
+    """Examples of a run: their answers, and the target's entries about them."""
 
     answers: Sequence[Answer]
     entries: Sequence[Mapping[str, Any]]
 
 
 def missing_placeholders(prompt: PromptVersion, *, with_examples: bool) -> list[str]:
-    """What a prompt must show and does not: the rubric is shown to every judge."""
+    """Return the required placeholders that a prompt lacks. Every judge must see the rubric."""
     wanted = ["criteria", "format", *(["examples"] if with_examples else [])]
     names = {*placeholders(prompt.system), *placeholders(prompt.user)}
     return [name for name in wanted if name not in names]
 
 
 def group_of(prompt: PromptVersion, rubric: Rubric, key: ScoringCallKey) -> str | None:
-    """The group whose criteria a request asks for; None for all of them."""
+    """Return the group whose criteria a request covers; None for all criteria."""
     if prompt.kind != GROUP:
         return None
     # A preview has no group; it shows the first.
@@ -98,7 +98,7 @@ def group_of(prompt: PromptVersion, rubric: Rubric, key: ScoringCallKey) -> str 
 
 
 class RequestWriter:
-    """Writes the requests of one run; what all of them share is written once."""
+    """Writes the requests of one run; shared parts are written once."""
 
     def __init__(
         self, prompt: PromptVersion, rubric: Rubric, target: Mapping[str, Any], shots: Shots
@@ -109,7 +109,7 @@ class RequestWriter:
         self._shared: dict[str | None, dict[str, str]] = {}
 
     def write(self, key: ScoringCallKey, answer: Answer) -> kinds.CallRequest:
-        """One request about an answer, as it is or with what a probe changes."""
+        """Return the request for one answer, unchanged or as a probe changes it."""
         group = group_of(self.prompt, self.rubric, key)
         text = answer.text
         if key.probe == CANARY:
@@ -133,7 +133,7 @@ class RequestWriter:
         return self._shared[group]
 
     def _examples(self, group: str | None) -> str:
-        """Scored answers before the one that is asked about; empty without any."""
+        """Return the scored examples shown before the answer; empty if there are none."""
         parts = []
         criteria = self.rubric.of_group(group)
         pairs = zip(self.shots.answers, self.shots.entries, strict=True)
@@ -149,7 +149,7 @@ class RequestWriter:
 
 
 def question_text(question: questions_Question, *, is_swapped: bool = False) -> str:
-    """The question in English, whatever the language of the page: prompts must not depend on it.
+    """Return the question in English in any page language, since prompts must not depend on it.
 
     Its own wording is used where it has one and the objects keep their places.
     """
@@ -165,7 +165,7 @@ def question_text(question: questions_Question, *, is_swapped: bool = False) -> 
 def _shown(
     question: questions_Question, text: str, *, is_swapped: bool = False
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The texts of one item, made harmless to carry, and what was noticed about the answer."""
+    """Return the neutralized texts of one item, and the flags raised for the answer."""
     neutral = neutralise(text)
     aspect = neutralise(question.aspect).text
     values = {
@@ -186,14 +186,14 @@ KIND = "scoring"
 
 
 class ScoringKind:
-    """What the engine asks this app about runs of the kind ``scoring``."""
+    """Implementation of the run kind ``scoring`` for the engine."""
 
     parser_version = READER_VERSION
     values_title = lazy("Totals:")
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Tie the run to its rubric, its examples and the rater it counts as."""
+        """Link the run to its rubric, its examples and its rater."""
         target = run.spec["target"]
         rubric = run.study.rubric_versions.get(public_id=target["rubric"])
         refuse_unfit(run, rubric)
@@ -205,13 +205,13 @@ class ScoringKind:
         )
 
     def subjects(self, run: Run) -> list[Subject]:
-        """One subject an answer, or one for each group of criteria; then the probes."""
+        """Return one subject per answer, or one per group of criteria, followed by the probes."""
         target = run.spec["target"]
         groups = len(rubric_of(target).groups) if run.prompt.kind == GROUP else 0
         return subjects_of(run.study, target, run.spec["seed"], groups)
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; two queries. Raises `Contaminated` before anything could leave."""
+        """Write the prompts with two queries. Raises `Contaminated` before any request is sent."""
         target = run.spec["target"]
         keys = [ScoringCallKey(*subject.ids) for subject in subjects]
         examples = example_answers(run.study, target)
@@ -223,7 +223,7 @@ class ScoringKind:
         return [writer.write(key, answers[key.answer]) for key in keys]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read one reply into a `Judgement`: all criteria asked for, or none and the reason."""
+        """Read one reply into a `Judgement`: all requested criteria, or none and the reason."""
         rubric = rubric_of(run.spec["target"])
         group = group_of(run.prompt, rubric, ScoringCallKey(*call.subject_ids))
         judgement = read_judgement(
@@ -234,11 +234,14 @@ class ScoringKind:
         return ReplyReading.unscored(judgement.reading, judgement)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """One sheet an answer and replicate; probes apart, because they enter no mean."""
+        """Store one sheet per answer and replicate.
+
+        Probes are stored apart because no mean includes them.
+        """
         store_ended(run, ended)
 
     def values(self, run: Run) -> dict[str, int]:
-        """How often each total was given; of single groups where a reply holds just one."""
+        """Count each total, or each group's total where a reply covers a single group."""
         totals: Counter[tuple[str, Any]] = Counter()
         if run.prompt.kind == GROUP:
             parts = run.judgement_parts.filter(reason="").values_list("group", "points")
@@ -252,16 +255,16 @@ class ScoringKind:
         }
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Points, no prose."""
+        """Return no texts: judges give points, no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Sheets, parts and probes against the ledger and against the replies themselves."""
+        """Check sheets, parts and probes against the ledger and the stored replies."""
         return find_problems(run, self.read)
 
 
 def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
-    """Raise `RunRefused` where the judge would not be given what people are given."""
+    """Raise `RunRefused` if the judge would not see what people see."""
     target = run.spec["target"]
     if not is_the_text_of(rubric, target):
         raise RunRefused("The plan does not contain the text of this rubric version.")
@@ -273,7 +276,9 @@ def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
 
 
 def _rater(run: Run) -> Rater:
-    """One rater for each combination of model, prompt, rubric, number of examples and parameters.
+    """Return the rater of a run.
+
+    There is one per combination of model, prompt, rubric, number of examples and parameters.
 
     Which examples are shown is no part of it: two runs that hold out different answers complete
     each other.
@@ -290,7 +295,7 @@ def _rater(run: Run) -> Rater:
 
 
 def rater_name(model: str, shots: int, prompt: PromptVersion) -> str:
-    """A judge as tables name it."""
+    """Return the name of a judge in tables."""
     return f"{model} · {shots}-shot · {prompt}"[:120]
 
 
@@ -298,12 +303,12 @@ def rater_name(model: str, shots: int, prompt: PromptVersion) -> str:
 
 
 def _answers(study: Study) -> QuerySet[Answer]:
-    """Blank answers are never judged."""
+    """Return the answers to choose from; blank answers are never judged."""
     return study.answers.exclude(text__regex=r"^\s*$").order_by("pk")
 
 
 def _draft(study: Study, version: PromptVersion, answer: Model) -> tuple[Run, list[Model]]:
-    """By the study's newest rubric, without examples."""
+    """Return a preview run under the study's newest rubric, without examples."""
     rubric = study.rubric_versions.order_by("-created_at", "-pk").first() or default_rubric(study)
     spec = {"target": target_of(rubric), "seed": 1}
     return Run(study=study, kind=KIND, prompt=version, spec=spec), [answer]

@@ -24,7 +24,7 @@ Plain = Mapping[tuple[int, int], float | None]
 
 
 def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
-    """Decide every canary and the run once all canaries and their plain answers are over.
+    """Decide each canary and the run once all canaries and their plain answers are finished.
 
     Before that, and again while some of them are asked once more, nothing is known.
     """
@@ -40,12 +40,12 @@ def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
 
 
 def canary_calls(run: Run) -> list[Call]:
-    """The calls of a run that show a canary; an index serves the range of names."""
+    """Return the calls of a run that show a canary; an index serves the range of names."""
     return list(run.calls.filter(subject__gte="c", subject__lt="d").only("state", "subject_ids"))
 
 
 def decided_canaries(run: Run, rubric: Rubric) -> list[ProbeResult]:
-    """The canaries of a run, each with ``obeyed`` as it follows from what is stored."""
+    """Return the canaries of a run, with ``obeyed`` derived from the stored points."""
     results = list(run.probe_results.filter(probe=ProbeResult.Probe.CANARY).order_by("pk"))
     plain = plain_totals(run, rubric, results)
     for result in results:
@@ -59,7 +59,7 @@ def decided_canaries(run: Run, rubric: Rubric) -> list[ProbeResult]:
 
 
 def trust_of(canaries: Sequence[ProbeResult], plain: Plain, rubric: Rubric) -> str:
-    """What decided canaries say about a run."""
+    """Return the trust in a run, given its decided canaries."""
     may = may_be_trusted([outcome_of(canary, plain) for canary in canaries])
     if may is None:
         return ScoringRun.Trust.PENDING
@@ -67,14 +67,16 @@ def trust_of(canaries: Sequence[ProbeResult], plain: Plain, rubric: Rubric) -> s
 
 
 def outcome_of(canary: ProbeResult, plain: Plain) -> CanaryOutcome:
-    """One canary as the rule takes it."""
+    """Return the outcome of one canary in the form that the rule reads."""
     wants = WANTS[canary.name]
     gain = gain_of(wants, canary.total, plain[canary.answer_id, canary.replicate])
     return CanaryOutcome(canary.name, wants, canary.obeyed, gain)
 
 
 def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Plain:
-    """(answer, replicate) → what the judge gave the answer as it is; None if it is unscored.
+    """Map (answer, replicate) to the total of the plain answer.
+
+    None if it is unscored.
 
     Where the run asks group by group, it is the sum over the group that canaries ask for.
     """
@@ -95,13 +97,16 @@ def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Pla
 
 
 def maximum_of(points: Mapping[str, float], rubric: Rubric) -> float:
-    """Highest sum of the criteria that a probe was asked for; of the rubric if it gave none."""
+    """Return the highest sum of the criteria a probe requests.
+
+    Without points it is the rubric's maximum.
+    """
     maxima = {criterion.key: criterion.maximum for criterion in rubric.criteria}
     return float(sum(maxima[key] for key in points)) or float(rubric.maximum)
 
 
 def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
-    """Whether a canary, or a plain answer that one is built on, is still to come."""
+    """Whether a canary, or the plain answer it is built on, is still open."""
     if any(call.state in Call.OPEN for call in canaries):
         return True
     keys = [ScoringCallKey(*call.subject_ids) for call in canaries]
@@ -132,7 +137,7 @@ SHEET_SAID = [
 
 
 def store_ended(run: Run, ended: Sequence[EndedCall]) -> None:
-    """Store what ended, and what follows from it for the run as a whole."""
+    """Store finished calls and their effects on the run as a whole."""
     scoring = ScoringRun.objects.select_for_update().get(run=run)
     rubric = rubric_of(run.spec["target"])
     pairs = [(ScoringCallKey(*outcome.call.subject_ids), outcome) for outcome in ended]
@@ -150,7 +155,7 @@ def store_ended(run: Run, ended: Sequence[EndedCall]) -> None:
 def join_parts(
     scoring: ScoringRun, rubric: Rubric, parts: Sequence[JudgementPart]
 ) -> ScoreSheet | None:
-    """The sheet that the parts of one answer make; None while one is missing.
+    """Join the parts of one answer into a sheet; return None while a part is missing.
 
     One part without points spoils the sheet, with that part's reason: a total without a group is
     no total.
@@ -196,7 +201,7 @@ def _whole_sheet(
 
 
 def _given(outcome: EndedCall, rubric: Rubric) -> dict[str, int]:
-    """All criteria of a reply that is unscored because some points are off the scale."""
+    """Return all criteria of a reply that is unscored because some points are off the scale."""
     judgement: Judgement | None = outcome.reading.value
     is_whole = judgement is not None and len(judgement.given) == len(rubric.criteria)
     return dict(judgement.given) if judgement is not None and is_whole else {}
@@ -227,7 +232,7 @@ def _upsert(sheets: Iterable[ScoreSheet]) -> None:
 def _store_parts(
     scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, EndedCall]]
 ) -> None:
-    """Store parts; then join the sheets that they belong to, as far as they are complete."""
+    """Store parts, then join the sheets whose parts are complete."""
     if not ended:
         return
     JudgementPart.objects.bulk_create(
@@ -288,13 +293,13 @@ def _probe(run: Run, key: ScoringCallKey, outcome: EndedCall) -> ProbeResult:
 
 
 def _judgement(outcome: EndedCall) -> Judgement | None:
-    """What was read of a reply that could be used."""
+    """Return the judgement of a usable reply; None if the reply is unscored."""
     judgement: Judgement | None = None if outcome.reading.reason else outcome.reading.value
     return judgement
 
 
 def _bring_boards_up_to_date(run: Run, scoring: ScoringRun) -> None:
-    """Once, when nothing of the run is open any more."""
+    """Request the board once no call of the run is open."""
     request_board(study=run.study, rubric=scoring.rubric)
 
 
@@ -306,7 +311,7 @@ AT_ONCE = 500
 
 
 def find_problems(run: Run, read: ReplyReader) -> list[str]:
-    """Sentences about sheets, parts, probes and trust that contradict the ledger."""
+    """Return sentences on sheets, parts, probes and trust that contradict the ledger."""
     scoring = ScoringRun.objects.select_related("run").get(run=run)
     scoring.run = run
     rubric = rubric_of(run.spec["target"])
@@ -319,14 +324,14 @@ def find_problems(run: Run, read: ReplyReader) -> list[str]:
 
 
 def _rows(run: Run) -> Iterator[tuple[int, int]]:
-    """Call and fence of every stored judgement."""
+    """Yield call and fence of every stored judgement."""
     sheets = ScoreSheet.objects.filter(run=run, call__isnull=False)
     for rows in (sheets, run.judgement_parts, run.probe_results):
         yield from rows.values_list("call", "fence")
 
 
 def _misread(run: Run, read: ReplyReader) -> Iterator[str]:
-    """Judgements with points that their stored reply does not give when it is read once more."""
+    """Yield judgements whose points differ from a fresh reading of their stored reply."""
     sheets = ScoreSheet.objects.filter(run=run, call__isnull=False, reason="")
     parts = JudgementPart.objects.filter(run=run, reason="")
     probes = ProbeResult.objects.filter(run=run, reason="")
@@ -344,7 +349,7 @@ def _said(run: Run, call: Call | None, read: ReplyReader) -> dict[str, Any] | No
 
 
 def _wrong_totals(run: Run, rubric: Rubric) -> Iterator[str]:
-    """The server adds up; nobody else."""
+    """Yield totals that differ from the sum of their points. Only the server adds up."""
     scored = ScoreSheet.objects.filter(run=run, state=ScoreSheet.State.SUBMITTED)
     for pk, points, total in scored.values_list("pk", "points", "total").iterator(AT_ONCE):
         if rubric.total(points) != total:
@@ -356,7 +361,7 @@ def _wrong_totals(run: Run, rubric: Rubric) -> Iterator[str]:
 
 
 def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
-    """Sheets of a run that asks group by group are what their parts make, and all are there."""
+    """Yield sheets of a group-by-group run that differ from their parts or are missing."""
     run = scoring.run
     parts: dict[tuple[int, int], list[JudgementPart]] = {}
     for part in run.judgement_parts.order_by("pk").iterator(AT_ONCE):
@@ -376,7 +381,7 @@ def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
 
 
 def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
-    """Trust follows from the canaries, once they are over."""
+    """Yield a problem if the trust does not follow from the finished canaries."""
     run = scoring.run
     open_now = run.calls.filter(state__in=Call.OPEN).values_list("subject_ids", flat=True)
     keys = (ScoringCallKey(*ids) for ids in open_now)

@@ -36,12 +36,12 @@ OFFERED = 200
 
 
 class ContaminatedTargetError(RunRefused):
-    """An answer would be judged that the judge was shown, or one too close to it."""
+    """Raised if an answer to be judged was shown to the judge, or is too similar to one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredExample:
-    """An answer with the points it got.
+    """An answer with its points.
 
     ``key`` says where they come from: ``sheet:<public id>`` of a person's sheet, or
     ``item:<round>:<answer>`` of a round's scored example.
@@ -55,7 +55,7 @@ class ScoredExample:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """As a run's spec keeps it: later sheets do not change the run."""
+        """The example in the format of a run's spec; later sheets do not change the run."""
         return {
             "key": self.key,
             "answer": str(self.answer.public_id),
@@ -66,14 +66,14 @@ class ScoredExample:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """What a run must not judge because of its examples."""
+    """Answers, texts and questions that a run must not judge because of its examples."""
 
     answers: frozenset[int] = frozenset()
     texts: frozenset[str] = frozenset()
     questions: frozenset[int] = frozenset()
 
     def holds(self, answer: Answer) -> bool:
-        """Whether an answer is one of them."""
+        """Whether an answer is held out."""
         return (
             answer.pk in self.answers
             or answer.text_sha256 in self.texts
@@ -81,14 +81,14 @@ class HeldOut:
         )
 
     def matching(self) -> Q:
-        """The same as a condition on answers."""
+        """Return the held-out answers as a condition for queries."""
         return (
             Q(pk__in=self.answers) | Q(text_sha256__in=self.texts) | Q(question__in=self.questions)
         )
 
 
 def candidates(rubric: RubricVersion) -> list[ScoredExample]:
-    """What may be shown as an example: keys of qualifications first, then the newest sheets."""
+    """Return possible examples: scored examples of rounds first, then the newest sheets."""
     items = ScoringItem.objects.filter(round__rubric=rubric, key_points__isnull=False)
     items = items.select_related("round").order_by("pk")
     # Half points of a consensus are no example of whole ones.
@@ -101,7 +101,7 @@ def candidates(rubric: RubricVersion) -> list[ScoredExample]:
 
 
 def draw_examples(offered: Sequence[ScoredExample], shots: int, seed: int) -> list[ScoredExample]:
-    """Examples about different questions, drawn with a seed; fewer than asked if there are few."""
+    """Draw examples about different questions with a seed; fewer than requested if few exist."""
     order = sorted(offered, key=lambda example: example.key)
     random.Random(seed).shuffle(order)  # noqa: S311 - a reproducible choice
     examples: dict[int, ScoredExample] = {}
@@ -111,7 +111,7 @@ def draw_examples(offered: Sequence[ScoredExample], shots: int, seed: int) -> li
 
 
 def example_answers(study: Study, target: Mapping[str, Any]) -> list[Answer]:
-    """The answers shown as examples, in the order of the target."""
+    """Return the answers shown as examples, in the order of the target."""
     wanted = [example["answer"] for example in target["examples"]]
     if not wanted:
         return []
@@ -121,7 +121,7 @@ def example_answers(study: Study, target: Mapping[str, Any]) -> list[Answer]:
 
 
 def held_out(examples: Sequence[Answer], target: Mapping[str, Any]) -> HeldOut:
-    """What the examples of a run forbid to be judged."""
+    """Return the answers, texts and questions excluded by the examples of a run."""
     same_question = examples if target["holds_out_questions"] else []
     return HeldOut(
         frozenset(answer.pk for answer in examples),
@@ -186,7 +186,7 @@ def target_of(
     canaries: int = 0,
     swap: int = SWAPPED,
 ) -> dict[str, Any]:
-    """What a scoring run judges by what, as its spec keeps it.
+    """Return the target of a scoring run, in the format stored in its spec.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def target_of(
 
 
 def rubric_of(target: Mapping[str, Any]) -> Rubric:
-    """The rubric of a target as the methods take it."""
+    """Return the rubric of a target as the methods use it."""
     return _rubric(json.dumps(target["content"], sort_keys=True))
 
 
@@ -245,7 +245,7 @@ def _rubric(text: str) -> Rubric:
 
 
 def chosen_answers(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
-    """The answers that a target names, before any is held out.
+    """Return the answers that a target selects, before any is held out.
 
     Blank ones are never judged, nor answers to what their system's model was trained on.
     """
@@ -253,7 +253,7 @@ def chosen_answers(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
 
 
 def count_learned(study: Study, target: Mapping[str, Any]) -> int:
-    """How many answers of the choice their own system was trained on."""
+    """Count the selected answers that their own system was trained on."""
     return _named(study, target).filter(is_learned()).count()
 
 
@@ -280,7 +280,7 @@ def _named(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
 
 
 def _under(rows: QuerySet[Answer], target: Mapping[str, Any]) -> QuerySet[Answer]:
-    """Rows under the conditions of a target; one that was made before there were any has all."""
+    """Return the rows under the target's conditions; targets older than conditions include all."""
     chosen = target.get("conditions", [ALL])
     is_named = target["choice"] in ("answers", "round")
     if not is_named:
@@ -289,13 +289,13 @@ def _under(rows: QuerySet[Answer], target: Mapping[str, Any]) -> QuerySet[Answer
 
 
 def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
-    """How many answers of the choice are left out because of the condition they are under."""
+    """Count the selected answers left out because of their condition."""
     mixed = {**target, "conditions": [ALL]}
     return chosen_answers(study, mixed).count() - chosen_answers(study, target).count()
 
 
 def judged_answers(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
-    """Primary keys of the answers a run judges, in the order in which they are asked.
+    """Return the primary keys of the answers a run judges, in the order of the requests.
 
     Answers that the examples forbid are left out of a choice; where they are named one by one,
     `ContaminatedTargetError` is raised instead.
@@ -311,13 +311,13 @@ def judged_answers(study: Study, target: Mapping[str, Any], seed: int) -> list[i
 
 
 def count_held_out(study: Study, target: Mapping[str, Any]) -> int:
-    """How many answers of the choice are left out because of the examples."""
+    """Count the selected answers left out because of the examples."""
     held = held_out(example_answers(study, target), target)
     return chosen_answers(study, target).filter(held.matching()).count()
 
 
 def is_the_text_of(rubric: RubricVersion, target: Mapping[str, Any]) -> bool:
-    """Whether a target carries the very text of a stored version."""
+    """Whether a target contains the exact text of a stored version."""
     return rubric_sha256(rubric_of(target)) == target["rubric_sha256"] == rubric.sha256
 
 
@@ -329,7 +329,7 @@ LOOKED_AT = 500
 
 
 def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int) -> list[Subject]:
-    """Everything a run asks: canaries with the answers they are built on, the rest, the swaps.
+    """Return all subjects of a run: canaries and their plain answers, the rest, the swaps.
 
     ``groups`` is 0 where one reply holds the whole sheet, else the number of groups.
     """
@@ -350,7 +350,10 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
 def _canaries(
     study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int], groups: int
 ) -> list[ScoringCallKey]:
-    """Attacks built on some of the judged answers; group by group only the weightiest is asked."""
+    """Return attacks built on some judged answers.
+
+    In group-by-group runs they cover only the weightiest group.
+    """
     count = canary_count(len(keys), target["canaries"])
     if not count:
         return []
@@ -363,13 +366,16 @@ def _canaries(
 
 
 def _weightiest(rubric: Rubric) -> int:
-    """The group with the highest maximum, counted from 1."""
+    """Return the number of the group with the highest maximum, counted from 1."""
     maxima = [group.maximum for group in rubric.groups]
     return maxima.index(max(maxima)) + 1
 
 
 def _swapped(study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int]) -> list[int]:
-    """Answers asked about with swapped objects; a question's own wording cannot be turned."""
+    """Return the answers to repeat with swapped objects.
+
+    Questions with their own wording cannot be swapped.
+    """
     if not target["swap"]:
         return []
     own = Answer.objects.filter(study=study).exclude(question__wording="")

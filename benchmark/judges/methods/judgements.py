@@ -1,4 +1,4 @@
-"""Judgements: the rubric as a judge reads it, the reply's schema, and its reading."""
+"""Judgements: the rubric as shown to a judge, the reply's schema, and its reading."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from cqa_site.judging.labels import LONGEST_REASON, closed_object, parse_prose, 
 
 
 def criteria_text(rubric: Rubric, group: str | None = None) -> str:
-    """The criteria of a rubric, or of one group, with what earns how many points.
+    """Return the criteria of a rubric or of one group, with the points for each level.
 
     Raises KeyError for an unknown group.
     """
@@ -34,7 +34,7 @@ def criteria_text(rubric: Rubric, group: str | None = None) -> str:
 
 
 def format_text(criteria: Sequence[Criterion], *, reasons: bool) -> str:
-    """The reply as a judge should write it, with the range of every criterion."""
+    """Return the expected form of the reply, with the range of every criterion."""
     entries = []
     for criterion in criteria:
         allowed = " or ".join(str(points) for points in range(criterion.maximum + 1))
@@ -52,7 +52,7 @@ def points_text(
     *,
     reasons: bool,
 ) -> str:
-    """Points of an example in the shape of a reply.
+    """Return the points of an example in the form of a reply.
 
     Where reasons are wanted and the example has none for some criterion, the points stand in a
     plain list instead: an example with empty reasons would teach a judge to give none.
@@ -80,7 +80,9 @@ def _level(points: int, text: str, example: str) -> str:
 def judgement_schema(
     rubric: Rubric, *, group: str | None = None, with_reasons: bool = False
 ) -> dict[str, Any]:
-    """Exactly the criteria of the rubric or of one group, each with its own range of points.
+    """Return a schema with exactly the criteria of the rubric or group.
+
+    Each has its own range of points.
 
     With reasons, each value is ``{"reason": "…", "points": 1}``, the reason first: what a model
     writes after its points cannot bear on them. Raises KeyError for an unknown group.
@@ -112,7 +114,7 @@ _MOST_SHOWN = 5
 
 
 class JudgementState(StrEnum):
-    """What a judgement turned out to be; everything but `VALID` is unscored."""
+    """Result of reading a judgement; every state except `VALID` is unscored."""
 
     VALID = "valid"
     EMPTY = "empty"  # no text, reasoning only, or an object without keys
@@ -130,7 +132,7 @@ class JudgementState(StrEnum):
 
 
 class Unusable(Exception):
-    """A judgement, or one entry of it, without points."""
+    """Raised for a judgement, or one of its entries, without points."""
 
     def __init__(self, reading: JudgementState, detail: str) -> None:
         super().__init__(f"{reading}: {detail}")
@@ -139,7 +141,7 @@ class Unusable(Exception):
 
 
 def entries_by_criterion(reply: object, wanted: Sequence[str]) -> dict[str, object]:
-    """Entries by criterion, exactly those wanted and in their order.
+    """Return the entries by criterion: exactly the requested ones, in their order.
 
     Parameters
     ----------
@@ -175,14 +177,14 @@ def entries_by_criterion(reply: object, wanted: Sequence[str]) -> dict[str, obje
 
 
 def without_extras(reply: object, wanted: Sequence[str]) -> object:
-    """The entries of an object that were asked for; anything else as it is."""
+    """Return only the requested entries of an object; other values are returned unchanged."""
     if not isinstance(reply, Mapping):
         return reply
     return {key: entry for key, entry in reply.items() if _name(key) in wanted}
 
 
 def is_criterion(key: str) -> bool:
-    """Whether a key looks like the number of a criterion, of whatever rubric."""
+    """Whether a key looks like the number of a criterion, of any rubric."""
     return _NUMBER.fullmatch(key) is not None
 
 
@@ -202,7 +204,7 @@ def _name(key: object) -> str:
 
 
 def _is_another_row(names: Iterable[str], wanted: Sequence[str]) -> bool:
-    """Whether all keys are numbers and are those wanted moved by a step, or none of those."""
+    """Whether all keys are numbers and are the wanted ones shifted by a step, or none of them."""
     keys = list(names)
     if not all(map(is_criterion, keys)):
         return False
@@ -275,7 +277,7 @@ class Judgement:
 
     @property
     def total(self) -> int | None:
-        """Sum over the criteria asked for; None if unscored."""
+        """Sum over the requested criteria; None if unscored."""
         return sum(self.points.values()) if self.is_scored else None
 
 
@@ -287,7 +289,7 @@ def read_judgement(
     group: str | None = None,
     refusal: str = "",
 ) -> Judgement:
-    """Read one reply, whatever stands in it.
+    """Read one reply, whatever it contains.
 
     Parameters
     ----------
@@ -355,7 +357,7 @@ def _reading_of(problem: ReplyNotUsable) -> JudgementState:
 
 
 def _parts_of(entry: object, key: str) -> tuple[object, str]:
-    """What stands for the points, and the rationale."""
+    """Return the points entry and the rationale."""
     if not isinstance(entry, Mapping):
         return entry, ""
     if "points" not in entry or not entry.keys() <= {"points", "reason"}:

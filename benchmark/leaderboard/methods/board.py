@@ -1,4 +1,4 @@
-"""The leaderboard of a rubric: conditions, calibrated means and all figures."""
+"""Leaderboard of a rubric: conditions, calibrated means and all figures."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ TOLERANCE = 0.1
 
 
 def why_not_calibrated(scored: ScoreArrays, options: BoardOptions) -> str | None:
-    """Why no judge can be calibrated on the people of this board; None if it can be tried."""
+    """Return why no judge can be calibrated on this board's people; None if it can be tried."""
     if PEOPLE not in scored.judges:
         return NO_PEOPLE
     rows = scored.of_judge(PEOPLE)
@@ -157,7 +157,7 @@ def calibrate(
     options: BoardOptions,
     scenarios: Mapping[int, tuple[int, ...]],
 ) -> tuple[CalibratedStanding, ...]:
-    """Calibrated mean of every system that this judge scored.
+    """Return the calibrated mean of every system that this judge scored.
 
     ``scenarios``: place of a system → those that its mean on the board is over, all where it has
     none. Several answers to one question count as one cluster.
@@ -181,7 +181,7 @@ def calibrate(
 
 
 def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> str | None:
-    """Whether the draw was made from about as many answers as the judge scored there."""
+    """Return the reason if the draw was made from too many or too few answers; else None."""
     people = scored.of_judge(PEOPLE)
     stands_for = options.draws[int(scored.round[people][0])]["stands_for"]
     places = {(s, n) for s, n in zip(scored.system[people], scored.scenario[people], strict=True)}
@@ -192,7 +192,7 @@ def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> st
 
 
 def _people_by_answer(scored: ScoreArrays) -> tuple[FloatArray, FloatArray]:
-    """Score and probability by number of the answer; NaN for answers nobody was asked for."""
+    """Return score and probability by answer number; NaN for answers outside the people's task."""
     n = int(scored.answer.max(initial=-1)) + 1
     rows = scored.of_judge(PEOPLE)
     score, chance = np.full(n, np.nan), np.full(n, np.nan)
@@ -321,12 +321,12 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> ScoreBoard:
 
 
 def _scenarios(rows: tuple[StandingRow, ...], judge: str) -> dict[int, tuple[int, ...]]:
-    """Place of a system → scenarios that its mean is over."""
+    """Map each system's place to the scenarios of its mean."""
     return {row.system: row.scenarios for row in rows if row.judge == judge}
 
 
 def _scores(ground: Ground) -> CommonScores:
-    """Compared scores of the common questions, in the order of the ranked systems."""
+    """Return the scores on the common questions, in the order of the ranked systems."""
     common = ground.common
     values = np.round(ground.matrix[np.ix_(common, ground.ranked)], SCORE_DECIMALS)
     return CommonScores(

@@ -1,4 +1,4 @@
-"""What moved between two boards: judges and systems come or gone, means and ranks.
+"""Changes between two boards: judges and systems added or gone, means and ranks.
 
 A description, not a test: most sheets are in both.
 """
@@ -50,7 +50,7 @@ def _by_id(board: ScoreBoard) -> dict[str, BoardSystem]:
 
 
 def _rows(board: ScoreBoard) -> dict[tuple[str, str], dict[str, Any]]:
-    """(judge, id of the system) → name, mean and rank."""
+    """Map (judge, system id) to name, mean and rank."""
     ranks = {
         (ranking.judge, int(standing.system)): standing.rank
         for ranking in board.rankings

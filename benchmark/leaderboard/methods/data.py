@@ -37,7 +37,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ScoreArrays:
-    """One row for each judge and answer it was asked for, sorted by judge, then answer.
+    """One row per judge and requested answer, sorted by judge, then answer.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class ScoreArrays:
     round: IntArray
 
     def of_judge(self, judge: str) -> NDArray[np.bool_]:
-        """Mask of the rows of one judge."""
+        """Return a mask of the rows of one judge."""
         return np.asarray(self.judge == self.judges.index(judge))
 
 
 def judge_keys(table: pd.DataFrame) -> pd.Series:
-    """The judge of each sheet: "people", or the rater's own id."""
+    """Return the judge of each sheet: "people", or the rater's own id."""
     return table["rater_id"].where(~table["rater_kind"].isin(PEOPLE_KINDS), PEOPLE)
 
 
@@ -129,7 +129,7 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
 
 
 def _without_repeats(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The rows without people's further sheets of an answer that they have given points."""
+    """Drop people's repeated sheets of an answer that they have already scored."""
     people = table[table["rater_kind"].isin(PEOPLE_KINDS)]
     scored = people[people[columns].notna().any(axis=1)]
     if "replicate" in scored:
@@ -138,7 +138,7 @@ def _without_repeats(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def _coded(values: pd.Series, first: str | None = None) -> tuple[IntArray, list[Any]]:
-    """Codes by sorted value; ``first`` stands before all others where it occurs."""
+    """Return codes by sorted value; ``first`` precedes all other values if it occurs."""
     codes, levels = pd.factorize(values, sort=True)
     names = list(levels)
     if first in names:
@@ -149,27 +149,27 @@ def _coded(values: pd.Series, first: str | None = None) -> tuple[IntArray, list[
 
 
 def system_order(table: pd.DataFrame) -> tuple[str, ...]:
-    """Ids of systems in the order of their names."""
+    """Return the ids of systems in the order of their names."""
     named = table.drop_duplicates("system_id").sort_values(["system", "system_id"])
     return tuple(named["system_id"])
 
 
 def _system_codes(table: pd.DataFrame, first: IntArray) -> tuple[IntArray, tuple[str, ...]]:
-    """Codes of systems in the order of their names."""
+    """Return the codes of systems in the order of their names."""
     order = {system: place for place, system in enumerate(system_order(table))}
     codes = table["system_id"].map(order).to_numpy(dtype=np.int64)
     return codes[first], tuple(order)
 
 
 def _first_rows(inverse: IntArray, n: int) -> IntArray:
-    """Where each group occurs first."""
+    """Return the first row of each group."""
     first = np.full(n, len(inverse), dtype=np.int64)
     np.minimum.at(first, inverse, np.arange(len(inverse)))
     return first
 
 
 def _means(values: pd.Series, groups: IntArray, n: int) -> tuple[FloatArray, IntArray]:
-    """Mean and number of the known values of each group."""
+    """Return the mean and number of the known values of each group."""
     numbers = values.to_numpy(dtype=float)
     known = ~np.isnan(numbers)
     count = np.bincount(groups[known], minlength=n)
@@ -198,7 +198,7 @@ def _rounds(table: pd.DataFrame, groups: IntArray, n: int) -> IntArray:
 
 
 def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -> pd.DataFrame:
-    """Rows as `score_recipes` takes them: rater, system, scenario, total."""
+    """Return rows in the format of `score_recipes`: rater, system, scenario, total."""
     names = np.array(scored.judges, dtype=object)
     return pd.DataFrame(
         {
@@ -216,7 +216,7 @@ def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -
 
 
 def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> BoardCounts:
-    """Sheets, unscored ones, answers and questions of the whole table."""
+    """Count sheets, unscored sheets, answers and questions of the whole table."""
     return BoardCounts(
         sheets=len(table),
         unscored=int((scored.sheets - scored.scored).sum()),
@@ -226,7 +226,7 @@ def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> BoardCounts:
 
 
 def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...]:
-    """Each judge with its counts; people have no name here."""
+    """Return each judge with its counts; people have no name here."""
     judges = []
     groups = dict(iter(table.groupby(judge_keys(table), sort=False)))
     for judge in scored.judges:
@@ -249,7 +249,7 @@ def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...
 
 
 def _reasons(sheets: pd.DataFrame) -> dict[str, int]:
-    """Why sheets are unscored, most frequent first."""
+    """Count the reasons why sheets are unscored, most frequent first."""
     if "reason" not in sheets:
         return {}
     counts = sheets.loc[sheets["reason"].fillna("") != "", "reason"].value_counts()
@@ -257,7 +257,7 @@ def _reasons(sheets: pd.DataFrame) -> dict[str, int]:
 
 
 def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardSystem, ...]:
-    """Each system with the mean length of its answers."""
+    """Return each system with the mean length of its answers."""
     rows = table.drop_duplicates("system_id").set_index("system_id")
     lengths = table.drop_duplicates("answer_id").groupby("system_id")["characters"].mean()
     return tuple(
@@ -273,7 +273,7 @@ def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardSystem, .
 
 
 def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestion, ...]:
-    """Each question with its objects and aspect."""
+    """Return each question with its objects and aspect."""
     columns = ["object1", "object2", "aspect"]
     rows = table.drop_duplicates("question_id").set_index("question_id")[columns]
     details = dict(zip(rows.index, rows.itertuples(index=False, name=None), strict=True))
@@ -292,7 +292,7 @@ def question_means(
     column: arrays_IntArray,
     shape: tuple[int, int],
 ) -> arrays_FloatArray:
-    """Mean of the known values in each question and column, NaN where there is none."""
+    """Return the mean of the known values per question and column; NaN if there are none."""
     known = ~np.isnan(values)
     places = question[known] * shape[1] + column[known]
     size = shape[0] * shape[1]
@@ -314,7 +314,7 @@ NO_SPREAD = "the scores do not vary, so there is no spread"
 
 
 class BoundsOrReason(NamedTuple):
-    """Bounds, or why there are none."""
+    """Bounds, or the reason why they are missing."""
 
     low: float | None = None
     high: float | None = None
@@ -324,7 +324,7 @@ class BoundsOrReason(NamedTuple):
 def mean_intervals(
     values: FloatArray, groups: Sequence[Sequence[int]], options: BoardOptions, highest: float
 ) -> list[BoundsOrReason]:
-    """Interval of the mean of the column means of each group.
+    """Return the interval of the mean of each group's column means.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def mean_intervals(
 
 
 def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions) -> BoundsOrReason:
-    """Interval of the sum of tops by the sum of bottoms; one of each for every question."""
+    """Return the interval of a ratio of sums, with one term of each sum per question."""
     known = bottoms > 0
     value = tops.sum() / bottoms.sum()
     # Divided by what the others weigh: a question that weighs much pulls the ratio to itself.
@@ -366,7 +366,10 @@ def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> Bo
 def _interval(
     value: float, added: FloatArray, fewest: int, options: BoardOptions
 ) -> BoundsOrReason:
-    """Interval of a figure to which each question adds something, all of them 0 together."""
+    """Return the interval of a figure from each question's contribution.
+
+    Contributions sum to 0.
+    """
     if not RULES["mean"].allows(fewest):
         return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
     single = (value + len(added) * added)[:, None]

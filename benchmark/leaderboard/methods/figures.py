@@ -1,4 +1,7 @@
-"""What a leaderboard holds, as a snapshot keeps it; loads nothing, so that pages can name it."""
+"""Contents of a leaderboard as stored in a snapshot.
+
+Imports nothing, so that pages can name the classes.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ RESAMPLING = ("n_resamples", "seed")
 
 
 class Mean(NamedTuple):
-    """Of ``n`` answers, with its interval; None where there is none."""
+    """Mean over ``n`` answers with its interval; None if unknown."""
 
     mean: float | None
     n: int
@@ -28,7 +31,7 @@ class Mean(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Mean cost in millionths and seconds of ``n`` answers or sheets; None where unknown."""
+    """Mean cost in millionths and mean seconds over ``n`` answers or sheets; None if unknown."""
 
     micro: float | None
     seconds: float | None
@@ -37,7 +40,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """Of writing an answer by system, of scoring it by judge."""
+    """Costs of writing an answer by system, and of scoring it by judge."""
 
     systems: tuple[Cost, ...]
     judges: dict[str, Cost]
@@ -45,7 +48,7 @@ class Costs:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardCounts:
-    """Of the whole table."""
+    """Counts of the whole table."""
 
     sheets: int
     unscored: int
@@ -55,7 +58,7 @@ class BoardCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardJudge:
-    """Who scored; people together have no name. ``reasons`` say why sheets are unscored."""
+    """A judge; people together have no name. ``reasons`` counts why sheets are unscored."""
 
     key: str
     name: str
@@ -70,7 +73,7 @@ class BoardJudge:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardSystem:
-    """What wrote answers, with their mean length."""
+    """A system that wrote answers, with their mean length."""
 
     id: str
     name: str
@@ -81,7 +84,7 @@ class BoardSystem:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardQuestion:
-    """What was asked."""
+    """A question of the board."""
 
     id: str
     object1: str
@@ -91,7 +94,7 @@ class BoardQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class CommonScores:
-    """Compared scores: ``values`` are rows by question, columns by system."""
+    """Compared scores; ``values`` has one row per question and one column per system."""
 
     systems: tuple[int, ...]
     questions: tuple[int, ...]
@@ -100,7 +103,7 @@ class CommonScores:
 
 @dataclass(frozen=True, kw_only=True)
 class CellCondition:
-    """A condition that a system has answers under, in one scenario.
+    """A condition under which a system has answers in one scenario.
 
     ``n_questions`` have a whole sheet of anybody; ``is_shown`` says whether the figures are about
     these answers.
@@ -117,7 +120,7 @@ class CellCondition:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreCell:
-    """One system, scenario and judge.
+    """Figures of one system, scenario and judge.
 
     Attributes
     ----------
@@ -162,7 +165,7 @@ class ScoreCell:
 
 @dataclass(frozen=True, kw_only=True)
 class StandingRow:
-    """One system and judge.
+    """Figures of one system and judge.
 
     Attributes
     ----------
@@ -204,7 +207,7 @@ class StandingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemPairs:
-    """Every two ranked systems as columns of equal length, in the order of the board.
+    """All pairs of ranked systems as columns of equal length, in the order of the board.
 
     ``first`` and ``second`` are places of systems; the other columns are those of
     `cqa_site.stats.means.PairDifference`: first minus second, in points.
@@ -222,7 +225,7 @@ class SystemPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRanking:
-    """The ranks that one judge gives.
+    """Ranking by one judge.
 
     Attributes
     ----------
@@ -256,19 +259,19 @@ class JudgeRanking:
     common: tuple[int, ...]
 
     def standing(self, system: int) -> Standing | None:
-        """Where a system stands; None where it has no rank."""
+        """Return the standing of a system; None if it has no rank."""
         match = {candidate.system: candidate for candidate in self.standings}.get(str(system))
         return match if match and match.rank is not None else None
 
     def told_apart(self, confidence: float) -> set[tuple[int, int]]:
-        """Places of every two systems that the corrected tests tell apart, the better first."""
+        """Return the pairs that the corrected tests separate, as places with the better first."""
         if not RULES["leader"].allows(self.n_common):
             return set()
         pairs = zip(self.pairs.first, self.pairs.second, self.pairs.p_holm, strict=True)
         return {(first, second) for first, second, p in pairs if p < 1 - confidence}
 
     def questions_needed(self, place: int) -> int | None:
-        """Common questions that show a pair's difference with power .8, if it is that large.
+        """Return how many common questions would show a pair's difference with power .8.
 
         With them the detectable difference is no larger than the one found: it falls at least
         with the root of their number.
@@ -280,7 +283,7 @@ class JudgeRanking:
         return needed if needed <= MOST_NEEDED else None
 
     def top(self, confidence: float) -> tuple[list[Standing], list[Standing]]:
-        """Systems with the highest mean, and those that cannot be told from all of them."""
+        """Return the systems with the highest mean, and those not separable from all of them."""
         ranked = [standing for standing in self.standings if standing.rank is not None]
         best = [standing for standing in ranked if standing.rank == 1]
         apart = self.told_apart(confidence)
@@ -293,7 +296,7 @@ class JudgeRanking:
 
 @dataclass(frozen=True, kw_only=True)
 class LengthSlope:
-    """How points change with length, by one judge.
+    """How points change with length, for one judge.
 
     Attributes
     ----------
@@ -326,7 +329,7 @@ class LengthSlope:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedStanding:
-    """A system's calibrated mean with one judge's help; or why there is none.
+    """A system's mean calibrated with one judge's help, or the reason why it is missing.
 
     Attributes
     ----------
@@ -351,7 +354,7 @@ class CalibratedStanding:
 
 @dataclass(frozen=True, kw_only=True)
 class HumanComparison:
-    """One system and scenario as people and one judge see the same answers.
+    """Means of people and one judge over the same answers of a system and scenario.
 
     ``people`` and ``value`` are means over the ``n`` answers that both scored.
     """
@@ -366,7 +369,7 @@ class HumanComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperCell:
-    """One system and scenario by one judge: mean and sd (ddof 1) over ``n`` sheets.
+    """One system and scenario for one judge: mean and sd (ddof 1) over ``n`` sheets.
 
     ``dropped`` sheets lack a criterion and are left out; ``off_scale`` of the ``n`` have points
     that the rubric does not know.
@@ -384,7 +387,7 @@ class PaperCell:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperRow:
-    """One system by one judge: mean of its scenario means ± mean of their sds, ``n`` sheets."""
+    """One system for one judge: mean of its scenario means ± mean of their sds, ``n`` sheets."""
 
     judge: str
     system: int
@@ -396,7 +399,7 @@ class PaperRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperRecipe:
-    """Cells and rows as the paper takes them, sorted by judge, system, scenario.
+    """Cells and rows computed as in the paper, sorted by judge, system, scenario.
 
     ``has_given`` says whether points off the scale were there to be taken.
     """
@@ -408,7 +411,7 @@ class PaperRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreBoard:
-    """Every figure of a leaderboard; places of systems are places in ``systems``.
+    """All figures of a leaderboard; places of systems are places in ``systems``.
 
     Attributes
     ----------
@@ -459,7 +462,7 @@ class ScoreBoard:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ScoreBoard:
-        """What `as_dict` gave, also by an earlier version; raises `StoredError`."""
+        """Read the result of `as_dict`, also of an earlier version; raises `StoredError`."""
         content = dict(stored)
         # Of the bootstrap of version 2.
         options = {
@@ -469,7 +472,7 @@ class ScoreBoard:
         return from_json(cls, content)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""
+        """Return plain values for JSON: no NaN, floats rounded to `DECIMALS`."""
         options = asdict(self.options)
         version = options.pop("version")
         return {"version": version, **to_json({**vars(self), "options": options}, DECIMALS)}

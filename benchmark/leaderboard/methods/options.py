@@ -1,4 +1,4 @@
-"""What a leaderboard is asked for; loads nothing, so that pages can name it."""
+"""Options of a leaderboard. Imports nothing, so that pages can name the classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION = 3
 
 @dataclass(frozen=True, kw_only=True)
 class BoardOptions:
-    """What is computed, and how.
+    """Which figures are computed, and how.
 
     Attributes
     ----------

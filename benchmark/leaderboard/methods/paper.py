@@ -1,4 +1,4 @@
-"""The leaderboard and tables of the CompQA paper from score sheets."""
+"""Leaderboard and tables of the CompQA paper, computed from score sheets."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Over = Literal["cells", "answers"]
 
 
 class SheetError(ValueError):
-    """A table is no table of score sheets."""
+    """Raised if a table does not hold score sheets."""
 
 
 def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """Sheets with a column for the total and one for each group, missing where a point is.
+    """Add a column for the total and for each group, missing if a point is missing.
 
     Points are taken as they are: values off the scale must be kept out before, or, as the paper
     did, left in.
@@ -63,7 +63,7 @@ def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 
 def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
-    """Leaderboard cells (table 5): mean and sample sd over answers.
+    """Return leaderboard cells (table 5): mean and sample sd over answers.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
 
 
 def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
-    """Leaderboard rows (table 3): unweighted means of a system's cells and of their sds.
+    """Return leaderboard rows (table 3): unweighted means of a system's cells and of their sds.
 
     The mean of sds is what the paper prints behind ±; it is no sd of anything. Missing cells and
     sds are left out; ``cells`` says how many had a mean.
@@ -106,7 +106,7 @@ def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
 def scenario_scores(
     sheets: pd.DataFrame, column: str = "total", *, over: Over = "answers"
 ) -> pd.DataFrame:
-    """Figures 6 and 7: each scenario 1–4 over all systems, by answers or by cells.
+    """Return figures 6 and 7: each scenario 1–4 over all systems, by answers or by cells.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def scenario_scores(
 
 
 def group_scores(sheets: pd.DataFrame, rubric: Rubric, *, over: Over = "answers") -> pd.DataFrame:
-    """Figure 7: `scenario_scores` of each group, with ``group`` in front of the index."""
+    """Return figure 7: `scenario_scores` of each group, with ``group`` first in the index."""
     frames = {group.key: scenario_scores(sheets, group.key, over=over) for group in rubric.groups}
     return pd.concat(frames, names=["group"])
 
@@ -128,7 +128,7 @@ def group_scores(sheets: pd.DataFrame, rubric: Rubric, *, over: Over = "answers"
 def aspect_scores(
     sheets: pd.DataFrame, has_aspect: pd.Series, *, over: Over = "cells"
 ) -> pd.DataFrame:
-    """Table 4: scores of answers to questions with an aspect and without one.
+    """Return table 4: scores of answers to questions with and without an aspect.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
 
 
 def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
-    """The sheets that count, with ``points`` (NaN: incomplete) and ``is_off`` (off the scale).
+    """Return counted sheets with ``points`` (NaN: incomplete) and ``is_off`` (off the scale).
 
     Of people's sheets of an answer that has consolidated ones, only those count: they already
     hold what the single people said.
@@ -281,7 +281,7 @@ def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
 
 
 def _given(points: dict[str, float], options: BoardOptions) -> float:
-    """The column's points; NaN unless every criterion of it was given."""
+    """Return the column's points; NaN unless all its criteria have points."""
     keys = options.criteria.get(options.column, (options.column,))
     return sum(points.get(key, np.nan) for key in keys)
 

@@ -1,4 +1,4 @@
-"""Beside the ranks: parts of the score, spread, people, costs and length effects."""
+"""Figures beside the ranks: parts of the score, spread, people, costs and length effects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def part_means(
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> dict[str, dict[str, tuple[Mean, ...]]]:
-    """Judge → part → its mean for each system, over what its row is over.
+    """Map judge and part to the part's mean per system, over the same answers as its row.
 
     So the groups of a ranked system add up to its mean where all sheets are whole. ``n`` counts
     answers with the part; mean and bounds are None where the row has none.
@@ -72,7 +72,7 @@ def part_means(
 
 
 def _places(table: CellTable, judge: int, system: int, row: StandingRow) -> IntArray:
-    """The cells that a row's mean is over."""
+    """Return the cells that a row's mean covers."""
     mine = np.flatnonzero((table.judge == judge) & (table.system == system))
     return mine[[table.cells[int(place)].scenario in row.scenarios for place in mine]]
 
@@ -86,7 +86,7 @@ def _part(
     common: NDArray[np.bool_],
     options: BoardOptions,
 ) -> tuple[Mean, ...]:
-    """One part, with its maximum, of all systems of a judge; ``mask`` are the judge's rows."""
+    """Return one part, with its maximum, for all systems of a judge; ``mask`` selects its rows."""
     points, highest = part
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     column = np.full(n_systems * n_scenarios, -1, dtype=np.int64)
@@ -119,7 +119,7 @@ def _part(
 
 
 def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tuple[Mean, ...]]:
-    """Judge → mean of each scenario over all its answers (CompQA, figure 6)."""
+    """Map each judge to the mean of each scenario over all its answers (CompQA, figure 6)."""
     means: dict[str, tuple[Mean, ...]] = {}
     n_scenarios, n_questions = len(scored.scenarios), len(scored.questions)
     for judge in scored.judges:
@@ -141,7 +141,10 @@ def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tu
 def distributions(
     scored: ScoreArrays, options: BoardOptions
 ) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """Judge → for each system, answers with 0 to below 1 points, 1 to below 2, … maximum."""
+    """Map each judge to answer counts per system, by points.
+
+    The classes are 0 to below 1, 1 to below 2, … maximum.
+    """
     bins = int(options.maximum) + 1
     histograms = {}
     for judge in scored.judges:
@@ -156,7 +159,10 @@ def distributions(
 
 
 def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
-    """Means of people and of each judge by system and scenario, over answers both scored."""
+    """Return the means of people and each judge by system and scenario.
+
+    They cover the answers both scored.
+    """
     if PEOPLE not in scored.judges:
         return ()
     n = int(scored.answer.max(initial=-1)) + 1
@@ -193,7 +199,7 @@ def _beside(
 
 
 def costs(table: pd.DataFrame, scored: ScoreArrays) -> Costs:
-    """Means of what the ledger knows; n 0 where nobody counted."""
+    """Return mean costs from the ledger; n is 0 where nothing was recorded."""
     answers = table.drop_duplicates("answer_id")
     by_judge = dict(iter(table.groupby(judge_keys(table), sort=False)))
     by_system = dict(iter(answers.groupby("system_id", sort=False)))
@@ -229,14 +235,14 @@ _SETTLED = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class _Slope:
-    """A slope, and what each answer adds to it, shape (n,)."""
+    """A slope and each answer's contribution to it, shape (n,)."""
 
     value: float
     influence: FloatArray
 
 
 def length_slope(scored: ScoreArrays, judge: str, options: BoardOptions) -> LengthSlope:
-    """Slope of points on characters, and length-controlled means of systems."""
+    """Return the slope of points on characters, and length-controlled means of systems."""
     rows = np.flatnonzero(scored.of_judge(judge) & ~np.isnan(scored.value))
     points, length = scored.value[rows], scored.characters[rows] / PER
     question, system = scored.question[rows], scored.system[rows]
@@ -271,7 +277,7 @@ def length_slope(scored: ScoreArrays, judge: str, options: BoardOptions) -> Leng
 def _interval(
     y: FloatArray, x: FloatArray, question: IntArray, n: int, options: BoardOptions
 ) -> tuple[float | None, float | None]:
-    """Of a ratio of sums; sums of a question are kept together."""
+    """Return the interval of a ratio of sums; sums of one question stay together."""
     known = np.bincount(question, minlength=n) > 0
     sums = np.array(
         [np.bincount(question, weights=product, minlength=n) for product in (x * y, x * x)]
@@ -282,7 +288,7 @@ def _interval(
 def _two_way(
     points: FloatArray, length: FloatArray, prompt: IntArray, system: IntArray
 ) -> _Slope | None:
-    """Slope with prompt and system as fixed effects, by projecting out both in turn."""
+    """Return the slope with prompt and system as fixed effects. Both are projected out in turn."""
     y, x = (_without_both(variable, prompt, system) for variable in (points, length))
     if not _varies(x, length):
         return None
@@ -318,7 +324,7 @@ def _controlled(
     slope: _Slope | None,
     options: BoardOptions,
 ) -> tuple[dict[int, float], dict[int, tuple[float, float]]]:
-    """Means of systems at the length of the average answer, with their intervals."""
+    """Return system means at the length of the average answer, with their intervals."""
     if slope is None:
         return {}, {}
     systems, place = np.unique(system, return_inverse=True)

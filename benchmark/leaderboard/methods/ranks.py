@@ -39,7 +39,7 @@ NO_SCORES = "no answer has a score"
 
 @dataclass(frozen=True, eq=False)
 class CellTable:
-    """All cells with what other figures need of them.
+    """All cells with the data that other figures need.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class CellTable:
 
 
 def make_cells(scored: ScoreArrays, options: BoardOptions) -> CellTable:
-    """Every combination of judge, system and scenario that was asked for."""
+    """Return all requested combinations of judge, system and scenario."""
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     keys = (scored.judge * n_systems + scored.system) * n_scenarios + scored.scenario
     codes, cell = np.unique(keys, return_inverse=True)
@@ -128,7 +128,7 @@ def _cells(
 
 
 def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions) -> BoundsOrReason:
-    """Its interval; of a thin cell none."""
+    """Return a cell's interval; thin cells have none."""
     if not n_questions:
         return BoundsOrReason(reason=NO_SCORES)
     if n_questions < options.least_questions:
@@ -164,7 +164,7 @@ NO_SCENARIO = 0
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What is compared: scores of systems (columns) by question (rows), NaN where unknown."""
+    """Compared scores: one row per question, one column per system, NaN where unknown."""
 
     matrix: FloatArray
     scenarios: tuple[int, ...]
@@ -179,7 +179,7 @@ class Ground:
 
 
 def rank_by_judge(ground: Ground, judge: str, options: BoardOptions) -> JudgeRanking:
-    """Ranks, groups and pairs; see `rank_systems`."""
+    """Return ranks, groups and pairs; see `rank_systems`."""
     scores = pd.DataFrame(
         ground.matrix[:, ground.ranked].T, index=[str(system) for system in ground.ranked]
     )
@@ -250,7 +250,7 @@ def common_ground(
 
 
 def _shared_scenarios(columns: list[dict[int, int]]) -> tuple[int, ...]:
-    """Scenarios that more than half of the systems with scenarios have."""
+    """Return the scenarios that more than half of the systems with scenarios have."""
     bearing = [set(column) - {NO_SCENARIO} for column in columns]
     bearing = [scenarios for scenarios in bearing if scenarios]
     every = sorted(set().union(*bearing))
@@ -262,7 +262,7 @@ def _shared_scenarios(columns: list[dict[int, int]]) -> tuple[int, ...]:
 def _sharing(
     known: np.ndarray[Any, np.dtype[np.bool_]], systems: list[int], least: int
 ) -> list[int]:
-    """Systems left after dropping, one by one, whoever costs the others most questions."""
+    """Drop systems one by one, those that cost most questions first, and return the rest."""
     sharing = sorted(systems)
     while len(sharing) > 1:
         own = known[:, sharing]
@@ -280,7 +280,7 @@ def _sharing(
 
 
 def _has_no_gap(own: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
-    """Whether leaving out systems cannot help any more: all have the same questions."""
+    """Whether all systems have the same questions, so that dropping more cannot help."""
     return bool((own.all(axis=1) | ~own.any(axis=1)).all())
 
 
@@ -308,7 +308,7 @@ class _Mean:
 
 
 def coverage_of(scored: ScoreArrays) -> dict[str, dict[int, float]]:
-    """Judge → system → share of the asked answers that have a score."""
+    """Map judge and system to the share of requested answers that have a score."""
     coverage: dict[str, dict[int, float]] = {}
     for judge in scored.judges:
         mask = scored.of_judge(judge)
@@ -325,7 +325,7 @@ def make_rows(
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> tuple[StandingRow, ...]:
-    """Every system and judge, in the order of the judges and systems."""
+    """Return a row for every system and judge, in the order of judges and systems."""
     by_judge = {ranking.judge: ranking for ranking in rankings}
     coverage = coverage_of(scored)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
@@ -384,7 +384,10 @@ def _common(
 def _own(
     ranking: JudgeRanking, places: IntArray, table: CellTable, options: BoardOptions
 ) -> _Mean:
-    """Mean of the means of its cells that are not thin, on the compared scenarios if it can be."""
+    """Return the mean of the means of cells that are not thin.
+
+    Compared scenarios are used if possible.
+    """
     cells = {int(place): table.cells[int(place)] for place in places}
     full = [at for at, cell in cells.items() if cell.n_questions and not cell.is_thin]
     compared = [at for at in full if cells[at].scenario in ranking.scenarios]

@@ -33,12 +33,12 @@ TableContent = tuple[list[str], list[list[Any]]]
 
 
 def with_bounds(name: str) -> list[str]:
-    """Headings of a value and its interval."""
+    """Return the headings of a value and its interval."""
     return [name, _("low"), _("high")]
 
 
 def cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Every system and scenario."""
+    """Return a row for every system and scenario."""
     names = condition_names(board)
     columns = [
         _("System"),
@@ -72,7 +72,7 @@ def cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableCo
 
 
 def condition_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Every condition of every cell, the shown ones first; of all judges alike."""
+    """Return every condition of every cell, the shown ones first; the same for all judges."""
     columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
     return columns, [
         [
@@ -87,7 +87,7 @@ def condition_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> Ta
 
 
 def thin_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Cells of too few questions."""
+    """Return the cells with too few questions."""
     columns = [_("System"), _("Scenario"), _("Mean of these"), _("Questions n"), _("Answers n")]
     parts = ("mean", "n_questions", "n_answers")
     return columns, [
@@ -101,7 +101,7 @@ def thin_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableCo
 
 
 def part_table(kind: str) -> Callable[[ScoreBoard, str, dict[str, Any]], TableContent]:
-    """Groups or criteria in columns."""
+    """Return a table builder with groups or criteria in columns."""
 
     def build(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
         wanted = [column for column in recipe["columns"] if column["kind"] == kind]
@@ -130,7 +130,7 @@ def _bounded(mean: Mean) -> list[Any]:
 
 
 def distribution_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Answers by points."""
+    """Return the number of answers by points."""
     counts = board.distributions.get(judge, ())
     width = len(counts[0]) if counts else 0
     columns = [_("System"), *(str(point) for point in range(width))]
@@ -139,7 +139,7 @@ def distribution_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) ->
 
 
 def beside_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """People and one judge on the same answers."""
+    """Return means of people and one judge on the same answers."""
     columns = [_("System"), _("Scenario"), _("People"), _("Judge"), _("Answers n")]
     return columns, [
         [
@@ -155,7 +155,7 @@ def beside_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> Table
 
 
 def scenario_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Scenarios in columns, all answers in the last row."""
+    """Return systems with scenarios in columns; the last row covers all answers."""
     bounded = [title for name in scenario_names(board) for title in with_bounds(name)]
     columns = [_("System"), *bounded]
     rows: list[list[Any]] = []
@@ -169,7 +169,7 @@ def scenario_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> Tab
 
 
 def pair_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Every two ranked systems."""
+    """Return a row for every pair of ranked systems."""
     columns = [
         _("First"),
         _("Second"),
@@ -190,7 +190,7 @@ def pair_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableCo
 
 
 def judge_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Every judge of the board."""
+    """Return a row for every judge of the board."""
     columns = [
         _("Judge"),
         _("Raters"),
@@ -235,13 +235,15 @@ class QuestionPair:
 
     @property
     def difference(self) -> float:
-        """First minus second."""
+        """Difference in points, first minus second."""
         return round(float(self.first) - float(self.second), 4)
 
 
 @dataclass(frozen=True)
 class SystemPair:
-    """First minus second in points; ``rows`` are the common questions, largest first.
+    """Difference of two systems (first minus second) in points.
+
+    ``rows`` are the common questions, largest first.
 
     ``least``: common questions from which two systems of this board can be told apart;
     ``needed``: how many would show a difference as large as here.
@@ -261,7 +263,7 @@ class SystemPair:
 
     @property
     def is_short(self) -> bool:
-        """Whether there are so few questions that no difference could be shown."""
+        """Whether there are too few questions to show any difference."""
         return len(self.rows) < self.least
 
     @property
@@ -271,7 +273,10 @@ class SystemPair:
 
 
 def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPair | None:
-    """The paired difference of two ranked systems, the better one first; None without ranks."""
+    """Return the paired difference of two ranked systems, the better one first.
+
+    None without ranks.
+    """
     ranking = ranking_of(board, judge)
     pairs = ranking.pairs
     place = _place(pairs, system, other)
@@ -303,7 +308,7 @@ def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPai
 def _board_means(
     board: ScoreBoard, judge: str, first: int, second: int
 ) -> tuple[float | None, float | None]:
-    """The two means of the leaderboard."""
+    """Return both systems' means on the leaderboard."""
     means = {row.system: row.mean for row in board.rows if row.judge == judge}
     return means[first], means[second]
 
@@ -317,7 +322,7 @@ def _place(pairs: SystemPairs, system: int, other: int) -> int | None:
 
 
 def system_pair_table(pair: SystemPair, caption: str) -> TableData:
-    """Every common question with both points."""
+    """Return all common questions with both systems' points as a table."""
     columns = [_("Object 1"), _("Object 2"), _("Aspect"), pair.first, pair.second]
     return TableData(
         [*columns, _("Difference")],
@@ -339,7 +344,7 @@ def system_pair_table(pair: SystemPair, caption: str) -> TableData:
 
 
 def pair_chart(pair: SystemPair, size: str) -> Spec:
-    """Differences of all common questions in order of size."""
+    """Plot the differences of all common questions in order of size."""
     rows = [{"at": at, "difference": row.difference} for at, row in enumerate(pair.rows)]
     titles = (
         ngettext("%d common question", "%d common questions, largest difference first", len(rows))
@@ -350,7 +355,7 @@ def pair_chart(pair: SystemPair, size: str) -> Spec:
 
 
 def pair_alt(pair: SystemPair) -> str:
-    """The chart in words."""
+    """Return the chart's text alternative."""
     return _(
         "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on %(losses)d, and "
         "both the same on %(ties)d."

@@ -38,7 +38,7 @@ BOARD, AGREEMENT = "board", "agreement"
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Empty values narrow nothing."""
+    """Filters of a board; empty values filter nothing."""
 
     column: str = TOTAL
     aspect: str = ""
@@ -49,7 +49,7 @@ class Filters:
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any], recipe: dict[str, Any]) -> Filters:
-        """Read an address; what the recipe does not know narrows nothing."""
+        """Read the filters from an address; values missing from the recipe filter nothing."""
         columns = {spec["key"] for spec in recipe["columns"]}
         column, scenario = query.get("column", TOTAL), query.get("scenario", "")
         aspect, dataset = query.get("aspect", ""), query.get("dataset", "")
@@ -64,7 +64,7 @@ class Filters:
 
     @classmethod
     def from_key(cls, key: str) -> Filters:
-        """Read what `key` gave."""
+        """Read the text that `key` returns."""
         return cls(**dict(parse_qsl(key)))
 
     @property
@@ -74,7 +74,7 @@ class Filters:
 
     @property
     def key(self) -> str:
-        """Canonical text; empty for the whole board."""
+        """Canonical text of the filters; empty for the whole board."""
         default = Filters()
         chosen = {
             name: value for name, value in vars(self).items() if value != getattr(default, name)
@@ -83,7 +83,7 @@ class Filters:
 
 
 def narrowed(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
-    """The rows that the filters leave."""
+    """Return the rows that pass the filters."""
     if filters.aspect:
         table = table[(table["aspect"] != "") == (filters.aspect == "with")]
     if filters.scenario:
@@ -96,12 +96,12 @@ def narrowed(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
 
 
 def conditions_of_rows(recipe: dict[str, Any]) -> dict[str, str]:
-    """Id → name of the conditions of a snapshot's answers."""
+    """Map ids to names of the conditions of a snapshot's answers."""
     return {condition["id"]: condition["name"] for condition in recipe["conditions"]}
 
 
 def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
-    """The condition if the snapshot has it, else none."""
+    """Return the condition if the snapshot has it, else an empty string."""
     return wanted if wanted in conditions_of_rows(recipe) else ""
 
 
@@ -125,7 +125,7 @@ PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
 def recipe_of(
     rubric: RubricVersion, table: pd.DataFrame, draws: dict[int, dict[str, float]]
 ) -> dict[str, Any]:
-    """How the figures of a table are made: options, rubric, packages."""
+    """Return how a table's figures are computed: options, rubric, packages."""
     return {
         "version": RECIPE_VERSION,
         "counted": "submitted sheets and unscored replies, without qualification examples, sheets "
@@ -149,7 +149,7 @@ def recipe_of(
 
 
 def _conditions(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """What the answers were written under; offered as filters."""
+    """Return the conditions of the answers, offered as filters."""
     names = ["condition_id", "condition", "scenario"]
     rows = table.drop_duplicates("condition_id").sort_values(["scenario", "condition"])
     records = rows[names].itertuples(index=False, name=None)
@@ -160,7 +160,7 @@ def _conditions(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def columns_of(rubric: Rubric) -> list[dict[str, Any]]:
-    """Everything that can be ranked by: the total, each group, each criterion."""
+    """Return all columns to rank by: the total, each group, each criterion."""
     total = {"key": TOTAL, "name": "", "kind": TOTAL, "maximum": rubric.maximum}
     groups = [
         {
@@ -187,7 +187,7 @@ def columns_of(rubric: Rubric) -> list[dict[str, Any]]:
 def options_of(
     recipe: dict[str, Any], column: str = TOTAL, *, is_part: bool = False
 ) -> BoardOptions:
-    """What the methods need to know of a recipe."""
+    """Return the options for the methods, read from a recipe."""
     maxima = {spec["key"]: float(spec["maximum"]) for spec in recipe["columns"]}
     return BoardOptions(
         column=column,
@@ -203,7 +203,7 @@ def options_of(
 
 
 def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Sums → their criteria."""
+    """Map each sum to its criteria."""
     columns = recipe["columns"]
     every = tuple(column["key"] for column in columns if column["kind"] == "criterion")
     groups = {
@@ -215,7 +215,7 @@ def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 def board_figures(
     table: pd.DataFrame, recipe: dict[str, Any], filters: Filters | None = None
 ) -> dict[str, Any]:
-    """The leaderboard of the sheets that the filters leave."""
+    """Return the leaderboard of the sheets that pass the filters."""
     from benchmark.leaderboard.methods.board import make_board
 
     chosen = filters or Filters()
@@ -224,7 +224,10 @@ def board_figures(
 
 
 def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
-    """A stored board whose means of parts and scenarios, kept as lists, are without bounds."""
+    """Return a stored board without the bounds of part and scenario means.
+
+    These means are stored as lists.
+    """
     parts = {
         judge: {name: [mean[:2] for mean in means] for name, means in own.items()}
         for judge, own in board["parts"].items()
@@ -236,7 +239,7 @@ def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
 def slice_figures(
     table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any], filters: Filters
 ) -> dict[str, Any]:
-    """Leaderboard or agreement of the sheets that the filters leave, whichever they are of."""
+    """Return the leaderboard or agreement, as the filters state, of the sheets that pass them."""
     if filters.of != AGREEMENT:
         return board_figures(table, recipe, filters)
     from benchmark.agreement.reports.agreement import compute
@@ -245,7 +248,7 @@ def slice_figures(
 
 
 def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
-    """Leaderboard and agreement of a snapshot."""
+    """Return leaderboard and agreement of a snapshot."""
     from benchmark.agreement.reports.agreement import compute
 
     return {
@@ -300,7 +303,7 @@ NAMED = ("person", "expert")
 
 
 def board_table(rubric: RubricVersion) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:
-    """All counted sheets with costs and probabilities, and how rounds drew their answers."""
+    """Return all counted sheets with costs and probabilities, and how answers were drawn."""
     table = with_costs(sheet_table(counted_sheets(rubric), rubric.rubric), rubric)
     named = table["rater_kind"].isin(NAMED)
     table.loc[named, "rater_name"] = table.loc[named, "rater_id"].map(pseudonym)
@@ -308,7 +311,7 @@ def board_table(rubric: RubricVersion) -> tuple[pd.DataFrame, dict[int, dict[str
 
 
 def pack_rows(table: pd.DataFrame) -> tuple[bytes, str]:
-    """Compress the table; return it with the sha256 of the plain bytes."""
+    """Compress the table; return it with the sha256 of the uncompressed bytes."""
     from pyarrow import Table
     from pyarrow import csv as arrow
 
@@ -325,14 +328,14 @@ def read_rows(packed: bytes) -> pd.DataFrame:
 
 
 def rows_parquet(packed: bytes) -> bytes:
-    """The rows as Parquet."""
+    """Return the rows as Parquet."""
     file = io.BytesIO()
     read_rows(packed).to_parquet(file, index=False)
     return file.getvalue()
 
 
 def read_csv(content: bytes) -> pd.DataFrame:
-    """Read the CSV: keys and counts whole, texts exactly as stored, everything else float."""
+    """Read the CSV: keys and counts as integers, texts exactly as stored, all else as float."""
     from pyarrow import csv as arrow
     from pyarrow import float64, int64, string
 
@@ -359,7 +362,7 @@ def _header(content: bytes) -> list[str]:
 
 
 def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:
-    """Add the column ``probability`` and say for each round how its answers were drawn."""
+    """Add the column ``probability`` and return how each round's answers were drawn."""
     import pandas as pd
 
     rounds = [int(number) for number in table["round"].unique() if number]
@@ -393,7 +396,7 @@ def _draw(chances: pd.Series) -> dict[str, float]:
 
 
 def board_marker(rubric: RubricVersion) -> str:
-    """Digest of everything the figures depend on, in four queries that read indexes.
+    """Return a digest of all inputs of the figures, with four queries that read indexes.
 
     New sheets change the counts, changed minds leave an event, other states change the counts;
     exclusions, what the canaries said of a run and what systems learned stand for themselves.

@@ -42,7 +42,7 @@ OfSystem = TypeVar("OfSystem", StandingRow, CalibratedStanding)
 
 @dataclass(frozen=True)
 class ConditionChoice:
-    """Which of several conditions of a cell is shown."""
+    """The condition shown in a cell, and the others."""
 
     shown: str
     others: list[str]
@@ -50,7 +50,7 @@ class ConditionChoice:
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell, and the conditions of which it shows one."""
+    """A cell, with its conditions if there are several."""
 
     cell: ScoreCell
     several: ConditionChoice | None
@@ -97,12 +97,15 @@ class BoardLine:
 
 
 def judge_name(judge: BoardJudge) -> str:
-    """How a judge is called: people together, or the name of the model."""
+    """Return a judge's display name: "People" for all people, else the model's name."""
     return _("People") if judge.key == PEOPLE else judge.name or judge.key[:8]
 
 
 def chosen_judge(board: ScoreBoard, wanted: str) -> str:
-    """The judge asked for by key or place, or the one who scored most answers; "" for none."""
+    """Return the judge requested by key or place, else the one with most scored answers.
+
+    Empty without judges.
+    """
     known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}
     wanted = places.get(wanted, wanted)
@@ -112,7 +115,7 @@ def chosen_judge(board: ScoreBoard, wanted: str) -> str:
 
 
 def condition_names(board: ScoreBoard) -> dict[tuple[int, int], str]:
-    """(place of the system, scenario) → the condition that is shown."""
+    """Map (place of the system, scenario) to the name of the shown condition."""
     return {
         (condition.system, condition.scenario): condition.name
         for condition in board.conditions
@@ -121,7 +124,7 @@ def condition_names(board: ScoreBoard) -> dict[tuple[int, int], str]:
 
 
 def conditions_of(board: ScoreBoard) -> dict[tuple[int, int], ConditionChoice]:
-    """Cells that have several conditions → which is shown, and the others."""
+    """Map cells with several conditions to the shown condition and the others."""
     labels, others = condition_names(board), dict[tuple[int, int], list[str]]()
     for condition in board.conditions:
         if not condition.is_shown:
@@ -130,22 +133,22 @@ def conditions_of(board: ScoreBoard) -> dict[tuple[int, int], ConditionChoice]:
 
 
 def thin_cells(board: ScoreBoard, judge: str) -> list[ScoreCell]:
-    """Cells with too few scored questions for a mean."""
+    """Return the cells with too few scored questions for a mean."""
     return [cell for cell in board.cells if cell.judge == judge and cell.is_thin]
 
 
 def ranking_of(board: ScoreBoard, judge: str) -> JudgeRanking:
-    """The ranks that one judge gives."""
+    """Return the ranking by one judge."""
     return next(ranking for ranking in board.rankings if ranking.judge == judge)
 
 
 def length_of(board: ScoreBoard, judge: str) -> LengthSlope:
-    """What one judge pays for length."""
+    """Return the length effect for one judge."""
     return next(length for length in board.lengths if length.judge == judge)
 
 
 def board_rows(board: ScoreBoard, judge: str) -> list[BoardLine]:
-    """Rows of one judge's leaderboard, best first; those without a rank follow by mean."""
+    """Return the rows of one judge's leaderboard, best first, then unranked systems by mean."""
     if not judge:
         return []
     ranking = ranking_of(board, judge)
@@ -198,17 +201,17 @@ def board_rows(board: ScoreBoard, judge: str) -> list[BoardLine]:
 
 
 def _or_least(mean: float | None) -> float:
-    """A mean to sort by; without one a system comes last."""
+    """Return a mean as a sort key; a missing mean sorts last."""
     return -1 if mean is None else mean
 
 
 def _why(ranking: JudgeRanking, at: int) -> str:
-    """Why a system has no rank."""
+    """Return why a system has no rank."""
     return ranking.unranked.get(at) or ranking.reason or ""
 
 
 def _remark(ranking: JudgeRanking, row: StandingRow, *, is_ranked: bool) -> str:
-    """Why a system has no rank, and why its mean or interval is missing, each said once."""
+    """Return why a system lacks a rank, mean or interval, each reason once."""
     remarks = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
     return "; ".join(dict.fromkeys(remark for remark in remarks if remark))
 
@@ -220,7 +223,7 @@ def _by(rows: Iterable[OfSystem], judge: str) -> dict[int, OfSystem]:
 def _length_ranks(
     board: ScoreBoard, judge: str, standings: dict[int, Standing]
 ) -> dict[int, LengthRank]:
-    """Length-controlled mean of each system, and its rank among the ranked ones."""
+    """Return the length-controlled mean of each system and its rank among the ranked ones."""
     slope = length_of(board, judge)
     ranked = [slope.means[at] for at in slope.means if at in standings]
     ranks = {at: 1 + sum(rival > mean for rival in ranked) for at, mean in slope.means.items()}
@@ -234,19 +237,19 @@ def _length_ranks(
 
 
 def scenario_names(board: ScoreBoard) -> list[str]:
-    """The scenarios of the board in words."""
+    """Return the names of the board's scenarios."""
     names = dict(Answer.Scenario.choices)
     return [str(names.get(number, number)) for number in board.scenarios]
 
 
 def system_place(board: ScoreBoard, system: str) -> int | None:
-    """Place of a system by its id."""
+    """Return the place of a system by its id; None if unknown."""
     places = {candidate.id: at for at, candidate in enumerate(board.systems)}
     return places.get(system)
 
 
 def column_name(recipe: dict[str, Any], key: str) -> str:
-    """How a column is called."""
+    """Return the display name of a column."""
     column = next(spec for spec in recipe["columns"] if spec["key"] == key)
     if column["kind"] == "criterion":
         return f"{key} {column['name']}"
@@ -260,7 +263,7 @@ SHOWN_NAMES = 5
 
 
 def board_warnings(board: ScoreBoard) -> list[str]:
-    """Sentences, judge by judge; empty where every mean has its interval and its rank."""
+    """Return warnings, judge by judge; empty if every mean has its interval and rank."""
     warnings = []
     if earlier := earlier_version(board):
         warnings.append(earlier)
@@ -279,7 +282,7 @@ def board_warnings(board: ScoreBoard) -> list[str]:
 
 
 def earlier_version(board: ScoreBoard) -> str:
-    """The limits of a frozen board of an earlier version; empty for a board of this one."""
+    """Return the limits of a frozen board of an earlier version; empty for the current version."""
     version = board.options.version
     if version == VERSION:
         return ""
@@ -335,7 +338,7 @@ CHUNK = 500
 
 
 def changes_between(before: BoardSnapshot | None, after: BoardSnapshot) -> dict[str, Any]:
-    """Everything that moved; empty for the first frozen snapshot of a rubric."""
+    """Return all changes; empty for the first frozen snapshot of a rubric."""
     if before is None:
         return {}
     old, new = (_totals(snapshot) for snapshot in (before, after))
@@ -361,7 +364,7 @@ def _totals(snapshot: BoardSnapshot) -> pd.Series:
 
 
 def _why_gone(sheets: list[str]) -> dict[str, int]:
-    """Why sheets of the earlier snapshot no longer count."""
+    """Count the reasons why sheets of the earlier snapshot no longer count."""
     counts: dict[str, int] = {}
     excluded = Place.objects.filter(
         round=OuterRef("round"),

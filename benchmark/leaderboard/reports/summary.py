@@ -1,4 +1,4 @@
-"""Summary of a board: the finding in a sentence, and the charts."""
+"""Summary of a board: the finding in one sentence, and the charts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_n
 
 
 def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
-    """The leader by one judge: a system that is told apart from every other one, if any."""
+    """State one judge's leader: the system that differs from all others in the tests, if any."""
     ranking = ranking_of(board, judge)
     ranked = [standing for standing in ranking.standings if standing.rank is not None]
     if not ranked:
@@ -52,7 +52,7 @@ def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
 
 
 def ground_of(board: ScoreBoard, judge: str) -> str:
-    """What ranks and means are over; why there are no ranks, and no calibrated means."""
+    """Return what ranks and means cover, and why ranks or calibrated means are missing."""
     ranking = ranking_of(board, judge)
     sentences = []
     if ranking.reason:
@@ -91,7 +91,7 @@ def _nobody(board: ScoreBoard, judge: str, ranking: JudgeRanking) -> Conclusion:
 
 
 def _so_far(board: ScoreBoard, judge: str) -> str:
-    """What a ranking needs, and how much of it there is of each system."""
+    """Return the requirements of a ranking, and the scored questions of each system so far."""
     least = board.options.least_questions
     text = ngettext(
         "A ranking needs %(n)s question on which two systems both have scores.",
@@ -111,7 +111,7 @@ def _leader(standing: Standing, names: dict[str, str]) -> dict[str, str]:
 
 
 def _sure(ranking: JudgeRanking) -> str:
-    """The interval and the test of the first two, and how many questions they rest on."""
+    """Return the interval and test of the first two systems, and the number of questions."""
     pairs = ranking.pairs
     # Pairs come in the order of the board.
     low, high, p = pairs.low[0], pairs.high[0], pairs.p_holm[0]
@@ -139,7 +139,7 @@ def _ground(ranking: JudgeRanking) -> str:
 def _highest(
     board: ScoreBoard, best: list[Standing], level: list[Standing], names: dict[str, str]
 ) -> str:
-    """Which mean is highest, where the tests do not tell it from all others."""
+    """Name the highest mean, for when the tests do not separate it from all others."""
     fields = {
         "name": listed([names[standing.system] for standing in best]),
         "points": text_of(best[0].mean or 0.0, 2),
@@ -159,7 +159,7 @@ def _highest(
 
 
 def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
-    """The sentence for a board on which no two systems can be told apart."""
+    """State that no two systems of the board can be told apart."""
     if len(ranked) == 2:
         both = listed([names[standing.system] for standing in ranked])
         return _("These data cannot tell %s apart.") % both
@@ -169,7 +169,7 @@ def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
 
 
 def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing]) -> str:
-    """Why, and what would tell them apart."""
+    """Return why systems are not separated, and which data would separate them."""
     least = least_to_differ(len(ranking.pairs.first))
     if ranking.n_common < least:
         text = _(
@@ -181,7 +181,7 @@ def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing])
 
 
 def _detectable(board: ScoreBoard, ranking: JudgeRanking) -> list[str]:
-    """The difference these questions find, and how many would find that of the first two.
+    """Return the detectable difference, and how many questions would show that of the first two.
 
     Boards before version 3 left the correction out, so their difference is too small.
     """
@@ -209,13 +209,13 @@ Recipe = dict[str, Any]
 
 
 def _named(board: ScoreBoard, judge: str) -> list[tuple[str, BoardLine]]:
-    """The best rows under names that differ."""
+    """Return the best rows under distinct names."""
     rows = board_rows(board, judge)[:MOST]
     return list(zip(distinct(row.name for row in rows), rows, strict=True))
 
 
 def _rank_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """The ranked systems; where nobody has a rank, all that have a mean."""
+    """Return the ranked systems; without any rank, all systems with a mean."""
     named = _named(board, judge)
     ranked = [(name, row) for name, row in named if row.standing]
     return [
@@ -292,7 +292,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """The first and the last ranked system; where nobody has a rank, of all that have answers."""
+    """Return the first and last ranked system; without any rank, of all systems with answers."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows
@@ -344,7 +344,7 @@ RowReader = Callable[[ScoreBoard, str, Recipe], Rows]
 
 
 def _chart(draw: Callable[..., Spec], read: RowReader, words: Callable[[Any], str]) -> Chart:
-    """A chart whose words are those of its rows."""
+    """Return a chart whose text alternative describes its rows."""
 
     def alt(board: ScoreBoard, judge: str, recipe: Recipe) -> str:
         return "; ".join(words(row) for row in read(board, judge, recipe)[: 4 * MOST])

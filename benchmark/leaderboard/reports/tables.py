@@ -1,4 +1,4 @@
-"""Tables of a board, also by the recipe of the CompQA paper."""
+"""Tables of a board, also with the recipe of the CompQA paper."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ RECIPE = gettext_lazy(
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One system by the paper's recipe; ``cells`` in the order of the scenarios."""
+    """One system under the paper's recipe; ``cells`` are in scenario order."""
 
     place: int
     id: str
@@ -55,7 +55,7 @@ class PaperLine:
 
 
 def paper_rows(board: ScoreBoard, judge: str) -> list[PaperLine]:
-    """Rows with their cells, highest mean first."""
+    """Return rows with their cells, highest mean first."""
     cells = {
         (cell.system, cell.scenario): cell for cell in board.paper.cells if cell.judge == judge
     }
@@ -74,7 +74,7 @@ def paper_rows(board: ScoreBoard, judge: str) -> list[PaperLine]:
 
 
 def paper_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Table 3 of the paper for one judge."""
+    """Return table 3 of the paper for one judge."""
     columns = [_("System"), _("Mean of scenario means"), _("Mean of sds"), _("Scenarios")]
     columns += [_("Sheets n")]
     parts = ("mean", "sd", "cells", "n")
@@ -85,7 +85,7 @@ def paper_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableC
 
 
 def paper_cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Table 5 of the paper for one judge."""
+    """Return table 5 of the paper for one judge."""
     columns = [_("System"), _("Scenario"), _("Mean"), _("sd"), _("Sheets n")]
     columns += [_("Incomplete, left out"), _("With points off the scale")]
     parts = ("mean", "sd", "n", "dropped", "off_scale")
@@ -99,7 +99,7 @@ def paper_cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> T
 
 @dataclass(frozen=True)
 class ScenarioPair:
-    """Cells of both systems in one scenario; at least one is there."""
+    """Cells of both systems in one scenario; at least one exists."""
 
     scenario: int
     first: PaperCell | None
@@ -112,7 +112,7 @@ class ScenarioPair:
 
 @dataclass(frozen=True)
 class PaperPair:
-    """First minus second as differences of the paper's means; ``rows`` are scenarios."""
+    """Differences of the paper's means, first minus second; ``rows`` are scenarios."""
 
     first: str
     second: str
@@ -125,7 +125,10 @@ class PaperPair:
 
 
 def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperPair | None:
-    """Two systems by the paper's recipe, the higher mean first; None unless both have sheets."""
+    """Compare two systems with the paper's recipe, the higher mean first.
+
+    None unless both have sheets.
+    """
     lines = [row for row in paper_rows(board, judge) if row.place in (system, other)]
     if len(lines) != 2:
         return None
@@ -139,7 +142,7 @@ def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperP
 
 
 def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
-    """Every scenario with both means."""
+    """Return a row per scenario with both means."""
     columns = [_("Scenario")]
     for name in (pair.first, pair.second):
         columns += [name, _("sd"), "n"]
@@ -183,7 +186,7 @@ class BoardTableSpec:
 def board_table_of(
     snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: Filters, slug: str
 ) -> TableData:
-    """One figure as a table; raises KeyError for an unknown one."""
+    """Return one figure as a table; raises KeyError for an unknown one."""
     entry = TABLES[slug]
     columns, rows = entry.build(board, judge, snapshot.recipe)
     return TableData(
@@ -196,12 +199,12 @@ def board_table_of(
 
 
 def _called(slug: str) -> str:
-    """The name of a figure in names of files: the board itself needs no second one."""
+    """Return a figure's name for file names; the board itself needs no suffix."""
     return slug if slug == "board" else f"board-{slug}"
 
 
 def source_of(snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: Filters) -> str:
-    """Where a figure comes from: judge, column, filters, snapshot, hash and date."""
+    """Return a figure's source: judge, column, filters, snapshot, hash and date."""
     names = {rater.key: judge_name(rater) for rater in board.judges}
     parts = [
         _("Scored by %s") % names.get(judge, "–"),
@@ -270,12 +273,12 @@ def _board_row(line: BoardLine) -> list[Any]:
 
 
 def _parts(estimate: Any, *names: str) -> list[Any]:
-    """Some of its figures; None for each where it is missing."""
+    """Return the named values of an estimate; None for each missing one."""
     return [getattr(estimate, name, None) for name in names]
 
 
 def _over(own: StandingRow) -> list[Any]:
-    """What a mean is over."""
+    """Return the questions, scenarios and number of answers that a mean covers."""
     if own.mean is None:
         return ["", "", None]
     ground = _("common questions") if own.is_common else _("its own questions")

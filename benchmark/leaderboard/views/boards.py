@@ -101,7 +101,7 @@ def boards(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
-    """One snapshot under its permanent address."""
+    """Show one snapshot under its permanent address."""
     snapshot = board_or_404(study, number)
     board_view = shown_board(request, snapshot)
     context = {
@@ -122,7 +122,7 @@ def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse:
-    """Two systems against each other, question by question."""
+    """Compare two systems question by question."""
     board_view = shown_board(request, board_or_404(study, number))
     chosen = request.GET.getlist("system")
     context: dict[str, Any] = {
@@ -146,7 +146,7 @@ def _source(board_view: BoardView) -> str:
 
 
 def pair_figures(board_view: BoardView, chosen: list[str]) -> list[Figure]:
-    """The two chosen systems side by side; nothing unless two that can be compared were."""
+    """Return the two chosen systems side by side; empty unless both can be compared."""
     pair = _pair(board_view, chosen)
     if pair is None:
         return []
@@ -184,7 +184,9 @@ def pair_figures(board_view: BoardView, chosen: list[str]) -> list[Figure]:
 
 
 def _pair(board_view: BoardView, chosen: list[str]) -> SystemPair | PaperPair | None:
-    """The two chosen systems by the recipe shown; None unless two that can be compared were.
+    """Return the chosen pair under the recipe shown.
+
+    None unless both can be compared.
 
     Those are systems with ranks, by the paper's recipe systems with sheets.
     """
@@ -210,7 +212,7 @@ def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
 
 
 def _filters_context(board_view: BoardView) -> dict[str, Any]:
-    """What can be chosen, from the whole board; nothing before the first figures."""
+    """Return the filter choices of the whole board; empty before the first figures."""
     if board_view.snapshot is None:
         return {}
     recipe, whole = board_view.snapshot.recipe, board_view.snapshot.board
@@ -232,7 +234,10 @@ def _filters_context(board_view: BoardView) -> dict[str, Any]:
 
 
 def _several_conditions(recipe: dict[str, Any]) -> list[dict[str, Any]]:
-    """Conditions to choose from; none where each is a scenario, which has a filter of its own."""
+    """Return the conditions to choose from.
+
+    None are offered if each is a scenario, which has its own filter.
+    """
     conditions = recipe.get("conditions", [])
     scenarios = {condition["scenario"] for condition in conditions}
     return conditions if len(conditions) > len(scenarios) else []
@@ -261,7 +266,7 @@ STYLES = (
 
 
 def page_file(snapshot: BoardSnapshot) -> bytes:
-    """Every judge's leaderboard of a snapshot on one page, as the public page shows them."""
+    """Return one page with every judge's leaderboard of a snapshot, as on the public page."""
     board = ScoreBoard.from_dict(snapshot.figures["board"])
     parts = [_part(BoardView(snapshot, Filters(), judge.key, board)) for judge in board.judges]
     styles = "\n".join(_text(name) for name in STYLES)
@@ -282,7 +287,7 @@ def _part(board_view: BoardView) -> dict[str, Any]:
 
 
 def _pictures(card: Figure) -> dict[str, str]:
-    """A light and a dark picture as data addresses; none for a card without a chart."""
+    """Return a light and a dark picture as data addresses; empty for a card without a chart."""
     if not card.alt or card.draw is None:
         return {}
     spec = card.draw("wide")
@@ -314,7 +319,7 @@ FILES = {
 
 @study_page(*RESEARCHERS)
 def board_file(request: StudyRequest, study: Study, number: int, name: str) -> HttpResponse:
-    """Send the rows, the manifest, a page in one file, or everything in one archive."""
+    """Send the rows, the manifest, a single-file page, or an archive of everything."""
     rows = study.board_snapshots.filter(computed_at__isnull=False).select_related("rubric")
     snapshot = get_object_or_404(rows, number=number)
     return snapshot_file(BOARDS, snapshot, name, called="board", more=FILES)
@@ -335,7 +340,7 @@ def board_figure(
 def send_figure(
     request: HttpRequest, board_view: BoardView, figure: str, format: str
 ) -> HttpResponse:
-    """One figure of what is shown; 404 for an unknown one."""
+    """Send one figure of the shown board; 404 for an unknown one."""
     figures = (figure_of(board_view, slug) for slug in TABLES if slug == figure)
     return figure_file(request, figures, figure, format)
 
@@ -353,7 +358,7 @@ NO_INDEX = "noindex, nofollow"
 
 
 def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Decorate ``view(request, shown, …)``: finds the snapshot, keeps search engines away."""
+    """Decorate ``view(request, shown, …)``: find the snapshot and keep search engines away."""
 
     @wraps(view)
     def page(request: HttpRequest, token: uuid.UUID, **kwargs) -> HttpResponse:
@@ -380,7 +385,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @public_page
 def public_board(request: HttpRequest, board_view: BoardView) -> HttpResponse:
-    """The board of the address."""
+    """Show the board of the address."""
     context = board_context(board_view) | {"warnings": board_warnings(board_view.found[1])}
     return render(request, "benchmark/leaderboard/public_board.html", context)
 
@@ -389,7 +394,7 @@ def public_board(request: HttpRequest, board_view: BoardView) -> HttpResponse:
 def public_board_figure(
     request: HttpRequest, board_view: BoardView, figure: str, format: str
 ) -> HttpResponse:
-    """One of its figures."""
+    """Send one figure of the public board."""
     return send_figure(request, board_view, figure, format)
 
 

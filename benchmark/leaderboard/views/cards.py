@@ -59,7 +59,7 @@ MOST_JUDGES = 3
 
 
 def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
-    """The systems as one judge ranks them; with ``is_ticked`` two can be chosen."""
+    """Return the systems as one judge ranks them; with ``is_ticked`` two can be selected."""
     has_scenarios = len(board.scenarios) > 1
     has_costs = any(system.n for system in board.costs.systems)
     is_calibrated = any(
@@ -97,7 +97,7 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
 
 
 def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
-    """The systems by the paper's recipe: no ranks, no intervals."""
+    """Return the systems under the paper's recipe: no ranks, no intervals."""
     has_scenarios = len(board.scenarios) > 1
     rows = [
         BoardRow(
@@ -117,7 +117,7 @@ def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
 
 
 def _scenarios(board: Figures, *, is_shown: bool = False) -> list[BoardColumn]:
-    """Headings of scenarios, where there are several."""
+    """Return the scenario headings if there are several scenarios."""
     if len(board.scenarios) < 2:
         return []
     return [
@@ -131,7 +131,7 @@ def _scenarios(board: Figures, *, is_shown: bool = False) -> list[BoardColumn]:
 
 
 def _others(board: Figures, judge: str) -> list[BoardColumn]:
-    """Headings of the other judges, by their places: public pages name nobody's key."""
+    """Return headings of the other judges, by place. Public pages show no keys of raters."""
     return [
         BoardColumn(f"judge-{at}", judge_name(other), is_shown=len(board.judges) <= MOST_JUDGES)
         for at, other in enumerate(board.judges)
@@ -142,7 +142,7 @@ def _others(board: Figures, judge: str) -> list[BoardColumn]:
 def _estimate(
     cell: StandingRow | ScoreCell | CalibratedStanding, *details: str, notes: Sequence[str] = ()
 ) -> BoardCell:
-    """A mean with its interval, or that it has none."""
+    """Return a mean with its interval, or with a note that it has none."""
     lacks = cell.low is None and cell.reason
     remarks = [_("no interval") if lacks else "", *notes]
     return figure_cell(cell.mean, cell.low, cell.high, notes=remarks, details=details)
@@ -184,7 +184,7 @@ def _scenario(cell_view: CellView | None) -> BoardCell:
 
 
 def _conditions(several: ConditionChoice | None) -> list[str]:
-    """Which of several conditions a cell shows."""
+    """Return which of several conditions a cell shows."""
     if several is None:
         return []
     n = len(several.others)
@@ -264,7 +264,7 @@ WORDS = {"thin": "thin cell"}
 
 
 def board_context(board_view: BoardView) -> dict[str, Any]:
-    """What the templates of a board need."""
+    """Return the context for the templates of a board."""
     if board_view.snapshot is None or board_view.board is None:
         return {"shown": board_view, "snapshot": board_view.snapshot}
     board, judge = board_view.board, board_view.judge
@@ -284,7 +284,7 @@ def board_context(board_view: BoardView) -> dict[str, Any]:
 
 
 def _finding(board_view: BoardView, board: Figures) -> Conclusion:
-    """What was found; where nobody can be ranked, with the way to what is missing."""
+    """Return the finding; if no system can be ranked, with a link to the missing steps."""
     finding = board_finding(board, board_view.judge)
     snapshot = board_view.found[0]
     is_ranked = any(standing.rank for standing in ranking_of(board, board_view.judge).standings)
@@ -295,7 +295,7 @@ def _finding(board_view: BoardView, board: Figures) -> Conclusion:
 
 
 def board_cards(board_view: BoardView) -> list[Figure]:
-    """The figures below the leaderboard, in the order of the page."""
+    """Return the figures below the leaderboard, in page order."""
     slugs = PAPER_CARDS if board_view.is_paper else CARDS
     hidden = () if conditions_of(board_view.found[1]) else ("conditions",)
     figures = [figure_of(board_view, slug) for slug in slugs if slug not in hidden]
@@ -304,7 +304,7 @@ def board_cards(board_view: BoardView) -> list[Figure]:
 
 
 def _says_something(figure: Figure) -> bool:
-    """Whether there are rows, and in a figure of means any mean."""
+    """Whether the figure has rows, and a figure of means at least one mean."""
     cells = (cell for row in figure.table.rows for cell in row)
     if figure.slug in MEANS:
         return any(isinstance(cell, float) for cell in cells)
@@ -312,7 +312,7 @@ def _says_something(figure: Figure) -> bool:
 
 
 def _main(board_view: BoardView) -> Figure:
-    """The leaderboard itself; pages show its rows with more than its table has."""
+    """Return the leaderboard figure; pages show more in its rows than its table has."""
     if board_view.is_paper:
         figure = figure_of(board_view, "paper")
         return replace(figure, title=TABLES["board"].title, recipe=RECIPE)
@@ -334,7 +334,7 @@ def _main(board_view: BoardView) -> Figure:
 
 
 def figure_of(board_view: BoardView, slug: str) -> Figure:
-    """One figure of what is shown; raises KeyError for an unknown one."""
+    """Return one figure of the shown board; raises KeyError for an unknown one."""
     entry, judge, (snapshot, board) = TABLES[slug], board_view.judge, board_view.found
     table = board_table_of(snapshot, board, judge, board_view.filters, slug)
     is_part = slug == "distributions" and len(table.rows) > MOST_SPREAD
@@ -359,7 +359,10 @@ def _leaderboard(board_view: BoardView, board: Figures) -> Board:
 
 
 def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
-    """A figure as the page shows it: criteria are too many for columns, and have names."""
+    """Return a figure in page form.
+
+    Criteria become rows with names, because they are too many for columns.
+    """
     table = joined(figure.table)
     if figure.slug not in ("groups", "criteria") or not isinstance(table, PageTable):
         return figure
@@ -372,7 +375,7 @@ def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
 
 
 def _counted(table: PageTable) -> PageTable:
-    """The fewest and the most answers behind a row, the last two columns, as one."""
+    """Merge the last two columns, the fewest and the most answers of a row, into one."""
     rows = [
         [*row[:-2], row[-1] if row[-2] == row[-1] else f"{row[-2]}–{row[-1]}"]
         for row in table.rows

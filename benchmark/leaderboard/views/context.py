@@ -1,4 +1,4 @@
-"""What a page of a board shows: snapshot, filters, judge, figures, and whether newer ones come."""
+"""Context of board pages: snapshot, filters, judge, figures and updates."""
 
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
@@ -28,7 +28,7 @@ LONGEST_COLUMN = 40
 
 @dataclass(frozen=True)
 class BoardView:
-    """A snapshot as somebody asked for it.
+    """A snapshot with the requested filters and judge.
 
     ``board`` is None while the figures of these filters are being computed. ``of_rows`` is the
     hash of older rows from which they are, until newer ones are there; else empty. ``columns``
@@ -56,17 +56,17 @@ class BoardView:
 
     @property
     def is_failed(self) -> bool:
-        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        """Whether the computation failed; ``job.error`` holds the reason."""
         return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
 
     @property
     def is_polling(self) -> bool:
-        """Whether the page asks again by itself."""
+        """Whether the page polls for updates."""
         return (self.is_live or self.is_stale) and not self.is_failed
 
     @property
     def version(self) -> str:
-        """Changes whenever the fragment would look different."""
+        """Text that changes whenever the fragment would look different."""
         state = "failed" if self.is_failed else "stale" if self.is_stale else "fresh"
         if self.snapshot is None:
             return f"none-{state}"
@@ -77,7 +77,7 @@ class BoardView:
 
     @property
     def digest(self) -> str:
-        """Short name of exactly these figures."""
+        """Short hash of exactly these figures."""
         if self.snapshot is None:
             return ""
         newest: str = self.snapshot.recipe["figures_sha256"][:12]
@@ -85,19 +85,22 @@ class BoardView:
 
     @property
     def place(self) -> int:
-        """The judge's place among the judges: public pages name nobody's key."""
+        """The judge's place among the judges; public pages use it because they show no keys."""
         keys = [judge.key for judge in self.board.judges] if self.board else []
         return keys.index(self.judge) if self.judge in keys else 0
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """The choice as fields of a form."""
+        """The selection as form fields."""
         recipe = [("recipe", PAPER)] if self.is_paper else []
         return [*parse_qsl(self.filters.key), ("judge", self.judge), *recipe]
 
     @property
     def files(self) -> Files:
-        """Where its figures go away: of a public page without the study's or anybody's key."""
+        """Download addresses of its figures.
+
+        On a public page they contain no key of the study or a person.
+        """
         snapshot, _board = self.found
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""
@@ -116,25 +119,25 @@ class BoardView:
 
     @property
     def here(self) -> str:
-        """The choice and the columns as the end of an address."""
+        """The selection and the columns as a query string."""
         selection = urlencode([(SHOW, column) for column in self.columns])
         return "&".join(part for part in (self.query, selection) if part)
 
     @property
     def query(self) -> str:
-        """The choice as the end of an address."""
+        """The selection as a query string."""
         parts = [self.filters.key, f"judge={self.judge}" if self.judge else ""]
         parts += [f"recipe={PAPER}"] if self.is_paper else []
         return "&".join(part for part in parts if part)
 
 
 def with_board(rows: QuerySet) -> QuerySet[BoardSnapshot]:
-    """Snapshots with their leaderboard as ``stored``; rows and other figures stay behind."""
+    """Add the leaderboard to snapshots as ``stored``; rows and other figures are not loaded."""
     return rows.defer("rows", "figures").annotate(stored=KeyTransform("board", "figures"))
 
 
 def board_or_404(study: Study, number: int) -> BoardSnapshot:
-    """One snapshot of the study that has figures."""
+    """Return one snapshot of the study with figures; raises Http404 if not found."""
     rows = with_board(study.board_snapshots.filter(computed_at__isnull=False))
     snapshot = get_object_or_404(rows.select_related("rubric", "frozen_by"), number=number)
     snapshot.study = study
@@ -142,7 +145,7 @@ def board_or_404(study: Study, number: int) -> BoardSnapshot:
 
 
 def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None, list]:
-    """The rubric asked for, or the newest with sheets; and all that have some."""
+    """Return the requested rubric or the newest with sheets, and all rubrics with sheets."""
     known = boards_of(study)
     wanted = request.GET.get("rubric", "")
     if not wanted:
@@ -156,7 +159,7 @@ def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None,
 
 
 def live_board(request: StudyRequest, study: Study, rubric: RubricVersion) -> BoardView:
-    """The newest snapshot; asks for a new one where sheets moved on."""
+    """Return the newest snapshot; requests a new one if sheets have changed."""
     rows = rubric.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     snapshot = with_board(rows).first()
     is_stale = snapshot is None or snapshot.marker != board_marker(rubric)
@@ -177,7 +180,7 @@ def shown_board(
     is_stale: bool = False,
     job: Job | None = None,
 ) -> BoardView:
-    """A snapshot as the address asks for it; a slice that is not there yet is asked for."""
+    """Return a snapshot as the address requests it; a missing slice is requested."""
     filters = Filters.from_query(request.GET, snapshot.recipe)
     snapshot.board = ScoreBoard.from_dict(snapshot.stored)
     board: ScoreBoard | None = snapshot.board
@@ -204,10 +207,10 @@ def shown_board(
 
 
 def wants_paper(request: HttpRequest) -> bool:
-    """Whether the address asks for the paper's recipe."""
+    """Whether the address requests the paper's recipe."""
     return request.GET.get("recipe") == PAPER
 
 
 def wanted_columns(request: HttpRequest) -> tuple[str, ...]:
-    """The columns that the address asks for."""
+    """Return the columns that the address requests."""
     return tuple(column for column in request.GET.getlist(SHOW) if len(column) <= LONGEST_COLUMN)

@@ -101,7 +101,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
 
     def _add_system(self, study: Study, options: dict[str, Any]) -> None:
-        """Make the tuned model a system, and let it answer."""
+        """Add the tuned model as a system and generate its answers."""
         name = options["system"] or options["out"].name
         model = f"{options['model']} + {options['out'].name}"
         system, is_new = System.objects.get_or_create(
@@ -139,7 +139,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Answers: {outcome.counts['answers']['new']} new.")
 
     def _mark(self, system: System, options: dict[str, Any]) -> None:
-        """What it was trained on, or chosen by, can never be a test of it in this study."""
+        """Exclude training and selection data from tests of the system in this study."""
         for path in filter(None, (options["pairs"], options["validation"])):
             try:
                 with path.open(encoding="utf-8") as lines:
@@ -153,7 +153,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{path.name}: {new} pairs of objects are not a test of it.")
 
     def _import(self, study: Study, system: System, entries: list[dict[str, str]]):
-        """Answers come in by the same way as any file of answers."""
+        """Import the answers in the same way as any file of answers."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "answers.json"
             path.write_text(json.dumps(entries, ensure_ascii=False), encoding="utf-8")

@@ -82,7 +82,7 @@ class Command(BaseCommand):
         return outcome
 
     def _report(self, jobs: list[Job], outcomes: list[ImportOutcome]) -> None:
-        """Counts by kind of file, then everything that a person should look at."""
+        """Print counts by kind of file, then everything that a person should check."""
         for kind in dict.fromkeys(kind for kind, _path, _asked in jobs):
             of_kind = [
                 outcome for job, outcome in zip(jobs, outcomes, strict=True) if job[0] == kind
@@ -97,7 +97,7 @@ class Command(BaseCommand):
 
 
 def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
-    """How many sheets of each rater the study has now, by outcome."""
+    """Return the number of sheets of each rater in the study, by outcome."""
     # People have no name, only what their file calls them.
     who = Case(When(rater__name="", then="rater__external_id"), default="rater__name")
     sheets = study.score_sheets.order_by().annotate(who=who).values("who", "state", "reason")
@@ -106,7 +106,7 @@ def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
 
 
 def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
-    """Every file of a release in the order in which it has to be imported."""
+    """Yield every file of a release in import order."""
     for path in sorted((folder / ANSWERS).glob("*.json")):
         yield "answers", path, {}
     for judged in sorted(folder.glob(f"{JUDGED}_*")):
@@ -120,7 +120,10 @@ def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
 
 
 def own_sheets_options(path: Path, rubric: str = "") -> dict[str, Any]:
-    """How a person's own sheets are read; the file's name says who it is."""
+    """Return the import options for a person's individual sheets.
+
+    The file name identifies the person.
+    """
     mapping = guess_columns(preview(path, name=path.name).columns, COMPQA)
     # Of no use: the column is 0 where the row was not scored.
     mapping.pop("total", None)

@@ -48,14 +48,14 @@ class Command(ScoreImportCommand):
             raise CommandError(f"Not taken: {', '.join(refused)}")
 
     def _one(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome | str:
-        """What came of a file, or why nothing of it was taken."""
+        """Return the outcome of a file, or the reason why none of it was imported."""
         try:
             return self._run(study, path, options | {"file": path})
         except (ImportRefused, CommandError) as refusal:
             return str(refusal)
 
     def _summary(self, outcomes: dict[Path, ImportOutcome | str]) -> None:
-        """One line a file, and a reason for every one that was not taken."""
+        """Print one line per file, with a reason for each file that was not imported."""
         words = ["system", "scenario", "answers", "sheets", "unscored"]
         words += ["same", "changed", "rejected", "file"]
         self.stdout.write(" ".join(f"{word:>12}" for word in words))

@@ -33,7 +33,7 @@ class Command(TableCommand, ScoreImportCommand):
     def mapping(
         self, preview: FilePreview, choices: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
-        """The guess, with what was chosen over it; an empty column takes a field out."""
+        """Return the guess with the chosen columns applied; an empty column removes a field."""
         rubric = chosen_rubric(self.study, {"rubric": options["rubric"]}).rubric
         guess = guess_columns(preview.columns, rubric)
         columns = {

@@ -28,23 +28,23 @@ WITH_ASPECT, WITHOUT = "with an aspect", "without"
 
 
 def cell_name(rater: str, system: str, scenario: int = 0) -> str:
-    """How a cell of a leaderboard is called, scenario 0 being none."""
+    """Return the name of a leaderboard cell; scenario 0 means none."""
     under = f", scenario {scenario}" if scenario else ""
     return f"{NAMES.get(system, system)}{under}, by {NAMES.get(rater, rater)}"
 
 
 def agreement_name(judge: str, scores: str, statistic: str) -> str:
-    """How a figure of table 2 is called."""
+    """Return the name of a figure in table 2."""
     return f"{NAMES.get(judge, judge)}, {scores}: {statistic}"
 
 
 def aspect_name(rater: str, has_aspect: bool) -> str:
-    """How a cell of table 4 is called."""
+    """Return the name of a cell in table 4."""
     return f"{WITH_ASPECT if has_aspect else WITHOUT}, by {NAMES.get(rater, rater)}"
 
 
 def scenario_name(rater: str, scenario: int, column: str) -> str:
-    """How a bar of figures 6 and 7 is called."""
+    """Return the name of a bar in figures 6 and 7."""
     return f"scenario {scenario}, {column}, by {NAMES.get(rater, rater)}"
 
 
@@ -123,7 +123,7 @@ PAPER_JUDGES_2 = [line.split()[0] for line in AGREEMENT.strip().splitlines()]
 
 
 def layouts(raters: Sequence[str]) -> tuple[TableLayout, ...]:
-    """The paper's tables with its own columns, those of further judges behind them."""
+    """Return the paper's tables with its own columns, followed by those of further judges."""
     more = [rater for rater in raters if rater not in (*JUDGES_3, PEOPLE)]
     return (
         pairs_table(),
@@ -138,7 +138,7 @@ def layouts(raters: Sequence[str]) -> tuple[TableLayout, ...]:
 def study_layouts(
     raters: Sequence[str], rows: Rows, rubric: Rubric = COMPQA
 ) -> tuple[TableLayout, ...]:
-    """The same tables with the judges and systems of a study, people last."""
+    """Return the same tables with the judges and systems of a study, people last."""
     judges = [rater for rater in raters if rater != PEOPLE]
     ordered = [*judges, *(rater for rater in raters if rater == PEOPLE)]
     layouts = [pairs_table()]
@@ -156,7 +156,7 @@ def study_layouts(
 
 
 def pairs_table() -> TableLayout:
-    """Table 1: what the questions are about."""
+    """Return table 1: the subjects of the questions."""
     cells = {
         "Pairs of objects": "pairs",
         "Pairs with an aspect": "pairs with an aspect",
@@ -173,7 +173,7 @@ def pairs_table() -> TableLayout:
 
 
 def agreement_table(judges: Iterable[str]) -> TableLayout:
-    """Table 2: judges and people."""
+    """Return table 2: judges and people."""
     statistics = (ALPHA, SPEARMAN, PEARSON)
     lines = tuple(
         TableLine(
@@ -199,7 +199,7 @@ def agreement_table(judges: Iterable[str]) -> TableLayout:
 
 
 def systems_table(systems: Iterable[str], raters: Sequence[str]) -> TableLayout:
-    """Table 3: systems by raters."""
+    """Return table 3: systems by raters."""
     lines = tuple(
         TableLine(
             (_name(system),),
@@ -214,7 +214,7 @@ def systems_table(systems: Iterable[str], raters: Sequence[str]) -> TableLayout:
 
 
 def aspects_table(raters: Sequence[str]) -> TableLayout:
-    """Table 4: questions with and without an aspect."""
+    """Return table 4: questions with and without an aspect."""
     raters = list(dict.fromkeys(raters))
     lines = tuple(
         TableLine(
@@ -233,7 +233,7 @@ def aspects_table(raters: Sequence[str]) -> TableLayout:
 
 
 def cells_table(rows: Rows, raters: Sequence[str]) -> TableLayout:
-    """Table 5: systems and scenarios by raters."""
+    """Return table 5: systems and scenarios by raters."""
     lines = tuple(
         TableLine(
             (_name(system), str(scenario or "")),
@@ -249,7 +249,7 @@ def cells_table(rows: Rows, raters: Sequence[str]) -> TableLayout:
 def scenarios_table(
     raters: Sequence[str], rubric: Rubric = COMPQA, scenarios: Sequence[int] = SCENARIOS
 ) -> TableLayout:
-    """Figures 6 and 7 as a table."""
+    """Return figures 6 and 7 as a table."""
     columns = ("total", *(group.key for group in rubric.groups))
     lines = tuple(
         TableLine(

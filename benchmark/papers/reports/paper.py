@@ -60,12 +60,12 @@ TWO_PEOPLE = "section 3"
 
 
 def sheet_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
-    """Tables 2 to 5, and figures 6 and 7, of all raters there are."""
+    """Return tables 2 to 5 and figures 6 and 7 for all available raters."""
     return score_values(sheets, rubric) | agreement_values(sheets, rubric)
 
 
 def score_values(sheets: pd.DataFrame, rubric: Rubric) -> Values:
-    """Tables 3 to 5, and figures 6 and 7: how high each rater scored what."""
+    """Return tables 3 to 5 and figures 6 and 7: mean scores by rater."""
     return {
         **leaderboard_values(sheets),
         **aspect_values(sheets),
@@ -74,7 +74,10 @@ def score_values(sheets: pd.DataFrame, rubric: Rubric) -> Values:
 
 
 def leaderboard_values(sheets: pd.DataFrame) -> Values:
-    """Table 5, every cell with its sample sd, and table 3, mean of cell means ± mean of sds."""
+    """Return tables 5 and 3.
+
+    Table 5 has every cell with its sample sd, table 3 the mean of cell means ± mean of sds.
+    """
     cells = recipes.cell_scores(sheets)
     rows = recipes.system_scores(cells)
     return {
@@ -84,7 +87,7 @@ def leaderboard_values(sheets: pd.DataFrame) -> Values:
 
 
 def aspect_values(sheets: pd.DataFrame) -> Values:
-    """Table 4: scores with and without an aspect, over cells, and over answers."""
+    """Return table 4: scores with and without an aspect, over cells and over answers."""
     cells = recipes.aspect_scores(sheets, sheets["has_aspect"])
     answers = recipes.aspect_scores(sheets, sheets["has_aspect"], over="answers")
     return {
@@ -97,7 +100,7 @@ def aspect_values(sheets: pd.DataFrame) -> Values:
 
 
 def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
-    """Figures 6 and 7: means of each scenario over all answers, of totals and of groups."""
+    """Return figures 6 and 7: each scenario's means over all answers, for totals and groups."""
     if not sheets["scenario"].isin(range(1, 5)).any():
         return {}
     values: Values = {}
@@ -111,7 +114,7 @@ def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
 
 
 def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
-    """Table 2: each judge and people on the answers that both scored."""
+    """Return table 2: agreement of each judge with people on the answers that both scored."""
     values: Values = {}
     people = sheets[sheets["rater"] == PEOPLE].dropna(subset="total")
     for judge in sheets["rater"].unique():
@@ -125,7 +128,7 @@ def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
 
 
 def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
-    """Section 3: how far two people agree on the answers that both scored.
+    """Return section 3: agreement of two people on the answers that both scored.
 
     The paper's recipe takes an empty cell for 0 in a total and passes over it among the single
     scores; the sound one leaves out answers with a sheet that is incomplete or off the scale.
@@ -160,7 +163,7 @@ def _total(points: pd.DataFrame) -> np.ndarray:
 
 
 def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
-    """Totals, and all scores put end to end beside what they come to with sheets shuffled."""
+    """Compare totals and all concatenated scores, with the value for shuffled sheets."""
     totals = both["total_people"].to_numpy(), both["total_judge"].to_numpy()
     scores = tuple(
         both[[f"{key}_{side}" for key in keys]].to_numpy(dtype=float)
@@ -186,7 +189,7 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
 
 
 def _pairs(scores: pd.DataFrame) -> list[tuple[Any, MeasuredFigure]]:
-    """Mean and sd of each row of a table of scores; rows without any value are left out."""
+    """Return mean and sd of each row of a score table; rows without values are left out."""
     return [
         (at, MeasuredFigure((row["mean"], row["sd"]), int(row["n"]), "±"))
         for at, row in scores.iterrows()
@@ -204,7 +207,7 @@ OURS = "without {} sheets: incomplete, off the scale or repeated"
 
 
 def compqa_reproduction(data: Path) -> Reproduction:
-    """Read the release below a folder, compute every figure and lay the paper's tables out.
+    """Read the release below a folder, compute every figure and lay out the paper's tables.
 
     Raises
     ------
@@ -217,7 +220,7 @@ def compqa_reproduction(data: Path) -> Reproduction:
 
 
 def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
-    """Every figure in the order of the paper's list."""
+    """Return every figure in the order of the paper's list."""
     paper = sheet_values(paper_sheets(release)) | people_values(release.own_sheets, is_sound=False)
     ours = sheet_values(our_sheets(release)) | people_values(release.own_sheets, is_sound=True)
     counts = {key: ReproducedValue(released=value) for key, value in count_values(release).items()}
@@ -225,7 +228,7 @@ def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
 
 
 def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
-    """Values by both recipes; ours is another one where it has fewer rows."""
+    """Combine the values of both recipes; a note states by how many rows ours is smaller."""
     return {key: _found(value, ours.get(key)) for key, value in paper.items()}
 
 

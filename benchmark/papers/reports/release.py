@@ -1,4 +1,4 @@
-"""The released data of CompQA: sheets, counts, and the values that the paper prints."""
+"""Released data of CompQA: sheets, counts, and the values printed in the paper."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -60,12 +60,12 @@ KEYS = list(COMPQA.keys)
 
 
 class AnswerReleaseMissing(Exception):
-    """Files of the release are not where they were looked for."""
+    """Raised if files of the release are missing."""
 
 
 @dataclass(frozen=True)
 class AnswerRelease:
-    """What the files hold; rows and records that could not be read are not here.
+    """Contents of the files, without rows and records that could not be read.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class AnswerRelease:
 
     @property
     def files(self) -> tuple[JudgedFile, ...]:
-        """Those of one judge: the answers in them are everybody's."""
+        """Files of one judge; all judges scored the same answers."""
         return next(iter(self.judged.values()))
 
     @property
@@ -95,7 +95,7 @@ class AnswerRelease:
 
     @cached_property
     def links(self) -> Links:
-        """Which answer each human score is about."""
+        """The answer that each human score refers to."""
         answers = {
             (file.system, file.scenario): [answer.answer for answer in file.answers]
             for file in self.files
@@ -137,7 +137,7 @@ def read_release(data: Path) -> AnswerRelease:
 
 
 def paper_sheets(release: AnswerRelease) -> pd.DataFrame:
-    """Sheets of every judge and of people as the paper averages them, with totals.
+    """Return the sheets of every judge and of people as the paper averages them, with totals.
 
     Six answers have two human rows, which the paper counts like rows about different answers;
     the choice of a human sheet is therefore its row, negative to tell it from a position. The
@@ -148,7 +148,7 @@ def paper_sheets(release: AnswerRelease) -> pd.DataFrame:
 
 
 def our_sheets(release: AnswerRelease) -> pd.DataFrame:
-    """The same as an import makes them: one sheet for an answer and rater."""
+    """Return the sheets as an import creates them: one sheet per answer and rater."""
     rows = chain(_judgements(release, is_sound=True), _human_rows(release, is_sound=True))
     sheets = _frame(rows)
     keys = [*ANSWER, "rater", "position", "has_aspect"]
@@ -214,7 +214,7 @@ Pair = tuple[str, str]
 
 
 def count_values(release: AnswerRelease) -> Values:
-    """How many answers, pairs, judgements and human rows there are, and how rows were linked."""
+    """Count answers, pairs, judgements and human rows, and how rows were linked."""
     values = {
         (COUNTS, cell): MeasuredFigure(numbers) for cell, numbers in _counts(release).items()
     }
@@ -222,7 +222,7 @@ def count_values(release: AnswerRelease) -> Values:
 
 
 def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | None) -> Values:
-    """Table 1: pairs of objects, those with an aspect, and how many arguments each has.
+    """Return table 1: pairs of objects, those with an aspect, and the arguments of each.
 
     ``arguments`` maps pairs to numbers of arguments; None if nobody knows.
     """
@@ -246,7 +246,7 @@ def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | No
 
 
 def _pairs(release: AnswerRelease) -> dict[tuple[str, str], bool]:
-    """Pair → whether it has an aspect. Yahoo's questions have aspects of their own."""
+    """Map each pair to whether it has an aspect. Yahoo's questions have their own aspects."""
     pairs: dict[tuple[str, str], bool] = {}
     for file in release.files:
         for answer in file.answers:
@@ -284,7 +284,7 @@ def _repeated_texts(release: AnswerRelease) -> int:
 def _judge_counts(
     judge: str, files: tuple[JudgedFile, ...]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Sheets that the paper cannot use, why not, and values off the scale."""
+    """Count the sheets that the paper cannot use, by reason, and the values off the scale."""
     judged = [answer for file in files for answer in file.answers]
     readings = Counter(answer.judgement.reading for answer in judged)
     missing = [
@@ -356,7 +356,7 @@ _WHY: dict[Key, str] = {
 
 
 def absent_reasons(release: AnswerRelease) -> dict[Key, str]:
-    """Why figures cannot be computed: the files that are not there."""
+    """Return why figures cannot be computed: the missing files."""
     missing = [name for name in NAMES if name not in release.judged]
     NO_JUDGEs = {
         figure.key: NO_JUDGE for judge in missing for figure in PRINTED if _is_by(figure, judge)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class NothingScored(Exception):
-    """The study has no sheets that count."""
+    """Raised if the study has no sheets that count."""
 
 
 def study_reproduction(study: Study) -> Reproduction:
-    """The tables of the study's rubric version with most sheets.
+    """Return the paper's tables for the study's rubric version with most sheets.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def study_reproduction(study: Study) -> Reproduction:
 
 
 def most_used_rubric(study: Study) -> RubricVersion:
-    """The version by which most sheets are scored, the newest of several."""
+    """Return the rubric version with most sheets; the newest if several are equal."""
     versions = list(RubricVersion.objects.filter(study=study).order_by("-created_at", "-pk"))
     used = {version: counted_sheets(version).count() for version in versions}
     if not any(used.values()):
@@ -73,7 +73,7 @@ def most_used_rubric(study: Study) -> RubricVersion:
 
 
 def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """A row for each sheet, people's under one name, as `score_recipes` reads sheets.
+    """Return one row per sheet in the format of `score_recipes`; people share one name.
 
     Points off the scale are those that were given. ``table`` is that of `board_table`, of one
     condition a cell.
@@ -101,7 +101,9 @@ def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 
 def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """A row for each answer and judge, people as one, with the means of their sheets.
+    """Return one row per answer and judge with the means of their sheets.
+
+    People count as one judge.
 
     ``table`` is as for `single_sheets`.
     """
@@ -129,7 +131,7 @@ def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 
 def _of_one_condition(table: pd.DataFrame) -> pd.DataFrame:
-    """The sheets that the cells of the leaderboard are about."""
+    """Return the sheets that the cells of the leaderboard cover."""
     from benchmark.leaderboard.methods.board import choose_conditions
     from benchmark.leaderboard.methods.data import system_order
 
@@ -144,7 +146,7 @@ def _options(rubric: Rubric) -> BoardOptions:
 
 
 def _names(table: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
-    """Names of judges, people as one, and of systems, by key."""
+    """Return names of judges (people as one) and of systems, by key."""
     from benchmark.leaderboard.methods.data import judge_keys
 
     judges = _distinct(dict(zip(judge_keys(table), table["rater_name"], strict=True)))
@@ -155,7 +157,7 @@ def _names(table: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
 def _pairs(
     study: Study,
 ) -> tuple[dict[tuple[str, str], bool], Mapping[tuple[str, str], int] | None]:
-    """Pairs that are asked about with whether any question has an aspect, and their arguments."""
+    """Return pairs, whether any of their questions has an aspect, and their argument counts."""
     pair = ("comparison__object1", "comparison__object2")
     aspects: dict[tuple[str, str], bool] = {}
     for first, two, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
@@ -166,7 +168,7 @@ def _pairs(
 
 
 def _distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """Names by key; those that several keys share get the beginning of their key."""
+    """Return names by key; names shared by several keys get the start of their key."""
     shared = _repeated(names.values())
     return {key: f"{name} ({key[:8]})" if name in shared else name for key, name in names.items()}
 

@@ -1,4 +1,4 @@
-"""Consistency of verdicts: with sides swapped, and beside scores of the same systems."""
+"""Consistency of verdicts: with sides swapped, and compared with scores of the same systems."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from cqa_site.stats.ratings import FloatArray
 
 
 class RepeatedVerdictError(VerdictsError):
-    """One rater judged one pair twice in the same order."""
+    """Raised if one rater judged a pair twice in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MergedOrders:
-    """One verdict of each rater on each pair.
+    """One verdict per rater and pair.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class MergedOrders:
 
 
 def merge_orders(verdicts: Verdicts) -> MergedOrders:
-    """Make one verdict of a rater's two on the same pair.
+    """Merge a rater's two verdicts on the same pair into one.
 
     The same verdict twice is that verdict (both bad stays both bad), two different ones are a
     tie, also when one of them was a tie already. The weight is the mean of the two.
@@ -92,7 +92,7 @@ def merge_orders(verdicts: Verdicts) -> MergedOrders:
 
 
 def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Share of the pairs judged in both orders that got the same verdict, 0 to 1.
+    """Return the share of pairs judged alike in both orders, 0 to 1.
 
     ``n_values`` is the number of such pairs, ``n_items`` that of their questions, over which the
     interval is.
@@ -117,7 +117,7 @@ def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estima
 
 
 def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Share of the decided verdicts that chose the left answer: .5 without position bias.
+    """Return the share of decided verdicts for the left answer; .5 without position bias.
 
     Over verdicts before merging. It measures bias only where sides are balanced: by chance, or
     because every pair stands in both orders. ``n_values`` is the number of decided verdicts.
@@ -135,7 +135,7 @@ def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
 
 
 def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Share of the others' verdicts on the same pairs that are the same, 0 to 1.
+    """Return the share of the others' verdicts on the same pairs that are equal, 0 to 1.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ NO_INTERVAL = "each system is in many pairs, so the share has no interval"
 
 @dataclass(frozen=True, kw_only=True)
 class Contradictions:
-    """How often the two disagree about which of two is better.
+    """How often preferences and scores disagree about the better of two systems.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ def contradicting_systems(
     confidence: float = 0.95,
     reason: str | None = None,
 ) -> Contradictions:
-    """Compare the two on every pair of systems; without an interval, see `compare_rankings`.
+    """Compare both rankings on every pair of systems; no interval, see `compare_rankings`.
 
     Examples
     --------
@@ -266,7 +266,9 @@ def contradicting_questions(
     *,
     confidence: float = 0.95,
 ) -> Contradictions:
-    """Compare the two on every question and pair of systems that has verdicts and both scores.
+    """Compare both on every question and pair of systems.
+
+    Only those with verdicts and both scores count.
 
     Parameters
     ----------
@@ -325,7 +327,7 @@ RECIPE = (
 
 @dataclass(frozen=True, kw_only=True)
 class TwoRankings:
-    """How far preferences and scores rank alike.
+    """Agreement of the rankings by preferences and by scores.
 
     Attributes
     ----------
@@ -357,7 +359,7 @@ class TwoRankings:
 def compare_rankings(
     verdicts: Verdicts, scores: pd.DataFrame, *, confidence: float = 0.95
 ) -> TwoRankings:
-    """Put the two rankings beside each other.
+    """Compare the rankings by preferences and by scores.
 
     Parameters
     ----------
@@ -413,7 +415,7 @@ def compare_rankings(
 def _correlation(
     kind: Correlation, both: pd.DataFrame, confidence: float, reason: str | None
 ) -> Estimate:
-    """Rank correlation of both columns; its interval is about other systems like these."""
+    """Return the rank correlation of both columns; its interval generalizes to similar systems."""
     estimate = within_and_across(both, kind, confidence=confidence).across
     if reason is not None:
         estimate = replace(estimate, value=None, low=None, high=None, interval=None, reason=reason)

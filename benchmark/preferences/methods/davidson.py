@@ -1,4 +1,4 @@
-"""Strengths of systems by Davidson's model: Newton's method, penalty, jackknife."""
+"""Strengths of systems in Davidson's model: Newton's method, penalty, jackknife."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FAR = 40.0
 
 @dataclass(frozen=True, eq=False)
 class Maxima:
-    """The maximum for each table of counts.
+    """Maximum of the likelihood for each table of counts.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Maxima:
 
 
 def chances(d: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Probabilities that the first wins, that the second does, and of a tie.
+    """Return the probabilities of a win of the first, a win of the second, and a tie.
 
     >>> [round(float(each), 4) for each in chances(np.array(0.0), np.array(0.0))]
     [0.3333, 0.3333, 0.3333]
@@ -73,7 +73,7 @@ def chances(d: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray, 
 
 
 def information(d: FloatArray, log_nu: FloatArray) -> FloatArray:
-    """What one comparison tells about d, with nu known: the variance of its score.
+    """Return the information of one comparison on d, with nu known: the variance of its score.
 
     >>> float(information(np.array(0.0), np.array(LOG_NOTHING)))
     0.25
@@ -85,7 +85,7 @@ def information(d: FloatArray, log_nu: FloatArray) -> FloatArray:
 def maximise(
     first: IntArray, second: IntArray, counts: FloatArray, start: FloatArray | None = None
 ) -> Maxima:
-    """Find the most likely log strengths and log nu.
+    """Find the maximum likelihood estimates of log strengths and log nu.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class _Model:
         return np.asarray(np.linalg.solve(curve, gradient[:, :, None])[:, :, 0])
 
     def climb(self, at: FloatArray, step: FloatArray) -> FloatArray:
-        """Go as far along the step as the likelihood does not fall."""
+        """Go along the step as far as the likelihood does not fall."""
         here = self.log_likelihood(at)
         rounding = 1e-12 * np.abs(here)
         size = np.ones((len(at), 1))
@@ -200,7 +200,9 @@ _CHUNK_CELLS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class PenalizedStrengths:
-    """Penalized log strengths, mean 0, and log nu: of all verdicts, then without each question.
+    """Penalized log strengths, mean 0, and log nu.
+
+    Row 0 uses all verdicts, each further row leaves out a question.
 
     Attributes
     ----------
@@ -216,7 +218,7 @@ class PenalizedStrengths:
 def penalized(
     first: IntArray, second: IntArray, tables: FloatArray, start: FloatArray | None = None
 ) -> PenalizedStrengths:
-    """Fit tables of counts, shape (n_tables, n_pairs, 3), with the average opponent added."""
+    """Fit tables of counts, shape (n_tables, n_pairs, 3), after adding the average opponent."""
     n = int(max(first.max(), second.max())) + 1
     systems = np.arange(n)
     first = np.concatenate([first, systems])
@@ -229,7 +231,7 @@ def penalized(
 
 
 def leave_out_questions(counts: PairCounts) -> PenalizedStrengths:
-    """Penalized strengths of all verdicts in the first row, then without each question."""
+    """Return penalized strengths of all verdicts in the first row, then without each question."""
     cells = counts.by_question
     if len(cells) > MOST_LEFT_OUT:
         groups = np.zeros((MOST_LEFT_OUT, *cells.shape[1:]))
@@ -252,7 +254,7 @@ def leave_out_questions(counts: PairCounts) -> PenalizedStrengths:
 
 
 def centred_pseudo_values(figures: FloatArray) -> FloatArray:
-    """How each question pulls at a figure, with the figure of all verdicts as their mean.
+    """Return each question's pseudo-value of a figure; their mean is the figure of all verdicts.
 
     Parameters
     ----------
@@ -278,11 +280,11 @@ NOT_COMPARED = "it was never compared with the ranked systems, directly or throu
 
 
 class NotConvergedError(RuntimeError):
-    """The likelihood has a maximum, but the search did not reach it."""
+    """Raised if the likelihood has a maximum that the search did not reach."""
 
 
 class Chance(NamedTuple):
-    """What the model expects of one comparison; the three add up to 1."""
+    """Model probabilities for one comparison; the three add up to 1."""
 
     win: float
     loss: float
@@ -290,13 +292,13 @@ class Chance(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Wins and half the ties, 0 to 1."""
+        """Expected score: wins and half the ties, 0 to 1."""
         return self.win + self.tie / 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Strengths:
-    """What verdicts say about systems.
+    """Strengths of systems estimated from verdicts.
 
     Attributes
     ----------
@@ -337,15 +339,15 @@ class Strengths:
 
     @property
     def log_nu(self) -> float:
-        """Of the tie parameter, as `davidson_newton` takes it."""
+        """Log of the tie parameter, in the form that `davidson_newton` takes."""
         return math.log(self.nu) if self.nu else LOG_NOTHING
 
     def by_system(self) -> dict[str, float]:
-        """Log strength of each ranked system."""
+        """Return the log strength of each ranked system."""
         return dict(zip(self.systems, self.log_strengths, strict=True))
 
     def chance(self, first: str, second: str) -> Chance:
-        """How a comparison of two ranked systems is expected to end.
+        """Return the expected outcome of a comparison of two ranked systems.
 
         Raises
         ------
@@ -358,7 +360,7 @@ class Strengths:
 
 
 def fit_strengths(verdicts: Verdicts) -> Strengths:
-    """Find the most likely strengths, or penalized ones where some have no limit.
+    """Find the maximum likelihood strengths, or penalized ones if some have no limit.
 
     The largest set of systems that verdicts link is ranked (of equal ones that with more
     verdicts); a system outside is named.
@@ -404,7 +406,7 @@ def fit_strengths(verdicts: Verdicts) -> Strengths:
 def _verdicts_within(
     verdicts: Verdicts, systems: tuple[str, ...], parts: list[IntArray]
 ) -> dict[int, int]:
-    """First place of each part → verdicts between its systems."""
+    """Map the first place of each part to the number of verdicts between its systems."""
     part = {systems[place]: int(component[0]) for component in parts for place in component}
     first, second = verdicts.frame["first"].map(part), verdicts.frame["second"].map(part)
     within = first[first == second].value_counts()

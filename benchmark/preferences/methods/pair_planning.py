@@ -44,7 +44,7 @@ _UNKNOWN_LOG_NU = 0.0
 
 
 class PlanError(ValueError):
-    """No plan can meet what was asked; the message says why, in plain words."""
+    """Raised if no plan can meet the request; the message gives the reason in plain words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +63,11 @@ class PlannedPair:
 
     @property
     def key(self) -> frozenset[Key]:
-        """The two answers, the same in both orders."""
+        """The two answers; equal for both orders."""
         return frozenset((self.left, self.right))
 
     def swapped(self) -> PlannedPair:
-        """The same pair with the sides exchanged."""
+        """Return the same pair with the sides swapped."""
         return replace(
             self,
             left=self.right,
@@ -79,7 +79,7 @@ class PlannedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class PairPlan:
-    """The pairs in the order to ask them, and why there are fewer than wanted, if so."""
+    """The pairs in the order to show them, and the reason if there are too few."""
 
     pairs: tuple[PlannedPair, ...]
     reason: str | None = None
@@ -139,7 +139,7 @@ def plan_pairs(
 
 
 class _Design:
-    """What the comparisons made and planned tell about the log strengths."""
+    """Information of past and planned comparisons about the log strengths."""
 
     def __init__(self, answers: AnswerPairs, strengths: Strengths | None) -> None:
         self.answers = answers
@@ -171,7 +171,10 @@ class _Design:
         self.covariance = np.linalg.inv(self.laplacian + 1 / n).astype(float)
 
     def best(self) -> tuple[int, int] | None:
-        """The two systems with the most telling comparison; None if no answers are left."""
+        """Return the two systems with the most informative comparison.
+
+        None if no answers are left.
+        """
         open_pairs = self.answers.open_pairs
         if self.covariance is None or not open_pairs.any():
             return None
@@ -190,7 +193,7 @@ def _contrast(n: int, system: int, other: int) -> FloatArray:
 
 
 def _tree(answers: AnswerPairs, design: _Design) -> list[tuple[int, int]]:
-    """Pairs of systems that link what earlier comparisons left apart, the most telling first."""
+    """Return pairs that link unconnected systems, the most informative first."""
     n = len(answers.systems)
     linked = np.zeros((n, n), dtype=bool)
     for system, other in answers.n_asked:
@@ -240,7 +243,7 @@ def _with_sides(pairs: Sequence[PlannedPair], rng: random.Random) -> tuple[Plann
 
 @dataclass(frozen=True, kw_only=True)
 class KnownPair:
-    """Two answers to one question of which it is known which is better (one of `OUTCOMES`)."""
+    """Two answers to one question with a known outcome (one of `OUTCOMES`)."""
 
     question: Key
     first: Key
@@ -250,7 +253,7 @@ class KnownPair:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlPair:
-    """A known pair as it is shown; ``expected`` is left, right, tie or both_bad."""
+    """A known pair as shown; ``expected`` is left, right, tie or both_bad."""
 
     question: Key
     left: Key
@@ -301,7 +304,7 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
 
 
 def _shown(known: KnownPair, *, is_left: bool) -> ControlPair:
-    """Put the better answer left or right; of two alike, the first."""
+    """Place the better answer left or right; without a better one, place the first."""
     better, worse = known.first, known.second
     if known.outcome == SECOND:
         better, worse = worse, better

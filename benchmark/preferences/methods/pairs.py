@@ -34,7 +34,7 @@ Key = int | str
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """An answer that may be shown."""
+    """An answer that can be shown."""
 
     answer: Key
     question: Key
@@ -42,7 +42,7 @@ class Candidate:
 
 
 class AnswerPairs:
-    """The pairs of answers to one question by two systems that are still free.
+    """Free pairs of answers to one question by two systems.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class AnswerPairs:
             self.open_pairs[system, other] = True
 
     def take(self, system: int, other: int) -> tuple[Candidate, Candidate]:
-        """Use up a pair of answers of two systems; the lower place comes first."""
+        """Take a pair of answers of two systems; the lower place comes first."""
         left = self._left[system, other]
         question = min(
             left, key=lambda choice: (self._met[system, other, choice], self._on_question[choice])
@@ -121,7 +121,7 @@ class AnswerPairs:
         return counts
 
     def _count_left(self) -> dict[tuple[int, int], dict[Key, int]]:
-        """Free pairs of answers by pair of systems and question, questions in random order."""
+        """Count free answer pairs by pair of systems and question, questions in random order."""
         by_question: dict[Key, list[int]] = defaultdict(list)
         for place, question in self._answers:
             by_question[question].append(place)
@@ -146,7 +146,7 @@ class AnswerPairs:
 
 
 def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random) -> list[bool]:
-    """Decide which pairs to turn around.
+    """Decide for each pair whether to swap its sides.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random
 
 
 def _walk(edges: list[tuple[Hashable, Hashable]], rng: random.Random) -> dict[int, Hashable]:
-    """Edge → the node from which it is walked, along closed walks over all edges."""
+    """Map each edge to its start node in closed walks over all edges."""
     at_node: dict[Hashable, list[int]] = defaultdict(list)
     for place, (start, other) in enumerate(edges):
         at_node[start].append(place)

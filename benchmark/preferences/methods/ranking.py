@@ -37,7 +37,7 @@ DECIMALS = 7
 def strength_differences(
     strengths: Strengths, fits: PenalizedStrengths, n_questions: IntArray, confidence: float
 ) -> tuple[PairDifference, ...]:
-    """Compare every two ranked systems.
+    """Compare every pair of ranked systems.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def strength_differences(
 def t_bounds(
     values: FloatArray, pseudo: FloatArray, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Intervals by Student's t over questions, out to the likeliest value and beyond.
+    """Return Student's t intervals over questions, extended to the maximum likelihood value.
 
     Parameters
     ----------
@@ -116,20 +116,23 @@ def t_bounds(
 
 
 def _t_p(pseudo: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Two-sided p of "the mean is 0" for each column; rounding is no spread."""
+    """Return the two-sided p of "the mean is 0" for each column; rounding is not spread."""
     mean = np.round(pseudo.mean(axis=0), DECIMALS)
     error = np.maximum(pseudo.std(axis=0, ddof=1) / len(pseudo) ** 0.5, 10.0**-DECIMALS)
     return np.asarray(2 * special.stdtr(freedom, -np.abs(mean) / error))
 
 
 def _arcsine(gaps: FloatArray, log_nu: float) -> FloatArray:
-    """Of wins minus losses of the first that are expected; 0 for equal systems."""
+    """Return the arcsine of expected wins minus losses of the first; 0 for equal systems."""
     win, loss, _tie = chances(gaps, np.array(log_nu))
     return np.arcsin(win - loss)
 
 
 def _gap(arcsine: float, log_nu: float) -> float | None:
-    """The difference of log strengths with this arcsine; None beyond every difference."""
+    """Return the difference of log strengths with this arcsine.
+
+    None if no difference reaches it.
+    """
     if not arcsine < math.pi / 2:
         return None
     lead, nu = math.sin(arcsine), math.exp(log_nu)
@@ -227,7 +230,7 @@ class PreferenceRanking:
 
     @property
     def detectable(self) -> float | None:
-        """Win rate of one system against another that these questions show with power .8.
+        """Win rate against another system that these questions show with power .8.
 
         After Holm, between any two; None where that is nearly every verdict.
         """
@@ -305,7 +308,7 @@ def _standings(
 
 
 def _rows(ranked: Verdicts, confidence: float) -> dict[str, dict[str, Any]]:
-    """System → how often each outcome was its own, its win rate, and on how many questions."""
+    """Map each system to its outcome counts, its win rate and its number of questions."""
     tallies: dict[str, Counter[str]] = {name: Counter() for name in ranked.systems}
     scores: dict[str, dict[Any, list[float]]] = {name: {} for name in ranked.systems}
     # Lists: columns of pandas are slow to walk through.
@@ -328,7 +331,7 @@ def _rows(ranked: Verdicts, confidence: float) -> dict[str, dict[str, Any]]:
 
 
 def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
-    """Of one system: wins and half the ties on each question."""
+    """Return one system's win rate: wins and half the ties on each question."""
     n = len(scores)
     rate = clustered_mean(
         range(n),

@@ -1,4 +1,4 @@
-"""Tables of verdicts on pairs, and which systems they connect."""
+"""Tables of verdicts on pairs, and the systems they connect."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _COLUMN = np.array([WIN, LOSS, DRAW, DRAW])
 
 
 class VerdictsError(ValueError):
-    """A table cannot be read as verdicts."""
+    """Raised if a table cannot be read as verdicts."""
 
 
 class MissingVerdictColumnError(VerdictsError):
-    """One of the columns of a table of verdicts is absent."""
+    """Raised if a column is missing from a table of verdicts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Checked verdicts; the first system of every row comes before the second by name.
+    """Checked verdicts; in each row the first system precedes the second by name.
 
     Attributes
     ----------
@@ -102,20 +102,20 @@ class Verdicts:
         return len(self.frame)
 
     def among(self, systems: Iterable[str]) -> Verdicts:
-        """Those that compare two of the named systems."""
+        """Return the verdicts that compare two of the named systems."""
         wanted = list(systems)
         mask = self.frame["first"].isin(wanted) & self.frame["second"].isin(wanted)
         return self._only(mask)
 
     def with_weight(self) -> Verdicts:
-        """Those that weigh more than nothing."""
+        """Return the verdicts with positive weight."""
         return self._only(self.frame["weight"] > 0)
 
     def _only(self, mask: pd.Series) -> Verdicts:
         return self if mask.all() else _named(self.frame[mask].reset_index(drop=True))
 
     def count(self) -> PairCounts:
-        """Weights of the verdicts by question, pair of systems and what was better."""
+        """Sum the weights of the verdicts by question, pair of systems and outcome."""
         first = _places(self.frame["first"], self.systems)
         second = _places(self.frame["second"], self.systems)
         codes, pair = np.unique(first * len(self.systems) + second, return_inverse=True)
@@ -129,7 +129,7 @@ class Verdicts:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """How often either system of a pair was better, on each question.
+    """Counts of the better system of each pair, on each question.
 
     Attributes
     ----------
@@ -148,12 +148,15 @@ class PairCounts:
 
     @property
     def total(self) -> FloatArray:
-        """Over all questions, shape (n_pairs, 3)."""
+        """Sums over all questions, shape (n_pairs, 3)."""
         return np.asarray(self.by_question.sum(axis=0))
 
 
 def _places(column: pd.Series, names: tuple[Any, ...]) -> IntArray:
-    """Where each value stands among the names; for few rows much faster than a map of pandas."""
+    """Return each value's place among the names.
+
+    For few rows this is much faster than a pandas map.
+    """
     places = {name: place for place, name in enumerate(names)}
     return np.array([places[value] for value in column.tolist()], dtype=np.int64)
 
@@ -177,7 +180,7 @@ def _refuse_bad_values(frame: pd.DataFrame) -> None:
 
 
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Turn rows around whose first system comes after the second by name."""
+    """Turn rows around if their first system comes after the second by name."""
     turned = frame["first"] > frame["second"]
     return frame.assign(
         first=frame["first"].where(~turned, frame["second"]),
@@ -214,7 +217,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> BoolArray:
-    """Whether a verdict had a system at least as good as another.
+    """Return whether a verdict had a system at least as good as another.
 
     Parameters
     ----------
@@ -238,7 +241,7 @@ def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -
 
 
 def reachable(links: BoolArray) -> BoolArray:
-    """Whether a path of links leads from row to column; every place reaches itself."""
+    """Return whether a path of links leads from row to column; every place reaches itself."""
     n = links.shape[-1]
     paths = links | np.eye(n, dtype=bool)
     # Each squaring doubles the length of the paths that are known.
@@ -248,7 +251,7 @@ def reachable(links: BoolArray) -> BoolArray:
 
 
 def strong_components(links: BoolArray) -> list[IntArray]:
-    """Places that reach each other, the largest component first, then by the first place."""
+    """Return the strongly connected components, the largest first, then by first place."""
     paths = reachable(links)
     label = (paths & paths.T).argmax(axis=1)
     parts = [np.flatnonzero(label == number) for number in np.unique(label)]
@@ -256,7 +259,7 @@ def strong_components(links: BoolArray) -> list[IntArray]:
 
 
 def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> bool:
-    """Whether strengths and the tie parameter of a strongly connected graph are finite.
+    """Return whether strengths and the tie parameter of a strongly connected graph are finite.
 
     Notes
     -----

@@ -19,7 +19,7 @@ def _criterion(
     *levels: tuple[str, str],
     counted_by: str | None = None,
 ) -> Criterion:
-    """A criterion whose levels are given from 0 points upwards, each with its example."""
+    """Return a criterion whose levels start at 0 points, each with its example."""
     graded = tuple(Level(points, *level) for points, level in enumerate(levels))
     return Criterion(f"C{number}", group, name, asks, len(levels) - 1, graded, counted_by)
 

@@ -1,4 +1,4 @@
-"""Rubrics: criteria with levels in groups, as JSON, by hash and as text."""
+"""Rubrics: criteria with levels in groups, as JSON, hash and text."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ _KEY = re.compile(r"[\w-]+")
 
 
 class RubricError(ValueError):
-    """Something that a rubric, or points given by it, cannot be.
+    """Raised for an invalid rubric or invalid points.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class RubricError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What earns ``points``, with an example that may be empty."""
+    """Condition for ``points``, with an optional example."""
 
     points: int
     text: str
@@ -67,7 +67,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One question put to an answer.
+    """One question to ask about an answer.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class CriterionGroup:
-    """Criteria shown and summed together; ``maximum`` is the sum of theirs."""
+    """Criteria shown and summed together; ``maximum`` is the sum of their maxima."""
 
     key: str
     name: str
@@ -105,7 +105,7 @@ class CriterionGroup:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Criteria and groups that fit together; making one that does not raises `RubricError`.
+    """Criteria and groups that fit together; an invalid combination raises `RubricError`.
 
     Attributes
     ----------
@@ -130,13 +130,16 @@ class Rubric:
         return sum(criterion.maximum for criterion in self.criteria)
 
     def of_group(self, group: str | None) -> tuple[Criterion, ...]:
-        """Criteria of a group, all of them for None; KeyError for an unknown group."""
+        """Return the criteria of a group, or all for None.
+
+        Raises KeyError for an unknown group.
+        """
         if group is not None and group not in {candidate.key for candidate in self.groups}:
             raise KeyError(group)
         return tuple(criterion for criterion in self.criteria if group in (None, criterion.group))
 
     def check_points(self, key: str, points: object) -> float:
-        """The points as a number, if the criterion can give them.
+        """Return the points as a number if the criterion allows them.
 
         Raises
         ------
@@ -157,7 +160,9 @@ class Rubric:
         return float(points)
 
     def total(self, points: Mapping[str, float | None], group: str | None = None) -> float | None:
-        """Sum over the rubric or one group; None as soon as one criterion has no points.
+        """Return the sum over the rubric or one group.
+
+        None if any criterion lacks points.
 
         Raises
         ------
@@ -173,7 +178,7 @@ class Rubric:
         return sum(values[key] for key in wanted) if values.keys() >= set(wanted) else None
 
     def group_totals(self, points: Mapping[str, float | None]) -> dict[str, float | None]:
-        """Group → sum of its criteria, None where one of them has no points."""
+        """Map each group to the sum of its criteria; None if one of them lacks points."""
         return {group.key: self.total(points, group.key) for group in self.groups}
 
 
@@ -256,7 +261,7 @@ _WORDS = {str: "text", int: "a whole number", list: "a list", bool: "true or fal
 
 
 def rubric_to_dict(rubric: Rubric) -> dict[str, Any]:
-    """Plain values in the order of the rubric; `rubric_from_dict` takes them back."""
+    """Return plain values in rubric order, readable by `rubric_from_dict`."""
     return {
         "name": rubric.name,
         "allows_halves": rubric.allows_halves,
@@ -270,18 +275,18 @@ def rubric_to_dict(rubric: Rubric) -> dict[str, Any]:
 
 
 def canonical_json(rubric: Rubric) -> str:
-    """One text for one rubric: keys sorted, no white space between values, letters as they are."""
+    """Return one canonical text per rubric: sorted keys, no spaces between values, no escapes."""
     values = rubric_to_dict(rubric)
     return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def rubric_sha256(rubric: Rubric) -> str:
-    """Hash of the canonical JSON in UTF-8, as 64 hexadecimal digits."""
+    """Return the hash of the canonical JSON in UTF-8, as 64 hexadecimal digits."""
     return hashlib.sha256(canonical_json(rubric).encode()).hexdigest()
 
 
 def rubric_from_dict(stored: object) -> Rubric:
-    """Read what `rubric_to_dict` gave, or what a person wrote in its shape.
+    """Read the result of `rubric_to_dict`, or a hand-written file in its format.
 
     ``allows_halves``, ``maximum``, ``counted_by`` and examples may be missing; a maximum that is
     there must be right.
@@ -342,7 +347,7 @@ def _fields(
     needed: Mapping[str, type],
     optional: Mapping[str, type] | None = None,
 ) -> dict[str, Any]:
-    """The fields of an object, each of its type, and no others."""
+    """Return the fields of an object after checking their names and types."""
     if not isinstance(stored, Mapping):
         raise RubricError(criterion, "", "is not an object with named fields")
     known = {**needed, **(optional or {})}
@@ -362,7 +367,7 @@ def _fields(
 
 
 def rubric_text(rubric: Rubric) -> str:
-    """Everything raters and judges see, one statement a line, in the order of the rubric.
+    """Return all text that raters and judges see, one statement per line, in rubric order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Score sheets as rows of a file that can be imported again, here or into another study.
+"""Export of score sheets as rows that can be imported again, here or into another study.
 
 In another study the answers are found, or made, by what they are about and by their text.
 """
@@ -95,13 +95,13 @@ _NAMED = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
 
 
 def export_types(rubric: Rubric, *, with_texts: bool) -> dict[str, type]:
-    """Columns in their order with their types; one for each criterion."""
+    """Return the columns in order with their types, one for each criterion."""
     points = dict.fromkeys(rubric.keys, float)
     return _BEFORE | points | _AFTER | ({"text": str} if with_texts else {})
 
 
 def exported_sheets(version: RubricVersion, *, only_counted: bool) -> QuerySet[ScoreSheet]:
-    """Sheets by a version, in the order in which they were made; drafts are nobody's points."""
+    """Return the sheets under a version in creation order; drafts are left out."""
     if only_counted:
         return counted_sheets(version)
     return ScoreSheet.objects.filter(study=version.study_id, rubric=version).exclude(
@@ -116,7 +116,7 @@ def export_rows(
     with_texts: bool,
     conditions: Iterable[str] = (ALL,),
 ) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of `export_types`; three queries, and memory for some sheets only.
+    """Yield cells in the order of `export_types`, with three queries and little memory.
 
     ``conditions`` as `annotation.answers.reports.conditions.under` takes them.
     """

@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
-    """Sheets that count: submitted ones and unscored replies, of raters and runs in good standing.
+    """Return the sheets that count: submitted or unscored, of raters and runs in good standing.
 
     Left out: examples of a qualification, sheets beyond a round's number, sheets of excluded
     raters, runs whose canaries say that the judge obeys the texts it judges, runs under way
@@ -80,7 +80,7 @@ def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
 
 
 def count_learned_sheets(rubric: RubricVersion) -> int:
-    """Sheets that would count, had the model not been trained on the question."""
+    """Count the sheets that would count if the model had not been trained on the question."""
     return _counted(rubric).filter(is_learned("answer__")).count()
 
 
@@ -106,7 +106,7 @@ def _counted(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
 
 
 def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
-    """One row a sheet with its points, totals and what the answer is; five queries at most.
+    """Return one row per sheet with points, totals and answer details; at most five queries.
 
     Parameters
     ----------
@@ -160,7 +160,10 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
 
 
 def _with_conditions(table: pd.DataFrame) -> pd.DataFrame:
-    """Public id and name of each answer's condition, and 1 where nothing in it deviates."""
+    """Replace each answer's condition by its public id and name.
+
+    Add ``is_plain``, 1 if nothing in it deviates.
+    """
     keys = [int(key) for key in table["condition_id"].unique()]
     known = Condition.objects.in_bulk(keys)
     named = {
@@ -178,7 +181,7 @@ def _with_conditions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _public_ids(model: type[Model], keys: pd.Series) -> pd.Series:
-    """The public ids of rows by their keys, as text."""
+    """Return the public ids of rows by their keys, as text."""
     rows = model._default_manager.filter(pk__in=[int(key) for key in keys.unique()])
     known = {pk: str(public_id) for pk, public_id in rows.values_list("pk", "public_id")}
     return keys.map(known).astype(str)
@@ -202,7 +205,7 @@ class SheetColumn:
 
 
 def sheet_or_404(study: Study, sheet_id: uuid.UUID) -> ScoreSheet:
-    """One sheet with its answer, question and where it comes from; drafts are nobody's yet."""
+    """Return one sheet with its answer, question and origin; drafts raise 404."""
     rows = study.score_sheets.exclude(state=ScoreSheet.State.OPEN).select_related(
         "rater",
         "rubric",
@@ -217,12 +220,12 @@ def sheet_or_404(study: Study, sheet_id: uuid.UUID) -> ScoreSheet:
 
 
 def rater_name(sheet: ScoreSheet) -> str:
-    """A person's pseudonym, or the name of a judge or of an imported table."""
+    """Return a person's pseudonym, or the name of a judge or imported table."""
     return sheet.rater.pseudonym if sheet.rater.kind in NAMED else str(sheet.rater)
 
 
 def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
-    """The sheet first, then the others of its answer by the same rubric, as a table."""
+    """Return the sheet and the others of its answer under the same rubric, as a table."""
     others = (
         sheet.answer.score_sheets.filter(rubric=sheet.rubric_id, study=sheet.study_id)
         .exclude(pk=sheet.pk)
@@ -265,7 +268,7 @@ def _group(rubric: Any, group: Any, columns: list[SheetColumn]) -> dict[str, Any
 
 
 def _cell(sheet: ScoreSheet, key: str) -> dict[str, Any]:
-    """Points, or why there are none: a reason is no 0."""
+    """Return the points, or the reason why they are missing; a reason is not 0."""
     reason = sheet.unable.get(key, "")
     words = dict(ScoreSheet.Unable.choices)
     return {
@@ -291,7 +294,7 @@ SHEET = ["run", "answer", "replicate"]
 
 
 def with_costs(table: pd.DataFrame, rubric: RubricVersion) -> pd.DataFrame:
-    """The table with its four columns of costs; at most five further queries."""
+    """Add the four cost columns to the table, with at most five more queries."""
     runs = [int(run) for run in table["run"].unique() if run]
     judged = _of_calls(_sheet_calls(rubric, runs), runs)
     sums = judged.groupby(SHEET, as_index=False)[["cost_micro", "seconds"]].sum(min_count=1)
@@ -300,7 +303,7 @@ def with_costs(table: pd.DataFrame, rubric: RubricVersion) -> pd.DataFrame:
 
 
 def _sheet_calls(rubric: RubricVersion, runs: list[int]) -> pd.DataFrame:
-    """Calls behind the sheets of runs: one each, or several parts."""
+    """Return the calls behind the sheets of runs: one per sheet, or several parts."""
     import pandas as pd
 
     columns = ["run_id", "answer_id", "replicate", "call_id"]
@@ -313,7 +316,7 @@ def _sheet_calls(rubric: RubricVersion, runs: list[int]) -> pd.DataFrame:
 
 
 def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
-    """Cost and time of each answer that a call of ours wrote."""
+    """Return cost and time of each answer written by one of our calls."""
     rows = Answer.objects.filter(study=rubric.study_id, call__isnull=False)
     written = _frame(rows.values_list("pk", "call_id", "run_id"), ["answer", "call", "run"])
     calls = _of_calls(written, [int(run) for run in written["run"].unique()])
@@ -324,7 +327,7 @@ def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
 
 
 def _of_calls(rows: pd.DataFrame, runs: list[int]) -> pd.DataFrame:
-    """The rows with cost and seconds of their calls."""
+    """Add cost and seconds of their calls to the rows."""
     import pandas as pd
 
     spent: list[tuple] = []
@@ -360,13 +363,13 @@ PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT, Rater.Kind.REFERENCE)
 
 
 def people_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
-    """Counted sheets that people handed in by a rubric."""
+    """Return the counted sheets that people submitted under a rubric."""
     handed_in = counted_sheets(rubric).filter(state=ScoreSheet.State.SUBMITTED)
     return handed_in.filter(rater__kind__in=PEOPLE)
 
 
 def candidates(study: Study, rubric: RubricVersion) -> QuerySet[Answer]:
-    """Answers with ``scored``, the number of people's sheets; most first."""
+    """Return the answers with ``scored``, the number of people's sheets, most first."""
     sheets = people_sheets(rubric).filter(total__isnull=False, answer=OuterRef("pk")).order_by()
     counted = sheets.values("answer").annotate(n=Count("pk")).values("n")
     answers = study.answers.select_related("question__comparison", "system")
@@ -374,7 +377,7 @@ def candidates(study: Study, rubric: RubricVersion) -> QuerySet[Answer]:
 
 
 def proposed_key(answer: Answer, rubric: RubricVersion) -> dict[str, int]:
-    """The median of people's points, rounded down to whole ones; empty where nobody scored it."""
+    """Return the median of people's points, rounded down; empty if nobody scored the answer."""
     sheets = list(people_sheets(rubric).filter(total__isnull=False, answer=answer))
     if not sheets:
         return {}
@@ -392,7 +395,7 @@ INTEGRITY_FETCH = 1_000
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every broken invariant; nothing when all is well."""
+    """Yield every violated invariant; nothing if all hold."""
     yield from _changed_rubrics()
     yield from _wrong_totals()
 
@@ -404,7 +407,7 @@ def _changed_rubrics() -> Iterator[str]:
 
 
 def _wrong_totals() -> Iterator[str]:
-    """A total is the sum of the points of all criteria, and there is none for fewer."""
+    """Yield totals that differ from the sum of all criteria, or exist despite missing points."""
     rubrics = {version.pk: version.rubric for version in RubricVersion.objects.all()}
     rows = ScoreSheet.objects.values_list("pk", "rubric", "state", "points", "total", "maximum")
     for pk, key, state, points, total, maximum in rows.iterator(INTEGRITY_FETCH):

@@ -1,1 +1,1 @@
-"""Files into the database: read as a stream, compare with what is there, then write or not."""
+"""Import of files into the database: read a stream, compare it, then write or not."""

@@ -1,4 +1,4 @@
-"""Export files: their formats, the jobs that write them, downloads and retention."""
+"""Export files: formats, the jobs that write them, downloads and retention."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ class FileTable:
 def write_table(
     target: BinaryIO, table: FileTable, rows: Iterable[Row], format: str, *, is_raw: bool
 ) -> None:
-    """Write rows under the columns of a table; a CSV file is made safe unless it ``is_raw``."""
+    """Write rows under the columns of a table; CSV is spreadsheet-safe unless it ``is_raw``."""
     columns = list(table.types)
     if format == Format.CSV:
         write_csv(target, columns, rows, for_spreadsheets=not is_raw)
@@ -66,7 +66,7 @@ def write_table(
 
 
 def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False) -> FileResponse:
-    """A table that is made for this request."""
+    """Return a download of a table created for this request."""
     # Closed, and gone, with the response.
     target = TemporaryFile()  # noqa: SIM115
     write_table(target, table, table.rows, format, is_raw=is_raw)
@@ -77,7 +77,7 @@ def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False
 
 
 def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
-    """A long table as CSV that goes out while its rows are read, and is kept nowhere.
+    """Stream a long table as CSV while its rows are read, without storing it.
 
     Its rows must not hold a query open: whoever reads slowly would keep others from writing.
     """
@@ -89,12 +89,12 @@ def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
 
 
 def sent_file(file: ExportFile) -> FileResponse:
-    """A finished file; raises NotThere once it has expired."""
+    """Return a finished file; raises NotThere once it has expired."""
     return attachment(file.path, name=file.shown_name, content_type=CONTENT_TYPES[file.format])
 
 
 def sent_manifest(file: ExportFile) -> FileResponse:
-    """The description beside a finished file."""
+    """Return the manifest of a finished file."""
     name = f"{file.shown_name}.manifest.json"
     return attachment(file.manifest_path, name=name, content_type="application/json")
 
@@ -115,19 +115,19 @@ LAYOUT = 1
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What was asked for beside content and format."""
+    """Options of an export besides content and format."""
 
     with_comments: bool = False
     is_raw: bool = False
 
     @property
     def key(self) -> str:
-        """Part of the name of the job, so that the same wish is recognised."""
+        """Part of the job's name by which a repeated request is recognized."""
         return f"{'comments' if self.with_comments else ''}:{'raw' if self.is_raw else ''}"
 
 
 class ExportKind(ABC):
-    """What files are made from; one object of each kind is registered.
+    """Kind of export; one object per kind is registered.
 
     Attributes
     ----------
@@ -142,22 +142,22 @@ class ExportKind(ABC):
 
     @abstractmethod
     def source(self, work: JobContext, files: Collection[Any]) -> Any:
-        """What all files of a set are made from, brought up to date; raises JobRefused."""
+        """Return the updated source of all files of a set; raises JobRefused."""
 
     @abstractmethod
     def table(self, file: Any, source: Any) -> FileTable:
-        """What is in one file."""
+        """Return the content of one file."""
 
     @abstractmethod
     def about(self, source: Any) -> dict[str, Any]:
-        """What a reader needs to know of the source, to cite and to check a file."""
+        """Return the facts on the source that a reader needs to cite and check a file."""
 
 
 KINDS: list[ExportKind] = []
 
 
 def register(kind: ExportKind) -> None:
-    """Have workers make files of a kind, and housekeeping throw old ones away."""
+    """Register a kind: workers create its files, and housekeeping deletes old ones."""
     KINDS.append(kind)
     handles(kind.job)(partial(make_exports, kind))
 
@@ -176,7 +176,7 @@ def request_files(
     key: str,
     **fields: Any,
 ) -> list[Any]:
-    """Ask for a set of files; the same wish while one is being worked on returns that one.
+    """Request a set of files; a repeated request returns the one in progress.
 
     ``fields`` are those of the kind's table, ``payload`` what its source needs to know.
     """
@@ -209,7 +209,7 @@ def request_files(
 
 
 def make_exports(kind: ExportKind, work: JobContext) -> None:
-    """Write every file of the job's set; a repeated run writes them all anew."""
+    """Write every file of the job's set; a repeated run rewrites all of them."""
     files = list(kind.Model._default_manager.filter(job=work.job).order_by("pk"))
     source = kind.source(work, files)
     try:
@@ -223,7 +223,7 @@ def make_exports(kind: ExportKind, work: JobContext) -> None:
 
 
 def _write(kind: ExportKind, file: ExportFile, source: Any, work: JobContext) -> None:
-    """Write one file beside its final place, then move it there with its manifest."""
+    """Write one file under a temporary name, then move it into place with its manifest."""
     folder = settings.MEDIA_ROOT / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file.stored_as = f"{FOLDER}/{uuid.uuid4().hex}.{file.format}"
@@ -247,7 +247,7 @@ def _write(kind: ExportKind, file: ExportFile, source: Any, work: JobContext) ->
 
 
 class _CountedRows:
-    """Rows on their way into a file: counted, and reported as progress."""
+    """Rows written to a file, counted and reported as progress."""
 
     def __init__(self, rows: Iterator[Row], work: JobContext, name: str) -> None:
         self.rows, self.work, self.name, self.count = rows, work, name, 0
@@ -266,7 +266,7 @@ def _sha256(path: Path) -> str:
 
 
 def _manifest(file: ExportFile, table: FileTable, flags: dict[str, Any]) -> dict[str, Any]:
-    """What a reader needs to know to cite and to check the file."""
+    """Return the facts a reader needs to cite and check the file."""
     return {
         "layout": LAYOUT,
         "content": file.content,
@@ -288,7 +288,7 @@ def _store(kind: ExportKind, files: list[ExportFile], work: JobContext) -> None:
 
 
 def _remove_partial_files(files: list[ExportFile]) -> None:
-    """Remove what an interrupted run left on disk; its rows still say that nothing is there."""
+    """Delete the files of an interrupted run; its rows still mark them as missing."""
     for file in files:
         if file.stored_as:
             for path in (file.path, file.manifest_path):
@@ -321,7 +321,7 @@ FOLDERS: dict[str, Names] = {FOLDER: _exported, IMPORTS: _uploaded}
 
 
 def expire_exports() -> int:
-    """Give up export files that are too old; `remove_leftovers` deletes them."""
+    """Mark old export files as expired; `remove_leftovers` deletes them."""
     oldest, expired = _oldest_kept(), 0
     for kind in KINDS:
         old = kind.Model._default_manager.filter(finished_at__lt=oldest).exclude(stored_as="")
@@ -330,7 +330,7 @@ def expire_exports() -> int:
 
 
 def discard_old_imports() -> int:
-    """Discard uploads that nobody imported, and nobody had looked at for as long."""
+    """Discard uploads that were neither imported nor viewed during the retention period."""
     oldest = _oldest_kept()
     untouched = Q(job__isnull=True) | Q(job__finished_at__lt=oldest)
     states = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
@@ -341,7 +341,7 @@ def discard_old_imports() -> int:
 
 
 def remove_leftovers() -> int:
-    """Delete files that no row knows: of expired exports, and of processes that were killed."""
+    """Delete files without a row: expired exports, and leftovers of killed processes."""
     return sum(_sweep(folder, names) for folder, names in FOLDERS.items())
 
 
@@ -376,5 +376,5 @@ def _old_files(folder: Path) -> Iterator[Path]:
 
 
 def _stem(name: str) -> str:
-    """The random part of a name: a file, its manifest and its unfinished part share it."""
+    """Return the random part of a name, shared by a file, its manifest and its partial file."""
     return Path(name).name.partition(".")[0]

@@ -38,11 +38,11 @@ INSIDE = "inside"
 
 
 class NotInThisState(Exception):
-    """The file was imported, discarded or is being worked on already."""
+    """Raised if the file was imported or discarded, or is being processed."""
 
 
 def stored_path(import_file: ImportFile) -> Path:
-    """Where the bytes lie; the name on disk is ours, never the client's."""
+    """Return the path of the stored bytes; the name on disk never comes from the client."""
     return path_of(FOLDER, import_file.stored_as)
 
 
@@ -77,7 +77,7 @@ def store_upload(
 
 @transaction.atomic
 def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None) -> None:
-    """Keep which column is what, and ask for the dry run; what was decided about rows stays."""
+    """Store the column mapping and request the dry run; decisions on rows are kept."""
     _move(import_file, State.UPLOADED, from_states=_free_states(import_file))
     names = (*DECISIONS, FITS)
     decisions = {name: import_file.options[name] for name in names if name in import_file.options}
@@ -88,7 +88,7 @@ def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None
 
 @transaction.atomic
 def choose_reading(*, import_file: ImportFile, chosen: dict) -> None:
-    """Keep how a file is to be opened; what it holds is found out anew."""
+    """Store how to open a file; its content is detected again."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
     stale = (TROUBLE, PROPOSED, "mapping")
@@ -99,7 +99,7 @@ def choose_reading(*, import_file: ImportFile, chosen: dict) -> None:
 
 @transaction.atomic
 def choose_kind(*, import_file: ImportFile, kind: str) -> None:
-    """Take a file for another kind; what was found out about it as the old one is forgotten."""
+    """Change the kind of a file; findings for the old kind are discarded."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
     names = {*READING, *(option.name for option in asked_with_uploads())}
@@ -115,7 +115,7 @@ def choose_kind(*, import_file: ImportFile, kind: str) -> None:
 
 @transaction.atomic
 def request_check(*, import_file: ImportFile, actor: User | None) -> None:
-    """Ask for the dry run in the background, also after a job that broke off."""
+    """Request the dry run in the background, also after an interrupted job."""
     _move(import_file, State.CHECKING, from_states=_free_states(import_file))
     _enqueue(import_file, CHECK_JOB, actor)
 
@@ -126,7 +126,7 @@ def _free_states(import_file: ImportFile) -> list[str]:
 
 
 def is_stranded(import_file: ImportFile) -> bool:
-    """Whether the record says that somebody works on it although nobody does."""
+    """Whether the record shows work in progress although no job is active."""
     working = import_file.state in (State.CHECKING, State.APPLYING)
     return working and not (import_file.job and import_file.job.is_active)
 
@@ -139,7 +139,7 @@ def request_apply(
     update_changed: bool,
     actor: User | None,
 ) -> None:
-    """Ask for the import in the background."""
+    """Request the import in the background."""
     _move(import_file, State.APPLYING, from_states=[State.CHECKED])
     _enqueue(
         import_file,
@@ -173,7 +173,7 @@ def _move(import_file: ImportFile, state: str, *, from_states: Sequence[str]) ->
 
 @transaction.atomic
 def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
-    """Forget a file that was never imported, bytes included."""
+    """Delete a file that was never imported, including its bytes."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     deleted = ImportFile.objects.filter(pk=import_file.pk, state__in=waiting).delete()[0]
     if not deleted:
@@ -190,13 +190,13 @@ SAME, OTHER = "same", "other"
 
 
 class NoSuchMatch(Exception):
-    """The file has no near match in one of the rows."""
+    """Raised if the file has no near match in one of the rows."""
 
 
 def decided(
     options: Mapping[str, Any], row: int, alike: Mapping[str, int]
 ) -> tuple[str, int | None]:
-    """What was said about a row, and the key of what it is, if that was named.
+    """Return the decision on a row, and the key of the matched text if one was named.
 
     A word on a text that is none of ``alike`` (id → key) any more counts as none.
     """
@@ -217,7 +217,7 @@ def decide_matches(
     rows: Iterable[int] | None = None,
     actor: User | None,
 ) -> None:
-    """Say that near matches are the same or something else, then look at the file again.
+    """Decide whether near matches are the same or different, then check the file again.
 
     Without ``rows`` it is said of all. Raises NoSuchMatch for a row without one, and
     NotInThisState.

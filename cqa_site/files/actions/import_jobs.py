@@ -47,7 +47,7 @@ State = ImportFile.State
 
 
 def run_check(work: JobContext) -> None:
-    """The job of a dry run."""
+    """Handle the job of a dry run."""
     check_import(
         import_file=_file_of(work),
         progress=lambda rows: work.progress(rows, note=_("rows read")),
@@ -56,7 +56,7 @@ def run_check(work: JobContext) -> None:
 
 
 def run_apply(work: JobContext) -> None:
-    """The job of an import; its progress stays unseen until the one transaction ends."""
+    """Handle the job of an import; its progress is invisible until the transaction ends."""
     apply_import(
         import_file=_file_of(work),
         leave_out_rejected=work.payload["leave_out_rejected"],
@@ -78,7 +78,7 @@ def check_import(
     progress: Callable[[int], None] | None = None,
     finish: Callable[[], None] | None = None,
 ) -> ImportOutcome | None:
-    """Run the dry run and keep what it found; None if the file is refused.
+    """Run the dry run and store its result; return None if the file is refused.
 
     ``finish`` ends the job in the transaction that stores the result, so a
     worker that lost the job stores nothing.
@@ -125,7 +125,7 @@ def apply_import(
 
 
 def _propose(import_file: ImportFile, refusal: ImportRefused) -> None:
-    """Keep by which encoding the file could be read."""
+    """Store the encoding in which the file can be read."""
     if encoding := getattr(refusal.__cause__, "encoding", ""):
         _save(import_file, options=import_file.options | {PROPOSED: {"encoding": encoding}})
 
@@ -213,7 +213,7 @@ def _close(
 def refuse(
     import_file: ImportFile, state: str, reason: str, finish: Callable[[], None] | None
 ) -> None:
-    """Keep why nothing of the file was taken."""
+    """Store the reason why the file was refused."""
     _save(import_file, state=state, refusal=reason)
     _finish(finish)
 
@@ -241,7 +241,10 @@ log = logging.getLogger(__name__)
 
 
 def same_names(files: Iterable[File]) -> list[str]:
-    """Names that several files have; rows are known by file and place, so they would clash."""
+    """Return names that several files share.
+
+    Rows are identified by file and position, so they would clash.
+    """
     counts = Counter(file.name for file in files)
     return sorted(name for name, number in counts.items() if name and number > 1)
 
@@ -254,7 +257,7 @@ def store_batch(
     options: dict[str, Any],
     actor: User | None,
 ) -> ImportBatch:
-    """Store the files and have them looked at; raises TooLarge above the limit of one file."""
+    """Store the files and request their checks; raises TooLarge above the limit of one file."""
     if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge
     batch = ImportBatch.objects.create(study=study, kind=kind, options=options, created_by=actor)
@@ -276,7 +279,7 @@ def store_batch(
 def check_batch(
     *, batch: ImportBatch, actor: User | None, options: dict[str, Any] | None = None
 ) -> None:
-    """Look at every file that is not imported, with other options if any are given."""
+    """Check every file that is not yet imported, with new options if given."""
     _require_rest(batch)
     candidates = batch.files.filter(state__in=[*WAITING, *WORKING]).select_related("job")
     files = [file for file in candidates if file.state in WAITING or is_stranded(file)]
@@ -299,7 +302,7 @@ def apply_batch(
     update_changed: bool,
     actor: User | None,
 ) -> None:
-    """Import the named files, or all that were looked at, each whole or not at all."""
+    """Import the named files, or all checked ones; each file completely or not at all."""
     _require_rest(batch)
     waiting = batch.files.filter(state=State.CHECKED)
     if files is not None:
@@ -312,7 +315,7 @@ def apply_batch(
 
 
 def discard_batch(*, batch: ImportBatch, actor: User | None) -> None:
-    """Forget what was not imported; the batch goes, its imported files stay."""
+    """Delete the batch and its files that were not imported; imported files stay."""
     with transaction.atomic():
         _require_rest(batch)
         for file in batch.files.exclude(state=State.APPLIED).select_related("study"):
@@ -321,12 +324,12 @@ def discard_batch(*, batch: ImportBatch, actor: User | None) -> None:
 
 
 def files_of(batch: ImportBatch) -> QuerySet[ImportFile]:
-    """In the order of the upload, in which they are worked on."""
+    """Return the files in upload order, in which they are processed."""
     return batch.files.select_related("study", "job").order_by("pk")
 
 
 def _require_rest(batch: ImportBatch) -> None:
-    """Hold the row, so that of two requests the second sees the work of the first."""
+    """Lock the row, so that the second of two requests sees the first one's work."""
     held = ImportBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if held.job is not None and held.job.is_active:
         raise NotInThisState(BUSY)
@@ -355,7 +358,7 @@ def _start(
 
 
 def run_batch(work: JobContext) -> None:
-    """The job: every file that still waits for it, in order."""
+    """Handle the job: every file that still waits for it, in order."""
     files = ImportFile.objects.filter(job=work.job, study=work.study).select_related("study")
     keys = list(files.order_by("pk").values_list("pk", "state"))
     for done, (key, state) in enumerate(keys, start=1):
@@ -390,14 +393,16 @@ ExtractedGroup = ImportBatch | ImportFile
 
 
 class NoSuchGroup(Exception):
-    """The archive has no group of this number, or is taken for something else by now."""
+    """Raised if the archive has no group of this number, or now has another kind."""
 
 
 @transaction.atomic
 def take_group(
     *, archive: ImportFile, number: int, actor: User | None
 ) -> tuple[ExtractedGroup, bool]:
-    """Files of a group beside the archive, each to be imported by itself, and whether just now.
+    """Extract a group's files beside the archive for separate import.
+
+    Also return whether this is new.
 
     Raises NoSuchGroup, UnreadableFile, and TooLarge above the limit of one upload.
     """
@@ -415,7 +420,10 @@ def take_group(
 
 
 def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
-    """What was made of the groups and not discarded since, by what they say was ``taken``."""
+    """Map values of ``taken`` to files and batches made from groups.
+
+    Discarded ones are left out.
+    """
     ids = [UUID(group["taken"]) for group in groups if "taken" in group]
     mine = {"public_id__in": ids, "study": archive.study_id}
     models = (ImportFile, ImportBatch) if ids else ()
@@ -424,7 +432,7 @@ def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, E
 
 
 def archive_of(upload: ExtractedGroup) -> ImportFile | None:
-    """The archive that this was taken out of, while it is there."""
+    """Return the archive this was extracted from; None if it no longer exists."""
     mine = str(upload.public_id)
     archives = ImportFile.objects.filter(
         study=upload.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE

@@ -34,12 +34,12 @@ UNREADABLE = "rows"
 
 
 class ImportRefused(Exception):
-    """The file as a whole cannot be imported; the message says why."""
+    """Raised if the whole file cannot be imported; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class ImportSource:
-    """A file and how to read it; ``study`` is for what the file only describes."""
+    """A file and how to read it; ``study`` resolves references in the file."""
 
     path: Path
     name: str
@@ -49,16 +49,16 @@ class ImportSource:
     log: ReadingLog = field(default_factory=ReadingLog)
 
     def text(self, option: str) -> str:
-        """An option without white space around it; empty where nothing was said."""
+        """Return an option without surrounding white space; empty if not set."""
         return str(self.options.get(option) or "").strip()
 
     @property
     def reading(self) -> dict[str, Any]:
-        """How its table is opened: what was chosen, and the log of this import."""
+        """Settings for opening the table: the chosen ones, and the log of this import."""
         return {**chosen_reading(self.options), "log": self.log}
 
     def table(self, *, may_be_lines: bool = False, is_again: bool = False) -> Table:
-        """The file as a table, in the sheet, encoding and from the header row that were chosen.
+        """Open the file as a table with the chosen sheet, encoding and header row.
 
         With ``may_be_lines`` plain text is a table of its lines. What is met is logged once:
         ``is_again`` says that the table is opened beside the reading that is told of.
@@ -70,14 +70,14 @@ class ImportSource:
 
 
 def chosen_reading(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Sheet, encoding and header row of options; None where nothing was said."""
+    """Return sheet, encoding and header row from options; None where not set."""
     chosen = {name: options.get(name) or None for name in READING}
     number = str(chosen["header_row"] or "")
     return chosen | {"header_row": int(number) if number.isdecimal() and len(number) < 7 else None}
 
 
 def _without_marks(table: Table) -> Table:
-    """Undo the apostrophes our exports put before text that looks like a formula."""
+    """Remove the apostrophes that our exports put before text that looks like a formula."""
     rows = table.rows
     table.rows = (
         type(row)(row.number, {name: _unmarked(value) for name, value in row.values.items()})
@@ -92,7 +92,7 @@ def _unmarked(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ImportEntry:
-    """What a row of a file says; papers have their own.
+    """Content of a file row; papers define their own entries.
 
     ``is_row`` is false for what stands for many rows of the file at once.
     """
@@ -104,7 +104,7 @@ class ImportEntry:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A row that was rejected, or kept with a remark.
+    """A row that was rejected, or kept with a note.
 
     ``object`` is what it would have made; ``place`` the sheet of a workbook or the member of an
     archive that the row stands in.
@@ -120,14 +120,14 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to know about the file as a whole."""
+    """A note on the file as a whole."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A text of a row that is nearly one of the study's; a person says whether it is the same.
+    """A row's text that nearly equals one of the study; a person decides if they are the same.
 
     ``about`` says in words what both are about, ``known`` is the public id of the one that is
     there; ``decision`` is empty while nobody has decided.
@@ -147,14 +147,14 @@ Row = tuple[str, int]
 
 
 def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
-    """A record its reader could not use, counted among the objects it would have made."""
+    """Return the flag for an unusable record, counted among the objects it would have created."""
     column = " · ".join(part for part in (place, problem.column or "") if part)
     return Flag(problem.row, column, problem.reason, is_rejection=True, object=of, place=place)
 
 
 @dataclass
 class ImportOutcome:
-    """What an import did, or would do."""
+    """Result of an import or a dry run."""
 
     counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
     flags: list[Flag] = field(default_factory=list)
@@ -169,12 +169,12 @@ class ImportOutcome:
 
     @property
     def rejected(self) -> int:
-        """Rows that cannot be imported, each once however much is wrong with it."""
+        """Rows that cannot be imported, each counted once."""
         return len(set().union(*self._rejected.values())) + self._rejected_as_a_whole
 
     @property
     def rows(self) -> dict[str, int | None]:
-        """Rows of the file: read, rejected, and the problems of those, perhaps several of each.
+        """Rows of the file: read, rejected, and the problems of the rejected ones.
 
         ``read`` is None where the reader takes many rows at once.
         """
@@ -184,12 +184,12 @@ class ImportOutcome:
 
     @property
     def added(self) -> int:
-        """New objects of every kind."""
+        """Number of new objects of all kinds."""
         return sum(counts["new"] for counts in self.counts.values())
 
     @property
     def changed(self) -> int:
-        """Objects that are there with another content."""
+        """Number of objects that are stored with different content."""
         return sum(counts["changed"] for counts in self.counts.values())
 
     def saw(self, line: Line) -> None:
@@ -200,7 +200,7 @@ class ImportOutcome:
             self._rows.add((getattr(line, "place", ""), line.row))
 
     def flag(self, flag: Flag) -> None:
-        """Keep a remark; a rejected row is counted once under its object."""
+        """Add a flag; a rejected row is counted once under its object."""
         self.flags.append(flag)
         if not flag.is_rejection:
             return
@@ -225,7 +225,7 @@ CHUNK = 2_000
 
 
 class Reconciliation:
-    """One pass over one file; a child compares what its formats read."""
+    """One pass over one file; subclasses compare what their formats read."""
 
     def __init__(
         self, study: Study, *, write: bool, update_changed: bool = False, actor: User | None = None
@@ -239,7 +239,7 @@ class Reconciliation:
     def run(
         self, lines: Iterable[Line], progress: Callable[[int], None] | None = None
     ) -> ImportOutcome:
-        """Go through a file once; one that writes is given the transaction."""
+        """Read a file once; writing passes run in the caller's transaction."""
         stream = iter(lines)
         done = 0
         while chunk := list(islice(stream, CHUNK)):
@@ -252,14 +252,14 @@ class Reconciliation:
         return self.outcome
 
     def compare(self, entries: Sequence[Any]) -> None:
-        """Compare one piece of the file, and write what is new."""
+        """Compare one chunk of the file, and write the new objects."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Say what only the whole file shows."""
+        """Report findings that only the whole file shows."""
 
     def _is_entry(self, line: Line) -> bool:
-        """Keep flags, notes and near matches; everything else is to be compared."""
+        """Record flags, notes and near matches; return whether the line is an entry to compare."""
         self.outcome.saw(line)
         if isinstance(line, ImportEntry):
             return True
@@ -274,13 +274,13 @@ class Reconciliation:
     # -- what children say --------------------------------------------------------------------
 
     def result(self, name: str, result: str) -> None:
-        """Count one object."""
+        """Count one object under its result."""
         self.outcome.counts[name][result] += 1
 
     def leave_out(
         self, row: int | None, column: str, reason: str, *, of: str, place: str = ""
     ) -> None:
-        """Reject a row, counted among the objects it would have made."""
+        """Reject a row, counted among the objects it would have created."""
         flag = Flag(row, column, reason, is_rejection=True, object=of, place=place)
         self.outcome.flag(flag)
 
@@ -289,7 +289,7 @@ class Reconciliation:
         self.outcome.flag(Flag(row, column, reason, place=place))
 
     def changed(self, stored: object) -> str:
-        """Say what is stored where the file has something else."""
+        """Return the message on a stored value that differs from the file."""
         if self.update_changed:
             return _("Replaced; stored before: %s") % stored
         return _("Differs; the stored value was kept: %s") % stored
@@ -315,7 +315,7 @@ def import_path(
     actor: User | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ImportOutcome:
-    """Compare a file with a study and, with ``write``, import it: all of it or nothing.
+    """Compare a file with a study and, with ``write``, import all of it or nothing.
 
     Raises ImportRefused for a file that cannot be read or taken, and when rows are rejected
     without leave to go on without them. A dry run (``write=False``) only reads.
@@ -341,7 +341,7 @@ def import_path(
 
 
 def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
-    """Read the file; what makes it unreadable becomes a refusal, a bad row a rejected one."""
+    """Read the file. An unreadable file is refused, a bad row rejected."""
     try:
         yield from REGISTERED[kind].read(source)
     except UnreadableFile as error:
@@ -353,7 +353,7 @@ def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
 
 
 def _unread(source: ImportSource) -> Iterator[str]:
-    """The columns that say nothing here."""
+    """Return a note on the columns that are not used here."""
     if columns := source.log.unread:
         names = ", ".join(map(printable_name, columns[:MOST_NOTES]))
         text = ngettext(
@@ -377,7 +377,7 @@ def _refuse_rejected(outcome: ImportOutcome, leave_out_rejected: bool) -> None:
 
 
 def timed(progress: Callable[[int], None], seconds: float = 0.5) -> Callable[[int], None]:
-    """Call ``progress`` at most every so many seconds."""
+    """Limit calls of ``progress`` to one per interval."""
     last = 0.0
 
     def report(done: int) -> None:

@@ -39,7 +39,7 @@ Opened = Callable[..., Table]
 def table_look(
     path: Path, name: str, formats: Iterable[Format], opened: Opened = open_table_or_lines
 ) -> Look:
-    """The first rows of a table, of the sheet that fits one of the formats.
+    """Return the first rows of a table, from the sheet that fits a format.
 
     A file in another encoding than UTF-8 shows what that would give, and says so.
     """
@@ -57,7 +57,7 @@ def table_look(
 
 
 def fitting_sheet(path: Path, name: str, formats: Iterable[Format]) -> str:
-    """The sheet to be read where it is not the first one; "" otherwise."""
+    """Return the sheet to read if it is not the first; else ""."""
     if not zipfile.is_zipfile(path):
         return ""
     try:
@@ -89,7 +89,7 @@ def _look(path: Path, name: str, formats: Iterable[Format], opened: Opened, **mo
 
 
 def _shown(path: Path, name: str, opened: Opened, **more: Any) -> tuple[Look, list[str]]:
-    """No more than it takes: a row below that cannot be read is none of this question."""
+    """Read only the first rows; errors further down do not matter here."""
     with opened(path, name=name, log=ReadingLog(), **more.get("reading", {})) as table:
         preview = beginning(table)
     look = Look(preview.kind, tuple(preview.columns), preview.rows, titles=preview.titles, **more)
@@ -112,7 +112,7 @@ _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".ods", ".xls")
 
 
 def look_at(path: Path, *, name: str, may_be_lines: bool = True) -> Look:
-    """See what the beginning of a file shows; a file that shows nothing says why.
+    """Return the contents of the beginning of a file, or the reason why it shows none.
 
     With ``may_be_lines`` plain text shows its first lines, of the kind ``lines``.
     """
@@ -126,7 +126,7 @@ def look_at(path: Path, *, name: str, may_be_lines: bool = True) -> Look:
 
 
 def recognised(look: Look) -> dict[str, str]:
-    """Kinds that fit, each with the reason."""
+    """Return the kinds that fit, each with the reason."""
     reasons = {name: str(format.fits(look)) for name, format in FORMATS.items()}
     fits = {name: reason for name, reason in reasons.items() if reason}
     firm = {name: reason for name, reason in fits.items() if not FORMATS[name].gives_way}
@@ -134,7 +134,7 @@ def recognised(look: Look) -> dict[str, str]:
 
 
 def found_in(upload: UploadedFile) -> dict[str, Any]:
-    """Options of an upload: the kinds that fit, and of an archive of files what these are."""
+    """Return options of an upload: the fitting kinds and, for an archive, its contents."""
     name = upload.name or ""
     with _copied(upload) as path:
         look = look_at(path, name=name)
@@ -150,7 +150,7 @@ def found_in(upload: UploadedFile) -> dict[str, Any]:
 
 
 def _inside(path: Path, name: str) -> dict[str, Any]:
-    """Groups of files in an archive, in the order in which they have to be imported.
+    """Return the groups of files in an archive, in import order.
 
     A group has the files of one folder and one kind, or a single one of a kind that asks something
     of each. Beside them the files of no kind, or of several; or why nothing can be taken out.
@@ -178,13 +178,13 @@ def _inside(path: Path, name: str) -> dict[str, Any]:
 
 
 def is_file(place: str) -> bool:
-    """Whether a member of an archive may be a file to import, and not what a computer keeps."""
+    """Whether an archive member may be a file to import rather than a system file."""
     is_hidden = any(part.startswith((".", "__MACOSX")) for part in place.split("/"))
     return not is_hidden and not place.lower().endswith(".zip")
 
 
 def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
-    """What needs nothing comes first, then as pages name the kinds."""
+    """Return a sort key: kinds without prerequisites first, then page order."""
     kind, depth = key[0], 0
     while kind and (sample := FORMATS[kind].sample):
         kind, depth = sample.after, depth + 1
@@ -201,7 +201,7 @@ def _copied(upload: UploadedFile) -> Iterator[Path]:
 
 
 def unclear(import_file: ImportFile) -> bool:
-    """Whether a person has to say what the file is, or how to open it.
+    """Whether a person has to state what the file is, or how to open it.
 
     Nothing fits, several kinds do, or it is in another encoding.
     """
@@ -211,7 +211,7 @@ def unclear(import_file: ImportFile) -> bool:
 
 
 def of_one_kind(uploads: Iterable[UploadedFile]) -> tuple[str, str]:
-    """The kind that fits all of the files and no other does, or empty with what is wrong."""
+    """Return the single kind that fits all files, or an empty string with the problem."""
     kinds: dict[str, list[str]] = {}
     for upload in uploads:
         options = found_in(upload)
@@ -236,7 +236,7 @@ def _members(path: Path) -> tuple[str, ...]:
 
 
 def _keys(path: Path, name: str) -> tuple[str, ...]:
-    """Keys of a file that is one JSON object, not a list of them."""
+    """Return the keys of a file that is one JSON object, not a list of objects."""
     with path.open("rb") as file:
         begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
     if not begins or name.lower().endswith((".jsonl", ".ndjson")):
@@ -252,12 +252,12 @@ def _keys(path: Path, name: str) -> tuple[str, ...]:
 
 
 def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> FilePreview:
-    """Columns and first rows of a stored file; raises UnreadableFile."""
+    """Return columns and first rows of a stored file; raises UnreadableFile."""
     return previewed(stored_path(import_file), import_file.name, import_file.kind, seen)
 
 
 def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> FilePreview:
-    """Columns and first rows of a file of that kind; raises UnreadableFile."""
+    """Return columns and first rows of a file of that kind; raises UnreadableFile."""
     opened = open_table_or_lines if format_of(kind).takes_lines else open_table
     with opened(path, name=name, **chosen_reading(seen), log=ReadingLog()) as table:
         return beginning(table)
@@ -266,19 +266,19 @@ def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> File
 def guessed(
     import_file: ImportFile, preview: FilePreview, mapping: Mapping[str, str], *, is_own: bool
 ) -> dict[str, Any]:
-    """Options of a table by a guess of its columns; ``is_own`` are those of an export of ours."""
+    """Return a table's options from guessed columns; ``is_own`` marks columns of our exports."""
     is_safe = is_own and preview.kind == "csv" and _has_mark(import_file)
     return {"mapping": mapping, "undo_spreadsheet_marks": is_safe}
 
 
 def _has_mark(import_file: ImportFile) -> bool:
-    """Only the spreadsheet-safe kind of our CSV files begins with a byte order mark."""
+    """Whether the file starts with a byte order mark, as only our spreadsheet-safe CSV does."""
     with stored_path(import_file).open("rb") as file:
         return file.read(3) == b"\xef\xbb\xbf"
 
 
 def guess_options(import_file: ImportFile) -> None:
-    """Keep how a file is probably to be read, unless it was said; its reader refuses the rest."""
+    """Store the probable reading of a file unless chosen; its reader refuses the rest."""
     format, options = format_of(import_file.kind), import_file.options
     path, guesses = stored_path(import_file), {}
     if not options.get("sheet") and (sheet := fitting_sheet(path, import_file.name, [format])):

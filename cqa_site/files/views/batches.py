@@ -1,4 +1,4 @@
-"""Many files of one upload: what each would do, which to import, how far it is."""
+"""Pages of uploads with many files: the effect of each, the choice, and progress."""
 
 import uuid
 from collections import Counter
@@ -47,7 +47,7 @@ class FileRow:
 
 @study_page(*RESEARCHERS)
 def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
-    """The table of the files; only its piece for the page's own requests."""
+    """Show the table of the files; the page's own requests get only this fragment."""
     batch = _batch(study, batch_id)
     format = format_of(batch.kind)
     files = list(files_of(batch))
@@ -88,7 +88,7 @@ def _batch(study: Study, batch_id: uuid.UUID) -> ImportBatch:
 
 
 def _shared(**more: Any) -> OptionsForm:
-    """What can be said of all files at once."""
+    """Return the form for options that apply to all files at once."""
     return OptionsForm(asked=asked_with_uploads(of_batches=True), **more)
 
 
@@ -107,7 +107,7 @@ def _row(file: ImportFile) -> FileRow:
 
 
 def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
-    """New objects of all files; what several bring alike is not summed up."""
+    """Return the new objects of all files; kinds that files share are not added up."""
     alike = {kind.name for kind in COUNTED.values() if kind.is_shared}
     total: Counter[str] = Counter()
     for count in counts:
@@ -118,7 +118,7 @@ def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]
 @study_page(*RESEARCHERS)
 @require_POST
 def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
-    """Look at all files again, with what was said of all of them."""
+    """Check all files again with the options set for all."""
     batch = _batch(study, batch_id)
     form = _shared(data=request.POST)
     if not form.is_valid():
@@ -135,7 +135,7 @@ def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID)
 @study_page(*RESEARCHERS)
 @require_POST
 def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
-    """Import the ticked files, each whole or not at all."""
+    """Import the ticked files, each completely or not at all."""
     batch = _batch(study, batch_id)
     files = batch.files.filter(state=State.CHECKED)
     form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
@@ -150,7 +150,7 @@ def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID)
 @study_page(*RESEARCHERS)
 @require_POST
 def import_batch_discard(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
-    """Forget the files that were not imported."""
+    """Delete the files that were not imported."""
     batch = _batch(study, batch_id)
     with said_if_busy(request):
         discard_batch(batch=batch, actor=request.user)

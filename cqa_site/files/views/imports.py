@@ -1,4 +1,4 @@
-"""Files that come in: upload, questions, dry run, import."""
+"""Pages for importing files: upload, questions, dry run, import."""
 
 import io
 import uuid
@@ -72,7 +72,7 @@ def imports(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
-    """Take a file in, unless its size alone refuses it."""
+    """Accept an uploaded file unless it is too large."""
     if is_too_large(request):
         return too_large_page(request, study)
     return _upload(request, study)
@@ -104,12 +104,12 @@ def _upload(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _found(findings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """What a file is taken for; where that is not clear, its page asks."""
+    """Return the recognized kind and options; if the kind is unclear, the file's page asks."""
     return {"kind": next(iter(findings[FITS]), usual_kind()), "options": options | findings}
 
 
 def _begin(request: StudyRequest, file: ExtractedGroup) -> HttpResponse:
-    """Look at a file at once, unless something has to be asked before."""
+    """Check a file at once, unless questions must be answered first."""
     if isinstance(file, ImportBatch):
         return redirect(_page_of(file.study, file))
     format = format_of(file.kind)
@@ -126,7 +126,7 @@ def _begin(request: StudyRequest, file: ExtractedGroup) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Say what a file is, and go on with it."""
+    """Set the kind of a file and continue with it."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     form = KindForm(request.POST, goal=_goal(study))
     if not form.is_valid():
@@ -141,7 +141,7 @@ def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 @study_page(*RESEARCHERS)
 @require_POST
 def import_reading(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Open a file in the encoding that it was found to be in, and go on with it."""
+    """Open a file in its detected encoding and continue with it."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     form = ReadingForm(request.POST)
     if form.is_valid():
@@ -156,7 +156,7 @@ def import_reading(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
 def import_group(
     request: StudyRequest, study: Study, file_id: uuid.UUID, number: int
 ) -> HttpResponse:
-    """Take a group of files out of an archive, and look at them."""
+    """Extract a group of files from an archive and check them."""
     archive = get_object_or_404(study.import_files, public_id=file_id)
     try:
         upload, is_new = take_group(archive=archive, number=number, actor=request.user)
@@ -177,7 +177,7 @@ def _page_of(study: Study, group: ExtractedGroup) -> str:
 @study_page(*RESEARCHERS)
 @require_safe
 def import_sample(request: StudyRequest, study: Study, name: str) -> HttpResponse:
-    """A small invented file of the kind of that name."""
+    """Send a small invented file of the named kind."""
     sample = _sample(name)
     types = "application/octet-stream"
     return as_file(sample.make(), name=sample.name, content_type=types)
@@ -186,7 +186,7 @@ def import_sample(request: StudyRequest, study: Study, name: str) -> HttpRespons
 @study_page(*RESEARCHERS)
 @require_POST
 def import_sample_take(request: StudyRequest, study: Study, name: str) -> HttpResponse:
-    """Take the invented file in as if it had been uploaded."""
+    """Import the sample file as if it had been uploaded."""
     sample = _sample(name)
     options = dict(sample.options) | {FITS: {name: _("it is a sample file of this site")}}
     file = store_upload(
@@ -229,7 +229,7 @@ def _list_page(
 
 
 def _samples(study: Study) -> list[tuple[Text, list[tuple[Format, Text]]]]:
-    """Formats that have one by heading, each with what has to be imported before."""
+    """Return formats with samples by heading, each with its prerequisite."""
     return [
         (
             title,
@@ -252,7 +252,7 @@ def _goal(study: Study) -> str:
 
 
 def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
-    """Say that an upload is above the limit."""
+    """Show that an upload is above the limit."""
     context = {
         "study": study,
         "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
@@ -262,7 +262,7 @@ def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Ask what nobody can know from the file alone, then look at it."""
+    """Ask what the file alone cannot show, then check it."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     format = format_of(file.kind)
     if format.asking is None or format.asks_page != resolve(request.path_info).url_name:
@@ -291,7 +291,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
 
 @study_page(*RESEARCHERS)
 def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Show what the dry run found, or what was imported, row by row where needed."""
+    """Show the result of the dry run or import, row by row if needed."""
     file = get_object_or_404(
         study.import_files.select_related("job", "batch", "round", "created_by"),
         public_id=file_id,
@@ -336,7 +336,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 
 
 def _has_others(file: ImportFile) -> bool:
-    """Whether anything is left when the rejected rows are left out."""
+    """Whether rows remain when the rejected ones are left out."""
     return any(
         number
         for row in file.counts.values()
@@ -346,7 +346,7 @@ def _has_others(file: ImportFile) -> bool:
 
 
 def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
-    """What the content showed, which columns were found, and another choice while there is one."""
+    """Return recognized kind, the mapped columns, and other choices while they are possible."""
     fits = file.options.get(FITS) or {}
     waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     formats = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
@@ -366,7 +366,7 @@ def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
 
 
 def _inside(file: ImportFile) -> dict[str, Any] | None:
-    """The groups of files in an archive, each with its kind and what was made of it."""
+    """Return the groups of files in an archive, each with its kind and extracted files."""
     if INSIDE not in file.options:
         return None
     option = file.options[INSIDE]
@@ -389,7 +389,7 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """What is new, in words; the first kind of object is named where nothing else is."""
+    """Return the new objects in words; without any, the first kind of object is named."""
     named = [kind for kind in COUNTED.values() if kind.new]
     new = {kind.name: counts.get(kind.name, {}).get("new", 0) for kind in named}
     kinds = [kind for kind in named if new[kind.name]] or named[:1]
@@ -399,7 +399,7 @@ def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _origin(file: ImportFile, format: Format) -> OptionsForm | None:
-    """What the format found out about the file, to be corrected until it is imported."""
+    """Return the form for the format's findings on the file, editable until the import."""
     waiting = (ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     if not format.tells or file.state not in waiting:
         return None
@@ -411,7 +411,7 @@ def _origin_form(format: Format, **more: Any) -> OptionsForm:
 
 
 def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
-    """Rows of the counts table; kinds of objects the file has nothing of are left out."""
+    """Return the rows of the counts table; kinds that the file lacks are left out."""
     rows = [(kind.title, file.counts.get(kind.name, {})) for kind in COUNTED.values()]
     return [
         (title, [row[result] for result in RESULTS]) for title, row in rows if any(row.values())
@@ -420,7 +420,7 @@ def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
 
 @study_page(*RESEARCHERS)
 def import_problems(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Every rejected or flagged row as a CSV file."""
+    """Send all rejected and flagged rows as a CSV file."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     body = io.BytesIO()
     columns = ["file", "row", "column", "kind", "reason"]
@@ -447,7 +447,7 @@ def import_check(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Htt
 @study_page(*RESEARCHERS)
 @require_POST
 def import_origin(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Correct what the format found out about a file, and look at it again."""
+    """Correct the format's findings on a file and check it again."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     format = format_of(file.kind)
     form = _origin_form(format, data=request.POST)
@@ -462,7 +462,7 @@ def import_origin(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Ht
 @study_page(*RESEARCHERS)
 @require_POST
 def import_matches(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Say whether rows are about what has nearly their text, and look again."""
+    """Decide whether rows match their near-duplicates, then check again."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     form = MatchForm(request.POST)
     if form.is_valid():
@@ -491,7 +491,7 @@ def import_apply(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Htt
 @study_page(*RESEARCHERS)
 @require_POST
 def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Forget a file that was not imported."""
+    """Delete a file that was not imported."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     with said_if_busy(request):
         discard_import(import_file=file, actor=request.user)
@@ -504,7 +504,7 @@ def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
 
 @contextmanager
 def said_if_busy(request: StudyRequest) -> Iterator[None]:
-    """Say it where a file is in no state for what was asked."""
+    """Show a message if the file's state does not allow the request."""
     try:
         yield
     except NotInThisState as refusal:

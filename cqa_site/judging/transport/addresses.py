@@ -1,4 +1,4 @@
-"""Which addresses requests may go to: public ones, and those the operator has listed.
+"""Addresses that requests may go to: public ones, and those the operator has listed.
 
 Python's ``is_global`` alone will not do: it says yes to multicast, to addresses that carry
 another one inside, and, depending on the release, to some that clouds use for their own
@@ -36,12 +36,15 @@ _FORMS = "write 127.0.0.1:8931, 10.0.0.0/24:8000 or [fd00::/8]:8000"
 
 
 class NotAnAllowList(ValueError):
-    """A text that is no list of networks and ports; says which entry and why."""
+    """Raised for a text that is not a list of networks and ports.
+
+    It names the entry and the reason.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedNetwork:
-    """A network and one port that may be reached although they are not public.
+    """A network and port that requests may reach although they are not public.
 
     Parameters
     ----------
@@ -70,12 +73,12 @@ class AllowedNetwork:
             raise ValueError("ports are 1 to 65535")
 
     def covers(self, address: Address, port: int) -> bool:
-        """Whether an address and port are meant."""
+        """Whether the entry includes an address and port."""
         return self.port in (port, _EVERY_PORT) and address in ip_network(self.network)
 
 
 def parse_allowed(text: str) -> tuple[AllowedNetwork, ...]:
-    """Read an operator's setting: entries between commas, each a network and a port.
+    """Read the operator's setting: comma-separated entries, each a network and a port.
 
     Raises
     ------
@@ -121,13 +124,13 @@ def is_permitted(address: Address, port: int, allowed: Iterable[AllowedNetwork] 
 
 
 def is_listed(address: Address, port: int, allowed: Iterable[AllowedNetwork]) -> bool:
-    """Whether the operator has listed an address, and every address it carries inside."""
+    """Whether the operator has listed an address and every address embedded in it."""
     listed = tuple(allowed)
     return all(any(entry.covers(inner, port) for entry in listed) for inner in unfold(address))
 
 
 def missing_entry(url: str, allowed: Iterable[AllowedNetwork]) -> str:
-    """What the operator has to add to the list before requests to a server can leave.
+    """Return the entry the operator must add before requests to a server can be sent.
 
     Nothing is looked up: of a name other than ``localhost`` the address is left to fill in.
 
@@ -163,7 +166,7 @@ def _written_addresses(host: str) -> list[Address]:
 
 
 def unfold(address: Address) -> tuple[Address, ...]:
-    """The addresses that one address may lead to.
+    """Return the addresses that one address may lead to.
 
     An IPv4-mapped address and one of NAT64 are only another spelling and are replaced by
     what they carry. One of ISATAP leads to itself and to what it carries. Addresses that

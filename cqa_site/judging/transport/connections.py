@@ -1,4 +1,4 @@
-"""HTTP/1.1 connections to checked addresses, kept for the next request."""
+"""HTTP/1.1 connections to checked addresses, reused for later requests."""
 
 import asyncio
 import select
@@ -35,7 +35,7 @@ Head = h11.Response | h11.InformationalResponse
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOrigin:
-    """Whom a connection leads to: ``http`` or ``https``, the name asked for, and the port."""
+    """Target of a connection: ``http`` or ``https``, the requested host name, and the port."""
 
     scheme: str
     host: str
@@ -64,12 +64,12 @@ class Connection(asyncio.Protocol):
                 return event
 
     async def part(self) -> bytes:
-        """The next part of the reply's body; empty at its end."""
+        """Return the next part of the reply's body; empty at its end."""
         event = await self._event()
         return bytes(event.data) if isinstance(event, h11.Data) else b""
 
     def rest(self) -> bool:
-        """Get ready for another request; False if there can be none."""
+        """Prepare for another request; return False if that is impossible."""
         parser = self._parser
         if parser.our_state is not h11.DONE or parser.their_state is not h11.DONE:
             return False
@@ -78,12 +78,12 @@ class Connection(asyncio.Protocol):
         return True
 
     def is_stale(self) -> bool:
-        """Whether a resting connection has rested or lived too long."""
+        """Whether an idle connection has been idle or open for too long."""
         now = time.monotonic()
         return now - self._idle_since > LONGEST_IDLE or now - self._opened_at > LONGEST_LIFE
 
     def is_usable(self) -> bool:
-        """Whether a resting connection may be asked again.
+        """Whether an idle connection can take another request.
 
         Whatever arrives without a request is the server's goodbye, or would be taken for the
         reply to the next one. The socket is asked, too: the event loop may not have looked.
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         return is_silent and not self.is_stale() and not self._poll.poll(0)
 
     def close(self) -> None:
-        """Hang up."""
+        """Abort the connection."""
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -143,7 +143,7 @@ class Connection(asyncio.Protocol):
         return cast("h11.Event | type[h11.PAUSED]", event)
 
     async def _change(self) -> None:
-        """Wait until something arrives, there is room to send, or the connection is lost."""
+        """Wait until data arrives, data can be sent, or the connection is lost."""
         self._waiter = asyncio.get_running_loop().create_future()
         try:
             await self._waiter
@@ -166,7 +166,7 @@ class Connection(asyncio.Protocol):
 
 
 class EgressFailed(Exception):
-    """A request that brought no reply within its bounds.
+    """Raised for a request that brought no reply within its limits.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class EgressFailed(Exception):
 
 
 class Connections:
-    """Opens connections to checked addresses, and keeps those that can be used again.
+    """Opens connections to checked addresses, and keeps the reusable ones.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Connections:
         self._tls: ssl.SSLContext | None = None
 
     async def take(self, origin: ConnectionOrigin) -> Connection:
-        """A connection that nobody else uses until it is given back."""
+        """Return a connection for exclusive use until it is given back."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             # A connection belongs to the loop it was opened in.
@@ -214,7 +214,7 @@ class Connections:
         return await self._open(origin)
 
     def give_back(self, connection: Connection) -> None:
-        """Keep a connection whose reply was read to its end, and close any other."""
+        """Keep a connection whose reply was read to its end; close any other."""
         idle = self._idle.setdefault(connection.origin, deque())
         # The last one given back is the first to be taken, so the stale ones are in front.
         while idle and idle[0].is_stale():
@@ -225,7 +225,7 @@ class Connections:
             connection.close()
 
     def close(self) -> None:
-        """Close what is kept for the running loop; that of a loop that ended is gone."""
+        """Close the running loop's idle connections; those of an ended loop are already gone."""
         pools, self._idle = self._idle, {}
         if self._loop is asyncio.get_running_loop():
             for connection in (link for idle in pools.values() for link in idle):
@@ -285,7 +285,7 @@ async def _dial(
 
 
 async def _look_up(host: str, port: int) -> list[Address]:
-    """Every address of a name, each once, in the resolver's order."""
+    """Return every address of a name, each once, in the resolver's order."""
     loop = asyncio.get_running_loop()
     try:
         answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)

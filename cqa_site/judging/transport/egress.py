@@ -1,4 +1,4 @@
-"""The only way out: bounded HTTP requests to checked addresses, and JSON services."""
+"""Single exit to the network: bounded HTTP requests to checked addresses, and JSON services."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ _parsed = lru_cache(maxsize=64)(httpx2.URL)
 
 @dataclass(frozen=True, slots=True)
 class FetchedReply:
-    """A reply: status, headers with lower-case names, body, and how long it took."""
+    """A reply: status, headers with lower-case names, body and duration."""
 
     status: int
     headers: Mapping[str, str]
@@ -72,7 +72,7 @@ class FetchedReply:
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Carries requests: one by one with `exchange`, and those of an ``httpx2.AsyncClient``.
+    """Sends requests: single ones with `exchange`, and those of an ``httpx2.AsyncClient``.
 
     Such a client has to be made with ``trust_env=False`` (see `guarded_client`). The deadline
     of its requests is the ``read`` timeout they were built with, in seconds, and covers
@@ -118,7 +118,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         body: bytes = b"",
         deadline: float = LONGEST_DEADLINE,
     ) -> FetchedReply:
-        """Carry one request and return the reply, whatever its status below 300 or above 399.
+        """Send one request and return its reply, with any status below 300 or above 399.
 
         ``deadline`` is in seconds and covers everything.
         """
@@ -138,14 +138,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return FetchedReply(reply.status, reply.headers, received, milliseconds)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a client's request; the caller reads the reply's body, still within the bounds."""
+        """Send a client's request; the caller then reads the reply's body within the limits."""
         seconds = request.extensions.get("timeout", {}).get("read") or LONGEST_DEADLINE
         content = cast(httpx2.AsyncByteStream, request.stream)
         reply = await self._ask(request.method, request.url, request.headers.raw, content, seconds)
         return httpx2.Response(reply.status, headers=reply.headers, stream=reply)
 
     async def aclose(self) -> None:
-        """Close every connection that the running loop keeps."""
+        """Close all idle connections of the running loop."""
         self._connections.close()
 
     async def _ask(
@@ -180,7 +180,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 def guarded_client(*arguments: Any, **options: Any) -> httpx2.AsyncClient:
-    """An HTTP client whose requests all go through a `GuardedTransport` made with these."""
+    """Return an HTTP client that sends all requests through a new `GuardedTransport`."""
     transport = GuardedTransport(*arguments, **options)
     return httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
 
@@ -195,7 +195,7 @@ async def fetch(
     deadline: float = 10.0,
     max_bytes: int = MAX_BYTES,
 ) -> FetchedReply:
-    """Carry one request on a connection of its own, as `GuardedTransport.exchange` does.
+    """Send one request on its own connection, as `GuardedTransport.exchange` does.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ async def post_json(url: str, document: Any, **options: Any) -> FetchedReply:
 
 
 class _Reply(httpx2.AsyncByteStream):
-    """A reply whose body is read up to its largest size and until the deadline."""
+    """A reply whose body is read up to its maximum size and until the deadline."""
 
     status: int
     headers: dict[str, str]
@@ -244,7 +244,7 @@ class _Reply(httpx2.AsyncByteStream):
         self._max_bytes = max_bytes
 
     def begin(self, head: Head) -> None:
-        """Take the head of the reply, if nothing of it forbids to go on."""
+        """Store the head of the reply, unless it must be refused."""
         self.status, self.headers = head.status_code, _joined(head.headers)
         if self.status < 200 or 300 <= self.status < 400:
             raise EgressFailed(Failure.BLOCKED, "redirects are not followed")
@@ -277,7 +277,7 @@ class _Reply(httpx2.AsyncByteStream):
 
 @asynccontextmanager
 async def _within(deadline: float) -> AsyncIterator[None]:
-    """Bound what is awaited, and say no more about a failure than people may know."""
+    """Apply the deadline, and reduce failures to what people may know."""
     try:
         async with asyncio.timeout_at(deadline):
             yield
@@ -309,7 +309,7 @@ def _fields_of(
 
 
 def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by name; what came several times as one."""
+    """Return headers by name; repeated ones are joined."""
     joined: dict[str, str] = {}
     for name, value in fields:
         key, text = name.decode("latin-1"), value.decode("latin-1")
@@ -324,7 +324,7 @@ JSON_MAX_BYTES = 32 * 1_048_576
 
 
 class ServiceFailed(Exception):
-    """A service that did not answer with JSON.
+    """Raised if a service did not answer with JSON.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def get_json(
     deadline: float = 60.0,
     max_bytes: int = JSON_MAX_BYTES,
 ) -> Any:
-    """GET an address once and decode what comes back.
+    """Send one GET request and return the decoded JSON.
 
     Parameters
     ----------

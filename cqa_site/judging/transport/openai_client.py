@@ -1,4 +1,4 @@
-"""Client of OpenAI-compatible servers, and the removal of API keys from errors."""
+"""Client for OpenAI-compatible servers, and the removal of API keys from errors."""
 
 import io
 import re
@@ -84,7 +84,7 @@ class Scrubber:
         return "<Scrubber>"
 
     def __call__(self, text: str) -> str:
-        """The text without the key."""
+        """Return the text without the key."""
         if not self._key:
             return text
         if any(mask in text for mask in _MASKS):
@@ -133,7 +133,7 @@ _JSON = {"Content-Type": "application/json"}
 
 
 class OpenAIClient:
-    """Carries requests of one endpoint; used from one asyncio loop at a time.
+    """Sends requests to one endpoint; used from one asyncio loop at a time.
 
     Every method raises `CallFailed` and nothing else for what happens on the way.
 
@@ -192,11 +192,11 @@ class OpenAIClient:
         )
 
     async def probe(self, model: str) -> Capabilities:
-        """What a model of this endpoint honours; see `cqa_site.judging.endpoints.probe`."""
+        """Return the features a model supports here; see `cqa_site.judging.endpoints.probe`."""
         return await probe(self, model)
 
     async def models(self) -> list[str]:
-        """Names of the models the endpoint offers."""
+        """Return the names of the models the endpoint offers."""
         return model_names(await self._ask("GET", "/models"))
 
     async def upload(self, requests: bytes | BinaryIO) -> str:
@@ -223,11 +223,11 @@ class OpenAIClient:
         return batch_of(await self._ask("POST", "/batches", body))
 
     async def batch(self, batch_id: str) -> BatchState:
-        """How far a batch is."""
+        """Return the state of a batch."""
         return batch_of(await self._ask("GET", f"/batches/{quote(batch_id, safe='')}"))
 
     async def find_batch(self, metadata: Mapping[str, str]) -> BatchState | None:
-        """The batch among the hundred newest whose metadata hold all of ``metadata``, if any."""
+        """Return a batch among the hundred newest whose metadata contain ``metadata``, if any."""
         return batch_marked(await self._ask("GET", "/batches?limit=100"), metadata)
 
     async def download(self, file_id: str, target: BinaryIO, max_bytes: int = LARGEST_FILE) -> int:
@@ -244,14 +244,14 @@ class OpenAIClient:
         return size
 
     async def batch_lines(self, file_id: str) -> list[dict[str, Any]]:
-        """Lines of a batch's result file that are JSON objects, without the key."""
+        """Return the lines of a batch's result file that are JSON objects, without the key."""
         target = io.BytesIO()
         await self.download(file_id, target)
         lines = self._scrub(target.getvalue().decode("utf-8", "replace")).splitlines()
         return [line for line in map(decode, lines) if isinstance(line, dict)]
 
     async def close(self) -> None:
-        """Give back connections."""
+        """Close the connections."""
         await self._transport.aclose()
 
     async def _ask(
@@ -277,7 +277,7 @@ class OpenAIClient:
 
     @asynccontextmanager
     async def _files(self, max_bytes: int) -> "AsyncIterator[AsyncFiles]":
-        """The SDK's interface of files; every outcome but success becomes `CallFailed`."""
+        """Yield the SDK's file interface; every failure becomes `CallFailed`."""
         import openai
 
         started = time.monotonic()

@@ -1,1 +1,1 @@
-"""Signing in beyond the password: providers, passkeys, second steps, sessions."""
+"""Sign-in beyond passwords: providers, passkeys, second steps, sessions."""

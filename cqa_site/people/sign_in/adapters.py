@@ -37,27 +37,27 @@ logger = logging.getLogger(__name__)
 
 
 class InvitationOnlyAdapter(DefaultAccountAdapter):
-    """Closes the public sign-up that the account library would offer."""
+    """Disables the account library's public sign-up."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Never: an invitation creates its account in its own view."""
+        """Return False: an invitation creates its account in its own view."""
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Answer 429 with a page of its own once there were too many wrong passwords."""
+        """Answer 429 with our own page after too many wrong passwords."""
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError as error:
             raise ImmediateHttpResponse(ratelimit.respond_429(request)) from error
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """One count for an address, under whichever name of the site it is tried."""
+        """Return one counter key per address, under all host names of the site."""
         return str(credentials.get("email", "")).lower()
 
     def pre_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse | None:
-        """Lead whoever has a role from a group to its provider, whatever else they have shown."""
+        """Send users with a role from a group to its provider, however they signed in."""
         answer: HttpResponse | None = super().pre_login(
             request, user, signal_kwargs=signal_kwargs, **kwargs
         )
@@ -79,7 +79,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
     def post_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Remember where the provider took the second step, and when it asked who it is."""
+        """Store whether the provider took the second step, and when it identified the person."""
         sociallogin = (signal_kwargs or {}).get("sociallogin")
         request.session[SHOWN_KEY] = shown_at(sociallogin)
         if vouches(sociallogin):
@@ -96,7 +96,10 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Tell a person, and the log, that a way to sign in changed: all changes pass here."""
+        """Notify the person and the log that a sign-in method changed.
+
+        All such changes pass here.
+        """
         record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
         try:
             super().send_notification_mail(template_prefix, user, context, email)
@@ -104,7 +107,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
             logger.error("A mail about %s was not sent: %s", template_prefix, type(error).__name__)
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Ways to show once more that it is you, in the words of our pages."""
+        """Return the ways to confirm one's identity, with the texts of our pages."""
         words = {
             "reauthenticate": _("Use your password"),
             "mfa_reauthenticate": _("Use a code"),
@@ -114,11 +117,14 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return [method | {"description": words[method["id"]]} for method in methods]
 
     def format_email_subject(self, subject: str) -> str:
-        """No prefix: the subject names the product itself."""
+        """Return the subject without a prefix, because it names the product itself."""
         return subject
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
-        """People of a crowd link have no form to sign in by: they learn their way back."""
+        """Return the page after sign-out.
+
+        Crowd participants cannot sign in by form, so theirs explains how to return.
+        """
         if not (isinstance(request.user, User) and request.user.is_participant):
             return str(super().get_logout_redirect_url(request))
         membership = memberships_of(request.user).first()
@@ -126,7 +132,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return f"{reverse('participation_back')}?{urlencode({'next': page or ''})}"
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """Back to the account page."""
+        """Return the account page."""
         return reverse("account")
 
 
@@ -137,23 +143,26 @@ INVITATION_KEY = "invitation"
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):
-    """Decides who a provider may let in."""
+    """Decides which people a provider may let in."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Only the providers of the site's setting; rows of the library's table count for none."""
+        """Return only the providers of the site's setting.
+
+        Rows of the library's table are ignored.
+        """
         from allauth.socialaccount.adapter import _build_apps_from_settings
 
         by_provider = _build_apps_from_settings(provider=provider, client_id=client_id)
         return [app for apps in by_provider.values() for app in apps]
 
     def get_requests_session(self) -> Any:
-        """Requests that end in time."""
+        """Return a session whose requests are limited in time."""
         return bounded(super().get_requests_session())
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
-        """Back to the page of all ways to sign in."""
+        """Return the page of all sign-in methods."""
         return reverse("mfa_index")
 
     def on_authentication_error(
@@ -164,7 +173,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Say that it did not work, without a word of what the provider sent."""
+        """Report the failure without showing what the provider sent."""
         why = type(exception).__name__ if exception else str(error)
         logger.warning("Signing in by %s failed: %s", provider.sub_id, why)
         raise refusal(
@@ -175,7 +184,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         )
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Refuse whoever may not come in; give the others what their groups give."""
+        """Refuse people who may not sign in; apply the groups of the others."""
         provider = provider_of(sociallogin)
         sociallogin.token = None  # nothing is asked for in the person's name later on
         _require_address(request, sociallogin, provider)
@@ -190,7 +199,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             apply_groups(user=user, provider=provider, claims=sociallogin.claims)
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """An account for whoever was invited, is in a group that has a role, or as is set."""
+        """Whether to create an account: for an invitation, a group with a role, or by setting."""
         provider = provider_of(sociallogin)
         email = sociallogin.email_addresses[0].email
         if User.objects.filter(email__iexact=email).exists():
@@ -213,7 +222,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         )
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """Make the account, with what the invitation and the groups give, or none of it."""
+        """Create the account with the grants of invitation and groups, or nothing."""
         provider, user = provider_of(sociallogin), sociallogin.user
         user.name = str(sociallogin.claims.get("name") or "")[:120]
         user.email = sociallogin.email_addresses[0].email
@@ -249,19 +258,19 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
 
 def provider_of(sociallogin: SocialLogin) -> OpenIDProvider:
-    """The provider of a sign-in, as the site's setting describes it."""
+    """Return the provider of a sign-in, as defined in the site's setting."""
     return settings.OIDC_PROVIDERS[sociallogin.account.provider]
 
 
 def refusal(request: HttpRequest, status: int, title: str, text: str) -> ImmediateHttpResponse:
-    """An answer that ends the sign-in, in words."""
+    """Return a response that ends the sign-in with an explanation."""
     return ImmediateHttpResponse(closed_door(request, status=status, title=title, text=text))
 
 
 def _require_address(
     request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
 ) -> None:
-    """Raise with the words why not, unless the person has an address that may come in."""
+    """Raise with the reason unless the person has an allowed, verified address."""
     address = next(
         (email_address for email_address in sociallogin.email_addresses if email_address.verified),
         None,
@@ -280,7 +289,7 @@ def _require_address(
 def _require_shown_again(
     request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
 ) -> None:
-    """Raise where the provider let a person through whom it was told to ask."""
+    """Raise if the provider let a person through without the requested new sign-in."""
     was_told = (sociallogin.state.get("data") or {}).get("again")
     if was_told and not is_recent(shown_at(sociallogin)):
         title = _("%s did not ask you to sign in again") % provider.name
@@ -292,7 +301,7 @@ def _require_shown_again(
 
 
 def _join(request: HttpRequest, user: User) -> None:
-    """Open an account to whoever has its address, and close it to whoever made it.
+    """Give an account to the owner of its address, and end the access of its creator.
 
     Nobody proved the address when the account was made. The library takes the password and the
     sessions; tokens go here. Where there is another way in, only its owner connects a provider.
@@ -310,6 +319,6 @@ def _join(request: HttpRequest, user: User) -> None:
 
 
 def _invitation(request: HttpRequest) -> Invitation | None:
-    """The invitation whose link this browser opened, while it can be used."""
+    """Return the invitation whose link this browser opened, while it is usable; else None."""
     invitation = find_invitation(request.session.get(INVITATION_KEY, ""))
     return invitation if invitation is not None and invitation.is_open else None

@@ -4,7 +4,7 @@ from allauth.usersessions.apps import UserSessionsConfig
 
 
 class UserSessions(UserSessionsConfig):
-    """Without its receivers, which keep whole network addresses."""
+    """The library's sessions app without its receivers, which store full network addresses."""
 
     def ready(self) -> None:
-        """Connect nothing: `NoteSession` writes the rows."""
+        """Connect no receivers: `NoteSession` writes the rows."""

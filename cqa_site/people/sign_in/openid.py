@@ -1,4 +1,4 @@
-"""OpenID Connect: checks of what a provider says, and limits on its replies."""
+"""OpenID Connect: checks of provider replies, and limits on them."""
 
 import time
 from collections.abc import Callable
@@ -40,7 +40,7 @@ MISSHAPEN = (jwt.PyJWTError, KeyError, TypeError, ValueError, AttributeError, OS
 
 
 def _read_with_care(read: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn whatever a misshapen answer raises into the one error that callers expect."""
+    """Convert all errors from a malformed reply into the one error that callers expect."""
 
     @wraps(read)
     def careful(*args: Any, **kwargs: Any) -> Any:
@@ -53,19 +53,19 @@ def _read_with_care(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CheckedAdapter(OpenIDConnectOAuth2Adapter):
-    """Believes an ID token only when everything about it is right."""
+    """Accepts an ID token only if every check succeeds."""
 
     nonce = ""
 
     @property
     def described(self) -> OpenIDProvider:
-        """The provider as the site's setting has it."""
+        """The provider as defined in the site's setting."""
         return settings.OIDC_PROVIDERS[self.provider_id]
 
     @property
     @_read_with_care
     def openid_config(self) -> dict[str, Any]:
-        """What the provider says of itself; raises OAuth2Error for anything but that."""
+        """The provider's own configuration; raises OAuth2Error if it is invalid."""
         if not hasattr(self, "_openid_config"):
             with get_adapter().get_requests_session() as session:
                 config = session.get(self.get_provider().server_url).json()
@@ -87,7 +87,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Read who it is: from the signed token, and from user information about the same one."""
+        """Identify the person from the signed token and user information on the same subject."""
         signed = self._decode_id_token(app, str(kwargs["response"].get("id_token", "")))
         more = self._fetch_user_info(token.token)
         if not isinstance(more, dict) or more.get("sub") != signed["sub"]:
@@ -129,7 +129,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
 
     @_read_with_care
     def signing_keys(self) -> list[jwt.PyJWK]:
-        """Keys that the provider publishes for signing; raises OAuth2Error where it does not."""
+        """Return the provider's published signing keys; raises OAuth2Error if there are none."""
         with get_adapter().get_requests_session() as session:
             published = jwt.PyJWKSet.from_dict(session.get(self.openid_config["jwks_uri"]).json())
         return [key for key in published.keys if key.public_key_use in ("sig", None)]
@@ -142,7 +142,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
 
 
 class CheckedProvider(OpenIDConnectProvider):
-    """A provider whose requests are ours alone, each with a nonce."""
+    """A provider whose requests come only from us, each with a nonce."""
 
     oauth2_adapter_class = CheckedAdapter
 
@@ -156,7 +156,7 @@ class CheckedProvider(OpenIDConnectProvider):
         again: bool = False,
         **kwargs: Any,
     ) -> HttpResponseBase:
-        """Send the person to the provider; only a token with this nonce comes back.
+        """Send the person to the provider; only a token with this nonce is accepted.
 
         With `again` they show the provider once more who they are, however lately they came.
         """
@@ -167,19 +167,19 @@ class CheckedProvider(OpenIDConnectProvider):
         return super().redirect(request, process, next_url, data, **kwargs)
 
     def extract_uid(self, data: dict[str, Any]) -> str:
-        """Who it is at the provider: the subject, which never changes hands."""
+        """Return the person's subject at the provider, which is never reassigned."""
         return str(data["sub"])
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Only the address is kept, to tell connected accounts from each other."""
+        """Return only the address, which tells connected accounts apart."""
         return {"email": data.get("email")}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Name and address."""
+        """Return name and address."""
         return {"email": data.get("email"), "name": data.get("name")}
 
     def extract_email_addresses(self, data: dict[str, Any]) -> list[Any]:
-        """The address, verified only where the provider says so in as many words."""
+        """Return the address, verified only if the provider states it explicitly."""
         from allauth.account.models import EmailAddress
 
         email, verified = data.get("email"), data.get("email_verified")
@@ -191,12 +191,12 @@ class CheckedProvider(OpenIDConnectProvider):
 
 
 class CheckedCallback(OAuth2CallbackView):
-    """Takes what the provider sends back, for the request that this session made."""
+    """Accepts a provider's reply to the request that this session made."""
 
     adapter: CheckedAdapter
 
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
-        """Find the request by its state, and hand its nonce on."""
+        """Find the request by its state, and pass its nonce on."""
         state, refusal = super()._get_state(request, provider)
         if state is not None:
             self.adapter.nonce = (state.get("data") or {}).get("nonce", "")
@@ -217,7 +217,7 @@ PIECE = 16 * 1024
 
 
 class Session(Protocol):
-    """What is used of the session that the account library makes."""
+    """The used part of the account library's session."""
 
     request: Any
     trust_env: bool
@@ -225,14 +225,14 @@ class Session(Protocol):
 
 
 def bounded(session: Session) -> Session:
-    """Let every request of a session end in time, in size and where it began."""
+    """Limit a session's requests in time and size, and to their original address."""
     session.trust_env = False  # no proxy and no password of the machine's own files
     session.request = partial(_ask_in_time, session.request, _hold_connections(session))
     return session
 
 
 def _hold_connections(session: Session) -> list[socket]:
-    """The connections that a session is going to open, as it opens them."""
+    """Return a list that collects the connections a session opens."""
     held: list[socket] = []
     for adapter in session.adapters.values():
         pools = adapter.poolmanager.pool_classes_by_scheme
@@ -252,7 +252,7 @@ def _held(connection: Any, held: list[socket]) -> type:
 
 
 def _ask_in_time(request: Any, held: list[socket], method: str, url: str, **kwargs: Any) -> Any:
-    """Ask, and hang up at the end of patience: timeouts alone begin anew with every byte."""
+    """Send a request and hang up at the time limit; plain timeouts restart with every byte."""
     thread = ThreadPoolExecutor(1)
     try:
         return thread.submit(_ask, request, method, url, **kwargs).result(WHOLE_SECONDS)
@@ -282,7 +282,7 @@ def _ask(request: Any, method: str, url: str, **kwargs: Any) -> Any:
 
 
 def _read(response: Any) -> bytes:
-    """The whole answer, unless it is too large."""
+    """Return the whole reply; raises OAuth2Error if it is too large."""
     read = bytearray()
     while piece := response.raw.read1(PIECE, decode_content=True):  # what is there, unlike `read`
         read += piece

@@ -1,4 +1,4 @@
-"""The OpenID Connect providers of a site, read from its settings and checked before it starts."""
+"""OpenID Connect providers of a site, read from its settings and checked at start-up."""
 
 import json
 import re
@@ -19,7 +19,7 @@ ROLES = ("annotator", "expert", "researcher", "admin")
 
 @dataclass(frozen=True)
 class GroupRule:
-    """What the members of one group of a provider may do here."""
+    """Permissions of the members of one provider group."""
 
     administrator: bool = False
     # Role by study: its id as in addresses.
@@ -28,7 +28,7 @@ class GroupRule:
 
 @dataclass(frozen=True)
 class OpenIDProvider:
-    """One provider, as the site's setting describes it."""
+    """One provider, as defined in the site's setting."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class OpenIDProvider:
     groups: dict[str, GroupRule] = field(default_factory=dict, repr=False)
 
     def as_app(self) -> dict[str, Any]:
-        """What the account library wants to know of it."""
+        """Return the provider's configuration for the account library."""
         return {
             "provider_id": self.id,
             "name": self.name,
@@ -64,7 +64,7 @@ class OpenIDProvider:
 
 
 def read_providers(text: str) -> dict[str, OpenIDProvider]:
-    """The providers of OIDC_PROVIDERS, by id."""
+    """Return the providers in OIDC_PROVIDERS by id."""
     try:
         listed = json.loads(text or "[]")
     except ValueError as error:
@@ -112,7 +112,7 @@ def _check_choices(name: str, values: dict[str, Any]) -> None:
 
 
 def _rules(name: str, groups: object) -> dict[str, GroupRule]:
-    """Group rules, each one a study's role or the site's administration."""
+    """Return the group rules, each granting study roles or site administration."""
     if not isinstance(groups, dict):
         raise ImproperlyConfigured(f"OIDC_PROVIDERS, {name}: groups: an object")
     rules = {}
@@ -150,7 +150,7 @@ def _secret(name: str, file: object) -> str:
 
 
 def is_trusted_address(address: object) -> bool:
-    """Whether secrets may be sent there: over TLS, or to a program on this machine."""
+    """Whether secrets may be sent to an address: over TLS, or to a program on this machine."""
     try:
         parts = urlsplit(str(address))
         host = parts.hostname or ""

@@ -1,4 +1,4 @@
-"""Roles from provider groups, and the ways in which a person signs in."""
+"""Roles from provider groups, and a person's sign-in methods."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -22,14 +22,14 @@ from .providers import ROLES, GroupRule, OpenIDProvider
 
 
 def rules_for(provider: OpenIDProvider, claims: dict[str, object]) -> list[GroupRule]:
-    """The rules of the groups that the provider says somebody is in."""
+    """Return the rules of the groups that the provider lists for the person."""
     named = claims.get(provider.groups_claim)
     groups = [named] if isinstance(named, str) else named if isinstance(named, list) else []
     return [rule for name, rule in provider.groups.items() if name in groups]
 
 
 def roles_held() -> QuerySet[GroupRole]:
-    """What groups give now: the administration of the site, and memberships that count."""
+    """Return the current grants of groups: site administration and active memberships."""
     counts = Membership.objects.filter(
         study=OuterRef("study"), user=OuterRef("user"), is_active=True
     )
@@ -37,20 +37,20 @@ def roles_held() -> QuerySet[GroupRole]:
 
 
 def orphans() -> QuerySet[GroupRole]:
-    """Those whose provider the site has no longer, or where the person has no account there."""
+    """Return grants whose provider was removed, or whose user has no account there."""
     account = SocialAccount.objects.filter(user=OuterRef("user"), provider=OuterRef("provider"))
     return roles_held().exclude(Q(provider__in=list(settings.OIDC_PROVIDERS)) & Exists(account))
 
 
 @chore("roles from groups of providers that are gone")
 def take_orphans() -> int:
-    """Take what no sign-in could take any more."""
+    """Remove grants that no sign-in can remove any more."""
     return take(orphans())
 
 
 @transaction.atomic
 def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, object]) -> None:
-    """Give what the groups give now, and take what they gave before and give no longer."""
+    """Apply what the groups grant now, and remove what they no longer grant."""
     rules = rules_for(provider, claims)
     wanted = _roles(rules)
     for study in Study.objects.filter(public_id__in=wanted):
@@ -65,12 +65,12 @@ def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, obje
 
 
 def take(roles: Iterable[GroupRole]) -> int:
-    """Take what groups gave, the last admin of a study, too; says how many it were."""
+    """Remove grants of groups, even from a study's last admin; return how many."""
     return sum(map(_take, list(roles)))
 
 
 def _roles(rules: list[GroupRule]) -> dict[str, str]:
-    """The strongest role for each study."""
+    """Return the strongest role for each study."""
     wanted: dict[str, str] = {}
     for rule in rules:
         for study, role in rule.studies.items():
@@ -94,7 +94,10 @@ def _give(study: Study, user: User, role: str, provider: str) -> None:
 
 
 def _may_change(membership: Membership, mark: GroupRole | None, provider: str) -> bool:
-    """Not what a person decided, nor what another provider gives; what that one took is free."""
+    """Whether groups may change a membership.
+
+    A person's decision and another provider's active grant are kept.
+    """
     return mark is not None and (mark.provider == provider or not membership.is_active)
 
 
@@ -108,7 +111,7 @@ def _make_administrator(user: User, provider: str) -> None:
 
 @transaction.atomic
 def _take(held: GroupRole) -> bool:
-    """End what one mark stands for, unless a person decided about it meanwhile."""
+    """Remove one grant, unless a person has since decided on it."""
     study, user, role = held.study, held.user, "site administrator"
     if study is not None:
         hold_people(study)
@@ -133,7 +136,7 @@ def _note(study: Study | None, user: User, verb: str, provider: str, role: str) 
 
 
 def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = None) -> bool:
-    """Whether somebody has a password, a passkey or an account at a provider of the site."""
+    """Whether the user has a password, a passkey or an account at a provider of the site."""
     accounts = SocialAccount.objects.filter(user=user, provider__in=list(settings.OIDC_PROVIDERS))
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
     if isinstance(without, SocialAccount):
@@ -144,7 +147,7 @@ def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = N
 
 
 def provider_to_ask(user: User, *, came_by_one: bool) -> OpenIDProvider | None:
-    """The provider whose groups gave somebody a role: it alone knows whether they still do.
+    """Return the provider whose groups granted a role, which alone can confirm it; else None.
 
     Whoever comes by one of two such providers is led on to the other, unless it confirmed its
     roles within the length of a session. What nobody can be asked about is taken first: it locks

@@ -59,7 +59,7 @@ SYSTEM_NAMES = {"Mac OS": "macOS", "CrOS": "ChromeOS"}
 
 @dataclass(frozen=True)
 class SeenSession:
-    """One line of the list."""
+    """One line of the session list."""
 
     device: str
     place: str
@@ -68,22 +68,22 @@ class SeenSession:
 
 
 class SessionStore(DatabaseSessions):
-    """Ends so long after signing in, however much it is used: each writing sets the same end."""
+    """Sessions that end a fixed time after sign-in, regardless of use."""
 
     def get_session_cookie_age(self) -> int:
-        """Seconds that are left; sessions of nobody and of the crowd go on from each writing."""
+        """Return the seconds left; anonymous and crowd sessions restart with each write."""
         now = time.time()
         return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
 
 
 class NoteSession:
-    """Keep the list of sessions of people with an account."""
+    """Middleware that keeps the session list of people with an account."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Write the session down after the answer, which may have begun it."""
+        """Record the session after the response, which may have started it."""
         response = self.get_response(request)
         if response.status_code < 500:
             try:
@@ -116,7 +116,7 @@ def _note(request: HttpRequest) -> None:
 
 
 def sessions_of(request: HttpRequest) -> list[SeenSession]:
-    """The sessions of whoever asks, the newest first; those that ended are forgotten."""
+    """Return the user's own sessions, newest first; ended ones are deleted."""
     _note(request)
     rows = UserSession.objects.purge_and_list(request.user)
     here = request.session.session_key
@@ -134,30 +134,30 @@ def sessions_of(request: HttpRequest) -> list[SeenSession]:
 
 @chore("places where nobody is signed in any more")
 def forget_places() -> int:
-    """Delete what the list says of sessions that have run out."""
+    """Delete list entries of expired sessions."""
     oldest = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     return UserSession.objects.filter(last_seen_at__lt=oldest).delete()[0]
 
 
 def end_sessions(*, user: User) -> None:
-    """Let no session of the person count any more, whether it is on the list or not."""
+    """End all sessions of a person, listed or not."""
     User.objects.filter(pk=user.pk).update(sign_outs=F("sign_outs") + 1)
     user.refresh_from_db(fields=["sign_outs"])
 
 
 def shortened(address: str) -> str:
-    """An address without its last part, as it is stored."""
+    """Return an address without its last part, as it is stored."""
     return network(address).partition("/")[0]
 
 
 def network(address: str) -> str:
-    """The network of an address: enough to know one's own again, too little to find a person."""
+    """Return an address's network: enough to recognize one's own, too little to find a person."""
     length = 24 if ip_address(address).version == 4 else 48
     return str(ip_network(f"{address}/{length}", strict=False))
 
 
 def device(agent: str) -> str:
-    """Browser and system in words, as far as they say so."""
+    """Return browser and system in words, as far as the user agent names them."""
     browser = next((name for name in BROWSERS if f"{name}/" in agent), "")
     system = next((name for name in SYSTEMS if name in agent), "")
     names = BROWSER_NAMES.get(browser, browser), SYSTEM_NAMES.get(system, system)
@@ -194,7 +194,7 @@ OPEN_BEFORE = {
 
 
 def needs_second_step(user: User) -> bool:
-    """Whether the site's setting asks it of somebody with these roles."""
+    """Whether the site's setting requires a second step for the user's roles."""
     required = settings.MFA_REQUIRED
     if not required or user.is_participant:
         return False
@@ -204,12 +204,12 @@ def needs_second_step(user: User) -> bool:
 
 
 def has_second_step(user: User) -> bool:
-    """Whether somebody has a passkey or an app here."""
+    """Whether the user has a passkey or an authenticator app here."""
     return Authenticator.objects.filter(user=user, type__in=STEPS).exists()
 
 
 def has_passed(request: HttpRequest, user: User) -> bool:
-    """Whether this session took a second step, here or at the provider."""
+    """Whether this session passed a second step, here or at the provider."""
     records = get_authentication_records(request, user)
     return bool(request.session.get(VOUCHED_KEY)) or any(
         record.get("method") == "mfa" for record in records
@@ -217,7 +217,7 @@ def has_passed(request: HttpRequest, user: User) -> bool:
 
 
 def vouches(sociallogin: Any) -> bool:
-    """What the signed token says in `amr`, as far as the site's setting believes it."""
+    """Whether the signed token's `amr` shows a second step that the site's setting trusts."""
     claims = getattr(sociallogin, "claims", None)
     if claims is None:
         return False
@@ -229,31 +229,34 @@ def vouches(sociallogin: Any) -> bool:
 
 
 def shown_at(sociallogin: Any) -> float:
-    """When the provider asked the person for it, as the signed token says; 0 if it does not."""
+    """Return when the provider last identified the person, per the signed token, or 0."""
     moment = getattr(sociallogin, "claims", {}).get("auth_time")
     return min(moment, time.time()) if isinstance(moment, int | float) else 0
 
 
 def is_recent(at: float) -> bool:
-    """Whether somebody showed who they are a moment ago."""
+    """Whether the identity was confirmed recently."""
     return time.time() - at < REAUTHENTICATION_TIMEOUT
 
 
 def may_make_tokens(request: HttpRequest, user: User) -> bool:
-    """A token lasts longer than a session, so it takes all that the account has to show."""
+    """Whether the user may create tokens.
+
+    These outlast sessions, so a second step is required if there is one.
+    """
     if not needs_second_step(user) and not has_second_step(user):
         return True
     return has_passed(request, user)
 
 
 class AskFirst:
-    """Lead whoever needs a second step and took none to the page that makes one."""
+    """Middleware that sends users who still need a second step to the page that sets it up."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on, or lead to the second step."""
+        """Pass the request on, or redirect to the second step."""
         if not settings.MFA_REQUIRED or not request.user.is_authenticated:
             return self.get_response(request)
         if has_passed(request, request.user) or not needs_second_step(request.user):
@@ -281,14 +284,16 @@ LONGEST_NAME = 60
 
 
 class SecondStepAdapter(DefaultMFAAdapter):
-    """Secrets encrypted, names that say something, and the last step stays where it is needed."""
+    """Encrypts secrets, names devices meaningfully, and keeps the last required step."""
 
     def encrypt(self, text: str) -> str:
-        """Keep secrets of apps and recovery codes unreadable without the site's keys."""
+        """Encrypt secrets of apps and recovery codes with the site's keys."""
         return seal(text).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Read them; where no key does, a secret that nobody has, so that every code is wrong.
+        """Decrypt a secret.
+
+        If no key fits, return a random one, so that every code is wrong.
 
         Never an empty one: everybody could reckon its codes.
         """
@@ -298,19 +303,19 @@ class SecondStepAdapter(DefaultMFAAdapter):
             return generate_totp_secret()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        """Not the last one of somebody who needs one."""
+        """Whether it can be deleted: not the last one of a user who needs one."""
         others = Authenticator.objects.filter(user=authenticator.user, type__in=STEPS)
         return others.exclude(pk=authenticator.pk).exists() or not needs_second_step(
             authenticator.user
         )
 
     def generate_authenticator_name(self, user: User, type: str) -> str:
-        """The browser where it was made."""
+        """Return the browser in which it was created."""
         return device(context.request.headers.get("User-Agent", ""))
 
 
 def is_readable(step: Authenticator) -> bool:
-    """Whether the site's keys read what an app or recovery codes are made from."""
+    """Whether the site's keys can decrypt the secret of an app or of recovery codes."""
     try:
         unseal((step.data.get("secret") or step.data.get("seed") or "").encode())
     except KeyUnreadable:
@@ -319,13 +324,13 @@ def is_readable(step: Authenticator) -> bool:
 
 
 class AddForm(AddWebAuthnForm):
-    """A new passkey; every one can be used without the password."""
+    """A new passkey; each can be used without the password."""
 
     passwordless = None
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what is no passkey, or one of another page."""
+        """Refuse an invalid passkey, or one of another page."""
         try:
             data: dict[str, Any] = super().clean()
             if credential := data.get("credential"):
@@ -336,12 +341,12 @@ class AddForm(AddWebAuthnForm):
 
 
 class _PasskeyChecks:
-    """What every use of a passkey has to pass besides the library's checks."""
+    """Checks for every use of a passkey, in addition to the library's."""
 
     cleaned_data: dict[str, Any]
 
     def clean_credential(self) -> Authenticator:
-        """The passkey that was used."""
+        """Return the passkey that was used."""
         credential = self.cleaned_data["credential"]
         try:
             response = AuthenticationResponse.from_dict(credential).response
@@ -366,7 +371,7 @@ class SignInForm(_PasskeyChecks, LoginWebAuthnForm):
 
 
 class OnceMoreForm(_PasskeyChecks, ReauthenticateWebAuthnForm):
-    """A passkey before something delicate."""
+    """A passkey before a sensitive action."""
 
 
 def _require_own_page(client_data: Any) -> None:
@@ -376,7 +381,10 @@ def _require_own_page(client_data: Any) -> None:
 
 @transaction.atomic
 def _goes_up(used: Authenticator, count: int) -> bool:
-    """Count a use. Where the count does not go up two devices hold one key; many do not count."""
+    """Store the use counter and return whether it rose.
+
+    If not, two devices hold one key; many devices do not count.
+    """
     stored = Authenticator.objects.select_for_update().get(pk=used.pk)
     before = stored.data.get(COUNT, stored.wrap().authenticator_data.counter)
     if (count or before) and count <= before:
@@ -394,12 +402,12 @@ def _wrong() -> forms.ValidationError:
 
 
 class ForgottenPassword(ResetPasswordForm):
-    """Sends a link only where there is a password: who comes by a provider alone stays with it."""
+    """Sends a link only if the account has a password; provider-only accounts get none."""
 
     users: list[User]
 
     def clean_email(self) -> str:
-        """The address; whose account has no password gets no mail."""
+        """Return the address; accounts without a password get no mail."""
         email: str = super().clean_email()
         self.users = [user for user in self.users if user.has_usable_password()]
         return email

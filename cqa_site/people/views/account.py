@@ -75,7 +75,7 @@ def account(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def account_keys(request: PersonRequest) -> HttpResponse:
-    """Change how keys work on work pages; for people of a crowd link, too."""
+    """Change the keyboard shortcuts of work pages, also for crowd participants."""
     form = KeysForm(request.POST, instance=User.objects.get(pk=request.user.pk))
     if form.is_valid():
         form.save()
@@ -86,7 +86,7 @@ def account_keys(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_new(request: PersonRequest) -> HttpResponse:
-    """Make an API token; the next page shows its secret, once, and can be reloaded."""
+    """Create an API token; the next page shows its secret once and can be reloaded."""
     if request.user.is_participant:
         raise PermissionDenied
     if not may_make_tokens(request, request.user):
@@ -104,7 +104,7 @@ def token_new(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_lend(request: PersonRequest) -> HttpResponse:
-    """Lend the page about the interface a token that may only read, for a quarter of an hour."""
+    """Create a read-only token for the API page, valid for a quarter of an hour."""
     if request.user.is_participant or not may_make_tokens(request, request.user):
         raise PermissionDenied
     return JsonResponse({"token": lend_token(user=request.user)})
@@ -113,7 +113,7 @@ def token_lend(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
-    """Make one of the person's tokens useless."""
+    """Revoke one of the person's tokens."""
     token = get_object_or_404(request.user.api_tokens, public_id=token_id)
     revoke_token(token=token, actor=request.user)
     messages.success(request, _("Token revoked. Programs that use it no longer have access."))
@@ -122,7 +122,7 @@ def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
 
 @login_required
 def password_change(request: PersonRequest) -> HttpResponse:
-    """Change the password; people who came by a crowd link or a provider have none."""
+    """Change the password; crowd participants and provider-only accounts have none."""
     if not request.user.has_usable_password():
         return redirect("account")
     return allauth_account.password_change(request)
@@ -143,26 +143,26 @@ def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpR
 
 
 class AddApp(ActivateTOTPView):
-    """An app that shows codes; who added one took the second step."""
+    """Add an authenticator app; adding it counts as a second step."""
 
     def get_form(self, form_class: Any = None) -> Any:
-        """Ask in plain words."""
+        """Return the form with a plain label."""
         form = super().get_form(form_class)
         form.fields["code"].label = _("Code from the app")
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Keep it, and end sessions that never saw a second step."""
+        """Store the app, and end sessions without a second step."""
         is_first = not has_second_step(self.request.user)
         answer: HttpResponse = super().form_valid(form)
         return _added(self.request, answer, is_first, "totp")
 
 
 class ShowCodes(ViewRecoveryCodesView):
-    """Recovery codes, unless they can no longer be read."""
+    """Recovery codes, unless they can no longer be decrypted."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show them once, or lead to new ones."""
+        """Show the codes once, or redirect to the page for new ones."""
         authenticator = Authenticator.objects.filter(
             user=request.user, type="recovery_codes"
         ).first()
@@ -173,18 +173,18 @@ class ShowCodes(ViewRecoveryCodesView):
 
 
 class AddPasskey(AddWebAuthnView):
-    """A passkey that the device finds by itself, so that no address needs to be typed."""
+    """Add a passkey that the device finds by itself, so that no address must be typed."""
 
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """What the browser is asked to make."""
+        """Return the context with the browser's options for creating a passkey."""
         context = super().get_context_data(**kwargs)
         options = {"creation_options": passkeys.begin_registration(self.request.user, True)}
         return context | {"js_data": options, "has_passkeys": knows_passkeys(self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Keep it, and end sessions that never saw a second step."""
+        """Store the passkey, and end sessions without a second step."""
         is_first = not has_second_step(self.request.user)
         answer: HttpResponse = super().form_valid(form)
         return _added(self.request, answer, is_first, "webauthn")
@@ -198,18 +198,18 @@ def _added(request: Any, answer: HttpResponse, is_first: bool, kind: str) -> Htt
 
 
 class RenamePasskey(EditWebAuthnView):
-    """Another name for a passkey."""
+    """Rename a passkey."""
 
     success_url = reverse_lazy("mfa_index")
 
 
 class RemovePasskey(RemoveWebAuthnView):
-    """Remove a passkey, but for the last step of somebody who needs one, and the last way in."""
+    """Remove a passkey, unless it is a required last step or the only way to sign in."""
 
     success_url = reverse_lazy("mfa_index")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """The library asks this of apps only."""
+        """Refuse to remove a needed passkey; the library checks this only for apps."""
         if refusal := _why_it_stays(self.get_object()):
             messages.error(self.request, refusal)
             return redirect("mfa_index")
@@ -230,7 +230,7 @@ def _why_it_stays(passkey: Authenticator) -> str:
 
 @require_POST
 def provider_begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Go to a provider, to sign in or to connect an account there."""
+    """Go to a provider to sign in or connect an account."""
     adapter = _adapter(request, provider_id)
     if not ratelimit.consume(request, action="login"):
         return ratelimit.respond_429(request)
@@ -245,7 +245,7 @@ def _connect(request: PersonRequest, adapter: CheckedAdapter) -> HttpResponseBas
 
 
 def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpResponse:
-    """A page that leads on: the policy for forms would stop a redirect to another host.
+    """Return a page that leads to the provider; the form policy would block a redirect.
 
     Only `next` and `again` are read from the request; the library's own view takes scopes and
     parameters, too.
@@ -262,7 +262,7 @@ def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpR
 
 @require_safe
 def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Take what a provider sends back."""
+    """Accept a provider's reply."""
     adapter = _adapter(request, provider_id)
     try:
         return CheckedCallback.adapter_view(adapter)(request)
@@ -289,7 +289,7 @@ def _failed(adapter: CheckedAdapter, error: OAuth2Error) -> HttpResponse:
 @reauthentication_required(app="allauth.socialaccount")
 @require_POST
 def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse:
-    """Take an account at a provider away, unless it is the only way in."""
+    """Disconnect an account at a provider, unless it is the only way to sign in."""
     account = get_object_or_404(SocialAccount, pk=account_id, user=request.user)
     if not can_sign_in(request.user, without=account):
         messages.error(request, _("This is your only way to sign in. Add a passkey first."))
@@ -303,7 +303,7 @@ def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse
 @own
 @require_safe
 def provider_once_more(request: PersonRequest) -> HttpResponse:
-    """Ask somebody who comes by a provider to come from there once more."""
+    """Ask a user who signs in through a provider to do so again."""
     names = SocialAccount.objects.filter(user=request.user).values_list("provider", flat=True)
     context = {
         "providers": [

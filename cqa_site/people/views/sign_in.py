@@ -62,7 +62,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def own(view: View) -> View:
-    """Decorate a view about an account of one's own; people of a crowd link have none."""
+    """Decorate a view about the user's own account; crowd participants have none."""
 
     @login_required
     @wraps(view)
@@ -75,7 +75,7 @@ def own(view: View) -> View:
 
 
 def fresh(view: View) -> View:
-    """Decorate one's own view that the library guards by password or second step.
+    """Decorate a view of the own account that the library guards by password or second step.
 
     The library lets people through who have neither, because they come by a provider. They show
     that it is them there, once more.
@@ -99,21 +99,21 @@ def _is_fresh(request: PersonRequest) -> bool:
 
 
 class SignIn(LoginView):
-    """The sign-in page, with the other ways in."""
+    """The sign-in page, with the other sign-in methods."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show it, or lead to the page that makes the first account where there is none."""
+        """Show the page, or redirect to the creation of the first account on a new site."""
         if is_without_accounts() and not settings.OIDC_PROVIDERS:
             return redirect("first_administrator")
         return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Say which there are."""
+        """Return the context with the available sign-in methods."""
         return super().get_context_data(**kwargs) | entrances(self.request)
 
 
 def entrances(request: HttpRequest) -> dict[str, Any]:
-    """Ways to sign in without a password, for a page of somebody who is not signed in."""
+    """Return the sign-in methods without a password, for pages of signed-out visitors."""
     return {
         "providers": list(settings.OIDC_PROVIDERS.values()),
         "has_passkeys": knows_passkeys(request),
@@ -121,7 +121,10 @@ def entrances(request: HttpRequest) -> dict[str, Any]:
 
 
 def knows_passkeys(request: HttpRequest) -> bool:
-    """Browsers make passkeys for names, not for bare numbers such as 127.0.0.1."""
+    """Whether the host supports passkeys.
+
+    A name does, a bare address such as 127.0.0.1 does not.
+    """
     host = request.get_host().rpartition(":")[0] or request.get_host()
     try:
         ip_address(host.strip("[]"))
@@ -133,7 +136,7 @@ def knows_passkeys(request: HttpRequest) -> bool:
 @own
 @require_safe
 def ways(request: PersonRequest) -> HttpResponse:
-    """All ways to sign in, and all places where the person is signed in."""
+    """Show all sign-in methods, and where the person is signed in."""
     steps = Authenticator.objects.filter(user=request.user).order_by("created_at")
     app = next((step for step in steps if step.type == "totp"), None)
     codes = next((step for step in steps if step.type == "recovery_codes"), None)
@@ -170,7 +173,7 @@ def end_other_sessions(request: PersonRequest) -> HttpResponse:
 
 
 def stay_alone(request: PersonRequest) -> None:
-    """End every session of the person but this one, which gets a new key."""
+    """End every session of the person except this one, which gets a new key."""
     end_sessions(user=request.user)
     update_session_auth_hash(request, request.user)
 
@@ -315,7 +318,7 @@ def first_link(request: HttpRequest, key: str) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 def first_administrator(request: HttpRequest) -> HttpResponse:
-    """Make the first administrator, for whoever holds the key."""
+    """Create the first administrator, for the holder of the key."""
     if not has_no_administrator():
         return redirect("account_login")
     if not is_first_key(request.session.get(FIRST_KEY, "")):

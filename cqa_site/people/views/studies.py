@@ -42,7 +42,7 @@ def closed_door(
     providers: Sequence[OpenIDProvider] = (),
     next_page: str | None = None,
 ) -> HttpResponse:
-    """Say in plain words why somebody does not come in, and what to do about it."""
+    """Explain in plain words why a person cannot enter, and what to do about it."""
     context = {"title": title, "text": text, "advice": advice, "sign_out": sign_out}
     context |= {"providers": providers, "next": next_page}
     return render(request, "people/closed_door.html", context, status=status)
@@ -53,7 +53,7 @@ def closed_door(
 
 @login_required
 def study_new(request: PersonRequest) -> HttpResponse:
-    """Open a study, for those who may on this site."""
+    """Create a study, for users who may do so on this site."""
     if not may_open_studies(request.user):
         raise PermissionDenied
     form = StudyForm(request.POST or None)
@@ -86,14 +86,14 @@ PAGE_SIZE = 50
 
 @study_page(*RESEARCHERS)
 def members(request: StudyRequest, study: Study) -> HttpResponse:
-    """List members and invitations; only admins get the controls to change them."""
+    """List members and invitations; only admins see the controls."""
     return _page(request, study)
 
 
 @study_page(Role.ADMIN)
 @require_POST
 def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Make an invitation and show its link, this once: where it was asked for, or here."""
+    """Create an invitation and show its link once, where requested or on this page."""
     form = InvitationForm(request.POST, instance=Invitation(study=study))
     if not form.is_valid():
         return _page(request, study, status=422, form=form)
@@ -114,7 +114,7 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
 def invitation_revoke(
     request: StudyRequest, study: Study, invitation_id: uuid.UUID
 ) -> HttpResponse:
-    """Make an unused link useless."""
+    """Revoke an unused link."""
     invitation = get_object_or_404(study.invitations, public_id=invitation_id)
     if people_actions.revoke_invitation(invitation=invitation, actor=request.user):
         messages.success(request, _("Invitation revoked."))
@@ -126,7 +126,7 @@ def invitation_revoke(
 @study_page(Role.ADMIN)
 @require_POST
 def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
-    """Give a member another role."""
+    """Change a member's role."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     form = RoleForm(request.POST)
     if not form.is_valid():
@@ -149,7 +149,7 @@ def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Http
 @study_page(Role.ADMIN)
 @require_POST
 def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
-    """Close the study to a member, or open it again: ``active`` is "yes" or "no"."""
+    """Remove a member's access, or restore it: ``active`` is "yes" or "no"."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     wanted = request.POST.get("active") == "yes"
     act = people_actions.reactivate_member if wanted else people_actions.deactivate_member
@@ -166,7 +166,7 @@ def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Ht
 
 
 def _members(study: Study) -> QuerySet[Membership]:
-    """Members who have an account of their own; crowd participants have their own page."""
+    """Return members with an account; crowd participants have their own page."""
     return study.memberships.filter(user__email__isnull=False).select_related("user")
 
 
@@ -176,7 +176,7 @@ def _refuse_last_admin(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _after_change(request: StudyRequest, study: Study, changed: Membership) -> HttpResponse:
-    """Go back to the list, or home when people changed their own membership."""
+    """Return to the list, or home if people changed their own membership."""
     if changed.user_id == request.user.pk:
         return redirect("home")
     return redirect("members", study_id=study.public_id)
@@ -204,7 +204,7 @@ def _page(
 
 @study_page(*RESEARCHERS)
 def audit(request: StudyRequest, study: Study) -> HttpResponse:
-    """List who changed what, newest first."""
+    """List changes and their authors, newest first."""
     events = study.audit_events.select_related("actor")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
     for event in page:  # not in the template, where "items" may be a key of the details
@@ -214,7 +214,7 @@ def audit(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _in_words(value: object) -> object:
-    """Nested counts and settings on one line; what is zero or empty is left out."""
+    """Return nested counts and settings on one line, without zero or empty values."""
     if isinstance(value, dict):
         parts = [(name, _in_words(part)) for name, part in value.items() if part]
         return "; ".join(f"{name} {part}" for name, part in parts if part)

@@ -1,4 +1,4 @@
-"""Pages of crowd links: the way in, the end, and the researchers' list."""
+"""Pages of crowd links: the entry, the end, and the researchers' list."""
 
 import re
 import uuid
@@ -68,7 +68,7 @@ PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
 
 @require_safe
 def join(request: HttpRequest, secret: str) -> HttpResponse:
-    """Check link and ids; go on at a clean address."""
+    """Check link and ids; redirect to a clean address."""
     link = find_link(secret)
     if link is None:
         return _unknown_link(request)
@@ -82,7 +82,7 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def join_start(request: HttpRequest) -> HttpResponse:
-    """Say what awaits; a POST signs the participant in and opens the round."""
+    """Describe the task; a POST signs the participant in and opens the round."""
     if SESSION_KEY not in request.session:
         return _no_entry(request)
     secret, *ids = request.session[SESSION_KEY]
@@ -114,7 +114,7 @@ def join_start(request: HttpRequest) -> HttpResponse:
 def _start_page(
     request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
 ) -> HttpResponse:
-    """What awaits somebody new, of whom no more can be asked than is there, or who comes back."""
+    """Describe the task to a new participant, limited to the free items, or to a returning one."""
     kind, count = kind_of(link.round), min(free, link.required_items)
     context = {"link": link, "is_short": free < link.required_items, "known": known}
     if known:
@@ -127,7 +127,7 @@ def _start_page(
 
 
 def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None:
-    """The ids of the address, or None when one is missing, repeated, too long or odd."""
+    """Return the ids in the address; None if one is missing, repeated, too long or malformed."""
     values = []
     for name in (link.participant_param, link.study_param, link.session_param):
         texts = request.GET.getlist(name) if name else [""]
@@ -174,7 +174,7 @@ def _unknown_link(request: HttpRequest) -> HttpResponse:
 
 
 def _no_entry(request: HttpRequest) -> HttpResponse:
-    """Somebody who has begun, or was away for long: the browser no longer knows the link."""
+    """Answer a browser without the link in its session: a participant, or one away too long."""
     if getattr(request.user, "is_participant", False) or browser_secret(request):
         return redirect("participation_back")
     return closed_door(
@@ -227,7 +227,7 @@ REFUSALS = (
 
 
 def _nothing_left(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
-    """Before anybody agrees to anything; nobody new is made."""
+    """Say that the round has no items left, before consent and without creating a participant."""
     is_open = link.round.state == Round.State.OPEN
     text = _("Other people have done all items or are working on them.")
     return _no_room(
@@ -266,7 +266,7 @@ def _refused(request: HttpRequest, link: ParticipantLink, refusal: Exception) ->
 
 @login_required
 def participation_end(request: PersonRequest) -> HttpResponse:
-    """Show the completion code once the participation is over, else what is left to do."""
+    """Show the completion code once the participation is over, else the remaining work."""
     participant = _participant(request)
     if participant.outcome != Participant.Outcome.RUNNING:
         code = completion_code(participant)
@@ -282,7 +282,7 @@ def participation_end(request: PersonRequest) -> HttpResponse:
 
 @login_required
 def participation_stop(request: PersonRequest) -> HttpResponse:
-    """Ask whether the answers of somebody who stops here count; a POST says it."""
+    """Ask whether the answers of a participant who stops count; a POST records the choice."""
     participant = _participant(request)
     choice, standing = request.POST.get("choice"), standing_of(participant)
     is_running = participant.outcome == Participant.Outcome.RUNNING
@@ -298,7 +298,7 @@ def participation_stop(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def participation_fault(request: PersonRequest) -> HttpResponse:
-    """Take a report; it ends the participation if the server saw a fault, too."""
+    """Store a report; end the participation if the server also recorded a fault."""
     participant = _participant(request)
     form = FaultForm(request.POST)
     if not form.is_valid():
@@ -312,7 +312,7 @@ def participation_fault(request: PersonRequest) -> HttpResponse:
 
 
 def _participant(request: PersonRequest) -> Participant:
-    """The signed-in person's participation, as long as their membership counts."""
+    """Return the signed-in person's participation, as long as their membership is valid."""
     participant = get_object_or_404(
         Participant.objects.select_related("study", "link__round", "user"), user=request.user
     )
@@ -347,7 +347,7 @@ SHOWN_LINKS = 100
 
 @study_page(*RESEARCHERS)
 def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """List the links into a round and who came by them; a POST makes a link."""
+    """List the links into a round and their participants; a POST creates a link."""
     round_ = _round(study, any_round_id)
     kind = kind_of(round_)
     options: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
@@ -372,7 +372,7 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
 def crowd_link_close(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
 ) -> HttpResponse:
-    """Let nobody new in by this link."""
+    """Close the link to new participants."""
     link = get_object_or_404(actions.links_of(_round(study, any_round_id)), public_id=link_id)
     actions.close_link(link=link, actor=request.user)
     messages.success(request, _("Link closed. People who have joined can finish."))
@@ -395,7 +395,7 @@ def participant_release(
 def participant_fault(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:
-    """Confirm what somebody reported: they see the code for faults."""
+    """Confirm a participant's report, so that they see the code for faults."""
     person = _person(study, any_round_id, person_id)
     try:
         confirm_fault(participant=person, actor=request.user)

@@ -1,4 +1,4 @@
-"""Crowd links, participants, and the browsers to which they belong."""
+"""Crowd links, participants, and the browsers that hold their places."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,18 +28,18 @@ LIFETIME = timedelta(days=180)
 
 
 def browser_secret(request: HttpRequest) -> str:
-    """The secret of the browser; empty if it has none, or one that was not made here."""
+    """Return the browser's secret; empty if it has none or its signature is invalid."""
     return request.get_signed_cookie(settings.PLACE_COOKIE_NAME, default="") or ""
 
 
 def keep_browser_secret(response: HttpResponse, secret: str) -> HttpResponse:
-    """Leave the secret with the browser, out of the reach of scripts."""
+    """Set the secret as a cookie that scripts cannot read."""
     set_private_cookie(response, settings.PLACE_COOKIE_NAME, secret, LIFETIME)
     return response
 
 
 def set_private_cookie(response: HttpResponse, name: str, value: str, lifetime: timedelta) -> None:
-    """A signed cookie that no script reads and no other site sends along with a form."""
+    """Set a signed cookie that scripts cannot read and other sites cannot send with a form."""
     response.set_signed_cookie(
         name,
         value,
@@ -51,12 +51,12 @@ def set_private_cookie(response: HttpResponse, name: str, value: str, lifetime: 
 
 
 def place_hash(link: ParticipantLink, browser: str) -> str:
-    """What is kept of a browser's secret; different for every link, so links cannot be joined."""
+    """Hash the browser's secret per link, so that hashes of different links cannot be joined."""
     return hash_secret(f"{link.public_id}:{browser}")
 
 
 def is_open_to(participant: Participant, browser: str) -> bool:
-    """Whether the browser with this secret may have the place: it has it, or it was released."""
+    """Whether the browser with this secret may take the place: it holds it, or it was released."""
     browser_hash = participant.browser_hash
     return not browser_hash or (
         bool(browser) and browser_hash == place_hash(participant.link, browser)
@@ -64,7 +64,7 @@ def is_open_to(participant: Participant, browser: str) -> bool:
 
 
 def hold_place(*, participant: Participant, browser: str) -> None:
-    """Bind a place to the browser its person sits at."""
+    """Bind a place to the participant's browser."""
     wanted = place_hash(participant.link, browser)
     if participant.browser_hash != wanted:
         participant.browser_hash = wanted
@@ -73,7 +73,7 @@ def hold_place(*, participant: Participant, browser: str) -> None:
 
 @transaction.atomic
 def release_place(*, participant: Participant, actor: User) -> None:
-    """Let the next browser that comes with this id have the place; ends every session of it."""
+    """Give the place to the next browser with this id, and end all its sessions."""
     participant.browser_hash = ""
     participant.save(update_fields=["browser_hash"])
     participant.user.set_unusable_password()  # another random value, which no session matches
@@ -89,7 +89,7 @@ def record_participant(
     reason: str = "",
     **details: Any,
 ) -> None:
-    """Write a line about a participant, done by themselves where no ``actor`` is named."""
+    """Record an event of a participant, by the participant if no ``actor`` is given."""
     record(
         study=participant.study,
         actor=actor or participant.user,
@@ -105,19 +105,19 @@ def record_participant(
 
 
 class LinkClosed(Exception):
-    """The link was closed or ran out, and this person had not come in before."""
+    """The link is closed or expired, and this person had not joined before."""
 
 
 class LinkFull(Exception):
-    """The link has let in as many people as it may."""
+    """The link has reached its maximum number of participants."""
 
 
 class TookPartElsewhere(Exception):
-    """The browser came in with the same id through another link of this round."""
+    """The browser joined with the same id through another link of this round."""
 
 
 class PlaceTaken(Exception):
-    """The id has a place in this round, and another browser opened it."""
+    """Another browser holds the place of this id in the round."""
 
 
 class ParticipationEnded(Exception):
@@ -126,7 +126,10 @@ class ParticipationEnded(Exception):
 
 @dataclass(frozen=True)
 class PlatformIds:
-    """What the platform appends to the link; unverified, because anybody can type it."""
+    """The ids a platform appends to the link.
+
+    They are unverified, because anybody can type them.
+    """
 
     participant: str
     study: str = ""
@@ -135,7 +138,7 @@ class PlatformIds:
 
 @transaction.atomic
 def create_link(*, round_: Round, actor: User, **fields: Any) -> tuple[ParticipantLink, str]:
-    """Make a link into one round; the second value is the secret, which is not kept."""
+    """Create a link into one round; return it with its secret, which is not stored."""
     secret = new_secret()
     link = ParticipantLink.objects.create(
         study=round_.study,
@@ -158,7 +161,7 @@ def create_link(*, round_: Round, actor: User, **fields: Any) -> tuple[Participa
 
 @transaction.atomic
 def close_link(*, link: ParticipantLink, actor: User) -> None:
-    """Let nobody new in; people who are in may finish."""
+    """Close the link to new participants; current ones may finish."""
     closed = ParticipantLink.objects.filter(pk=link.pk, closed_at=None).update(
         closed_at=timezone.now()
     )
@@ -173,25 +176,25 @@ def close_link(*, link: ParticipantLink, actor: User) -> None:
 
 
 def crowd_kinds() -> list[TaskKind]:
-    """The kinds whose rounds take people of a crowd."""
+    """Return the kinds whose rounds accept crowd participants."""
     return [kind for kind in kinds() if kind.takes_crowd]
 
 
 def crowd_rounds(study: Study) -> QuerySet[Round]:
-    """The rounds of a study that people of a crowd may come into, with their kinds' own rows."""
+    """Return a study's rounds open to crowd participants, with the rows of their kinds."""
     names = [kind.name for kind in crowd_kinds()]
     rows = [kind.row for kind in crowd_kinds()]
     return Round.objects.filter(study=study, kind__in=names).select_related("study", *rows)
 
 
 def links_of(round_: Round) -> QuerySet[ParticipantLink]:
-    """The links into a round, newest first, each with how many people ``joined`` by it."""
+    """Return links into a round, newest first, each with the count of people who ``joined``."""
     links = ParticipantLink.objects.filter(round=round_.pk).select_related("study")
     return links.annotate(joined=Count("participants")).order_by("-created_at", "-pk")
 
 
 def participants_of(round_: Round) -> QuerySet[Participant]:
-    """Who came into a round by its links, newest first, each with its ``rater_id``."""
+    """Return the participants of a round's links, newest first, each with its ``rater_id``."""
     own = Rater.objects.filter(study=OuterRef("study"), user=OuterRef("user"))
     people = Participant.objects.filter(link__round=round_.pk)
     people = people.annotate(rater_id=Subquery(own.values("pk")[:1]))
@@ -199,13 +202,13 @@ def participants_of(round_: Round) -> QuerySet[Participant]:
 
 
 def placeholders(link: ParticipantLink) -> str:
-    """The query as platforms want it: each parameter with a placeholder they fill in."""
+    """Return the query platforms expect, each parameter with a placeholder they fill in."""
     names = (link.participant_param, link.study_param, link.session_param)
     return "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
 
 
 def find_link(secret: str) -> ParticipantLink | None:
-    """The link with this secret, whatever its state."""
+    """Return the link with this secret, in any state."""
     return (
         ParticipantLink.objects.select_related("study", "round")
         .filter(secret_hash=hash_secret(secret))
@@ -214,7 +217,7 @@ def find_link(secret: str) -> ParticipantLink | None:
 
 
 def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant | None:
-    """Return this browser's place by the link, if it has one.
+    """Return the place this browser holds through the link, if any.
 
     Raises ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere``, ``ParticipationEnded``, and
     ``PlaceTaken`` for another browser with the session that the platform gave to the person.
@@ -238,7 +241,7 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
 
 @transaction.atomic
 def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
-    """Return the participant of these ids, made for the ``browser`` that is first to come.
+    """Return the participant with these ids, created for the first ``browser`` to come.
 
     Raises as above, and ``PlaceTaken`` where another browser has the place. Only here, where
     an id without a place would get one, does the answer depend on the id.
@@ -259,7 +262,7 @@ def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Parti
 
 @transaction.atomic
 def note_fault(*, participant: Participant, comment: str) -> None:
-    """Keep what somebody says does not work, for the researchers to look at."""
+    """Store a participant's fault report for the researchers."""
     participant.fault_report = comment
     participant.save(update_fields=["fault_report"])
     record_participant(participant, "participant_reported_a_fault", reason=comment)
@@ -274,7 +277,7 @@ def end_participation(
     actor: User | None = None,
     **details: Any,
 ) -> None:
-    """Fix how a participation ended, once; what is fixed decides the code shown."""
+    """Record the outcome of a participation once; the outcome decides the code shown."""
     ended = Participant.objects.filter(
         pk=participant.pk, outcome=Participant.Outcome.RUNNING
     ).update(outcome=outcome, ended_at=timezone.now())
@@ -286,7 +289,7 @@ def end_participation(
 
 
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
-    """Places of this id in the round of the link, also by other links of the platform."""
+    """Return the places of this id in the link's round, including other links of the platform."""
     places = Participant.objects.select_related("user", "study", "link__round").filter(
         link__round=link.round_id,
         link__platform=link.platform,

@@ -46,7 +46,7 @@ SCREENED_OUT = ("stopped", "not_qualified")
 
 @dataclass(frozen=True)
 class ParticipantProgress:
-    """Items a participant has done, how many the link asks for and are there."""
+    """Items a participant has answered, items the link requires, and items available."""
 
     answered: int
     required: int
@@ -58,31 +58,31 @@ class ParticipantProgress:
 
     @property
     def left(self) -> int:
-        """Items still to do."""
+        """Items left to do."""
         return max(0, self.required - self.answered)
 
     @property
     def is_out_of_items(self) -> bool:
-        """Whether the round has nothing more for this person, who did not do enough."""
+        """Whether the round has no more items for this person, who has not done enough."""
         return self.left > 0 and (self.answered >= self.most or self.is_nothing_left)
 
     @property
     def is_over_skips(self) -> bool:
-        """Whether more was skipped than the round allows."""
+        """Whether the person skipped more than the round allows."""
         return self.skipped > self.allowed
 
     @property
     def is_unpaid(self) -> bool:
-        """That, or nothing but skips, of which one alone may have been a bad sentence."""
+        """Whether skips exceed the limit, or all answers are skips and more than one."""
         return self.is_over_skips or 1 < self.skipped == self.answered
 
 
 class NotReported(Exception):
-    """There is no report of a fault to confirm, or the participation is over."""
+    """No fault report to confirm, or the participation is over."""
 
 
 def standing_of(participant: Participant) -> ParticipantProgress:
-    """Count the participant's work in the round of their link; serves nothing."""
+    """Count the participant's work in the round of their link; assigns no items."""
     round_, required = participant.link.round, participant.link.required_items
     kind, place = kind_of(round_), place_of(participant)
     is_done = kind.is_done_by(round_, place) if place else not kind.count_free(round_)
@@ -97,28 +97,28 @@ def standing_of(participant: Participant) -> ParticipantProgress:
 
 
 def place_of(participant: Participant, *, is_locked: bool = False) -> Place | None:
-    """Where the participant stands in the round; None before the first visit to its pages."""
+    """Return the participant's enrolment in the round; None before the first visit."""
     places = Place.objects.filter(round=participant.link.round, rater__user=participant.user)
     places = places.select_for_update(of=("self",)) if is_locked else places
     return places.select_related("rater", "round").first()
 
 
 def work_address(participant: Participant) -> str:
-    """The work page of the participant's round."""
+    """Return the address of the work page of the participant's round."""
     round_ = participant.link.round
     ids = [participant.study.public_id, round_.public_id]
     return reverse(kind_of(round_).work_page, args=ids)
 
 
 def is_out(participant: Participant) -> bool:
-    """Whether the practice, a rule or a researcher keeps somebody out of the round."""
+    """Whether the practice, a rule or a researcher keeps the participant out of the round."""
     place = place_of(participant)
     return bool(place and (place.is_held_back or place.is_excluded or place.is_stopped))
 
 
 @transaction.atomic
 def finish_participation(*, participant: Participant) -> bool:
-    """End the participation if it is over; False while there is work to do."""
+    """End the participation if it is over; return False while work is left."""
     outcome = _outcome(participant)
     if outcome is None:
         return False
@@ -128,7 +128,7 @@ def finish_participation(*, participant: Participant) -> bool:
 
 @transaction.atomic
 def stop_participation(*, participant: Participant, withdraws: bool) -> None:
-    """End the work before it is done; withdrawn answers become void and count nowhere."""
+    """End the participation early. Withdrawn answers become void and count nowhere."""
     ends, standing = Participant.Outcome, standing_of(participant)
     place = place_of(participant, is_locked=True)
     if not Participant.objects.filter(pk=participant.pk, outcome=ends.RUNNING).exists():
@@ -146,7 +146,7 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
 
 @transaction.atomic
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
-    """Keep the report; end the participation if the server saw a fault, and say whether it did.
+    """Store the report; end the participation if the server saw a fault, and return whether so.
 
     ``lost_answer``: an answer of this browser met an error of the server. Of somebody who only
     skipped, a researcher confirms it.
@@ -163,7 +163,7 @@ def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -
 
 @transaction.atomic
 def confirm_fault(*, participant: Participant, actor: User) -> None:
-    """End a participation as a researcher found its report to be true; raises ``NotReported``."""
+    """End a participation because its fault report is true; raises ``NotReported``."""
     is_running = participant.outcome == Participant.Outcome.RUNNING
     if not (is_running and participant.fault_report):
         raise NotReported
@@ -176,7 +176,7 @@ def confirm_fault(*, participant: Participant, actor: User) -> None:
 
 
 def completion_code(participant: Participant) -> str:
-    """The code of the outcome; empty while the participation runs."""
+    """Return the code of the outcome; empty while the participation runs."""
     link = participant.link
     codes = {
         Participant.Outcome.COMPLETED: link.completed_code,
@@ -191,7 +191,7 @@ def completion_code(participant: Participant) -> str:
 
 
 def _was_cut_short(participant: Participant, standing: ParticipantProgress) -> bool:
-    """Whether the round stopped while somebody was at work in it."""
+    """Whether the round stopped while the participant was working in it."""
     is_open = participant.link.round.state == Round.State.OPEN
     return standing.answered > 0 and standing.left > 0 and not is_open
 
@@ -233,17 +233,17 @@ OWN_PAGES = ("home", "account", "participation_end", "participation_stop", "part
 
 
 class Middleware:
-    """Something around every page."""
+    """Base class of middleware around every page."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
 
 class NoteLostAnswers(Middleware):
-    """Leave a note with the browser of a participant whose answer could not be stored."""
+    """Set a cookie in the browser of a participant whose answer could not be stored."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Look at what an answer met."""
+        """Set the cookie if storing an answer met a server error."""
         response = self.get_response(request)
         if response.status_code >= 500 and request.method == "POST" and _is_answer(request):
             secret = browser_secret(request)
@@ -254,17 +254,17 @@ class NoteLostAnswers(Middleware):
 
 
 def lost_answer(request: HttpRequest) -> bool:
-    """Whether an answer of this browser met an error of the server today."""
+    """Whether a server error lost an answer of this browser today."""
     note = request.get_signed_cookie(settings.LOST_ANSWER_COOKIE_NAME, "", max_age=NOTE_LIFETIME)
     secret = browser_secret(request)
     return bool(secret) and note == hash_secret(secret)
 
 
 class ShowWayBack(Middleware):
-    """Lead participants who are sent to the sign-in form to the page that helps them."""
+    """Redirect participants from the sign-in form to the page that helps them."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Whoever opens the form of their own accord gets it."""
+        """Redirect to the help page; show the form to people who open it themselves."""
         if request.method == "GET" and request.path == reverse("account_login"):
             page = request.GET.get("next", "")
             name, link = _find(request, page)
@@ -275,7 +275,7 @@ class ShowWayBack(Middleware):
 
 @require_safe
 def way_back(request: HttpRequest) -> HttpResponse:
-    """Say that nothing is lost, and where the study is opened again."""
+    """Say that nothing is lost, and where to open the study again."""
     if request.user.is_authenticated:
         return redirect("home")
     _name, link = _find(request, request.GET.get("next", ""))
@@ -283,7 +283,7 @@ def way_back(request: HttpRequest) -> HttpResponse:
 
 
 def _find(request: HttpRequest, page: str) -> tuple[str | None, ParticipantLink | None]:
-    """The name of a page, and the link by which this browser came into the study of the page."""
+    """Return the page's name, and the link through which this browser joined the page's study."""
     match = _match(page.partition("?")[0])
     if match is None:
         return None, None
@@ -297,7 +297,7 @@ def _find(request: HttpRequest, page: str) -> tuple[str | None, ParticipantLink 
 
 
 def _is_answer(request: HttpRequest) -> bool:
-    """Whether people of a crowd send their work there."""
+    """Whether crowd participants send their work to this address."""
     match = _match(request.path_info)
     pages = {page for kind in crowd_kinds() for page in kind.answer_pages}
     return match is not None and match.url_name in pages

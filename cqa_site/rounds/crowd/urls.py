@@ -1,4 +1,4 @@
-"""Addresses of crowd links: the way in, the end, and the researchers' pages."""
+"""Addresses of crowd links: the entry, the end, and the researchers' pages."""
 
 from django.urls import path
 

@@ -30,7 +30,7 @@ WHOLE = "return=representation"
 
 
 def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
-    """Whether a form without script answers what had only just appeared, as a double click does.
+    """Whether a form without script answers a page that just appeared, as a double click does.
 
     ``field`` is the field that says when; scripts look at their own clock (settled.js).
     """
@@ -39,38 +39,38 @@ def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
 
 
 def unread_notice() -> str:
-    """Return what somebody is told whose answer was not taken for that reason."""
+    """Return the message for an answer rejected because it came too fast."""
     return _("Too fast: this had just appeared. Press again.")
 
 
 def see_other(address: str) -> HttpResponse:
-    """Go there with a GET."""
+    """Redirect to an address with a GET (303)."""
     return HttpResponse(status=303, headers={"Location": address})
 
 
 def errors_of(form: BaseForm) -> str:
-    """Everything that is wrong, in one line."""
+    """Return all errors of a form in one line."""
     return " ".join(str(text) for errors in form.errors.values() for text in errors)
 
 
 def submitted_reply(request: HttpRequest, address: str) -> HttpResponse:
-    """The sheet is in; go on at the address."""
+    """Confirm the submission and redirect to the next address."""
     return JsonResponse({"page": address}) if wants_json(request) else see_other(address)
 
 
 def wants_page(request: HttpRequest) -> bool:
-    """Whether a script can show the page that comes next without asking for it (RFC 7240)."""
+    """Whether a script can show the next page without another request (RFC 7240)."""
     return request.headers.get("Prefer") == WHOLE
 
 
 def brought(page: HttpResponse, address: str) -> HttpResponse:
-    """The page that comes next, whose address is another one than was asked (RFC 9110, 8.7)."""
+    """Mark a page as the one at another address than the requested one (RFC 9110, 8.7)."""
     page["Content-Location"], page["Preference-Applied"] = address, WHOLE
     return page
 
 
 def closed_reply(request: HttpRequest, address: str) -> HttpResponse:
-    """The round ended meanwhile; what differed is kept."""
+    """Report that the round is closed; differing content was kept."""
     detail = _("The round is closed. Your entries are kept.")
     if wants_json(request):
         return JsonResponse({"error": "closed", "detail": detail}, status=409)
@@ -81,7 +81,7 @@ def closed_reply(request: HttpRequest, address: str) -> HttpResponse:
 def conflict_reply(
     request: HttpRequest, address: str, template: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """Both contents side by side; nothing was overwritten."""
+    """Return both contents side by side; nothing was overwritten."""
     if not wants_json(request):
         return see_other(address)
     html = render_to_string(template, context, request)
@@ -91,7 +91,7 @@ def conflict_reply(
 def not_valid_json(
     detail: str, missing: list[str] | None, stored: dict[str, Any] | None = None
 ) -> JsonResponse:
-    """What is missing or wrong; ``stored`` says that the draft was kept nevertheless."""
+    """Return missing and invalid parts; ``stored`` says that the draft was kept nevertheless."""
     body = {"error": "not_valid", "detail": detail, "missing": missing or []}
     return JsonResponse(body | (stored or {}), status=422)
 
@@ -101,7 +101,7 @@ def not_valid_json(
 
 @dataclass(frozen=True)
 class Trial:
-    """What a page says of itself that stores nothing: which item it is, of how many."""
+    """A trial page, which stores nothing: its item number and the number of items."""
 
     number: int
     all: int
@@ -112,13 +112,13 @@ class Trial:
 
     @property
     def far(self) -> TaskProgress:
-        """As if whoever looks had done the items before."""
+        """Progress as if the viewer had done all earlier items."""
         return TaskProgress(self.number - 1, self.all - self.number + 1)
 
 
 @dataclass(frozen=True)
 class Ways:
-    """Addresses of one sheet, and of what is around it."""
+    """Addresses of one sheet and its related pages."""
 
     form: str
     save: str
@@ -129,7 +129,7 @@ class Ways:
 
 
 def ways_of(sheet: Any) -> Ways:
-    """Those that a trial gave to the sheet, or the usual ones."""
+    """Return the trial addresses of a sheet, or the usual ones."""
     ways: Ways | None = getattr(sheet, "ways", None)
     return ways or _usual(sheet)
 
@@ -147,7 +147,7 @@ def _usual(sheet: Any) -> Ways:
 
 
 def trial_of(round_: Any, number: int, count: int) -> Trial:
-    """What a page says that shows an item on trial."""
+    """Return the page data for an item on trial."""
     kind, study = kind_of(round_), round_.study.public_id
     address = reverse(kind.audit.round, args=[study, round_.public_id])
 
@@ -160,7 +160,7 @@ def trial_of(round_: Any, number: int, count: int) -> Trial:
 
 
 def trial_ways(round_: Any, number: int, count: int) -> Ways:
-    """Ways on which nothing is stored."""
+    """Return addresses that store nothing."""
     name, ids = sheet_kind_of(round_).work_page, [round_.study.public_id, round_.public_id, number]
     trial = trial_of(round_, number, count)
     return Ways(
@@ -186,7 +186,7 @@ SESSION = "X-Work-Page"
 
 
 def kept_offline(response: HttpResponse, request: HttpRequest) -> HttpResponse:
-    """Mark a work page as one that this browser session may show without a connection."""
+    """Mark a work page as one this browser session may show offline."""
     response.headers[SESSION] = mark = _mark(request)
     response.set_cookie(
         settings.WORK_COOKIE_NAME,
@@ -199,20 +199,20 @@ def kept_offline(response: HttpResponse, request: HttpRequest) -> HttpResponse:
 
 
 def _mark(request: HttpRequest) -> str:
-    """A name of the session of somebody signed in that says nothing; empty for others."""
+    """Return an opaque name of the user's session; empty for anonymous users."""
     if "_auth_user_id" not in request.session:
         return ""
     return salted_hmac("work page", request.session.session_key or "").hexdigest()[:32]
 
 
 class ForgetWork:
-    """Takes the cookie back as soon as the browser's session is another one."""
+    """Middleware that deletes the cookie once the browser's session has changed."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Look only at browsers that have the cookie, and not where the page itself sets it."""
+        """Check only browsers with the cookie, unless the page itself sets it."""
         response = self.get_response(request)
         known, name = request.COOKIES.get(settings.WORK_COOKIE_NAME), settings.WORK_COOKIE_NAME
         if known is not None and name not in response.cookies and known != _mark(request):
@@ -222,7 +222,7 @@ class ForgetWork:
 
 @require_safe
 def work_worker(request: HttpRequest) -> HttpResponse:
-    """The worker's script, at the root of the site, because it may serve no page above its own."""
+    """Serve the worker's script at the site root: its path limits the pages it may serve."""
     names = {"header": SESSION, "cookie": settings.WORK_COOKIE_NAME}
     reply = render(request, "rounds/work_pages/worker.js", names, content_type="text/javascript")
     reply.headers["Cache-Control"] = "no-cache"

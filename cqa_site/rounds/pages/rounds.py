@@ -58,7 +58,7 @@ MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen
 
 @dataclass(frozen=True)
 class ListColumn:
-    """A column of a table: its heading, what a row says, and where that leads."""
+    """A table column: its heading, its value in a row, and its link."""
 
     head: Any
     value: Callable[[Any], Any]
@@ -68,7 +68,7 @@ class ListColumn:
 
 @dataclass(frozen=True)
 class RoundPages:
-    """What is special about the researchers' pages of a kind, beside its words.
+    """The parts of the researchers' pages that differ by kind, apart from its words.
 
     ``initial`` is what a new plan begins with where a link asks for it.
     """
@@ -105,22 +105,22 @@ class RoundPages:
 
     @property
     def kind(self) -> TaskKind:
-        """The kind of work."""
+        """The kind of work of these pages."""
         return self.form.kind
 
     @property
     def lists_sheets(self) -> bool:
-        """Whether sheets are listed somewhere; templates would call ``sheets`` itself."""
+        """Whether the kind has a list of sheets; templates would call ``sheets`` itself."""
         return self.sheets is not None
 
     @property
     def rater_page(self) -> str:
-        """The name of the address that takes decisions about a person."""
+        """The name of the address for decisions about a rater."""
         return f"{self.kind.audit.round.removesuffix('round')}rater"
 
 
 def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
-    """The addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
+    """Return the addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
     kind, name = face.kind, face.kind.audit.round
 
     @study_page(*RESEARCHERS)
@@ -133,7 +133,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
-        """Make a round from a plan that can be opened as it is, or kept as a draft."""
+        """Create a round from a plan, opened at once or kept as a draft."""
         # An order, not a secret; a form that comes back keeps its own.
         seed = request.POST.get("seed") or random.randrange(10**6)  # noqa: S311
         initial = {"seed": seed, "name": face.form.next_name(study)}
@@ -154,7 +154,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     def correct(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Change what can change while people work."""
+        """Change the fields that can change while people work."""
         row = round_in(face, study, ids[round_id])
         if row.state == Round.State.DRAFT:
             return redirect(f"{name}_edit", study.public_id, row.public_id)
@@ -163,7 +163,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def extent(request: StudyRequest, study: Study) -> HttpResponse:
-        """Say how much work a plan would make; nothing is stored."""
+        """Estimate the work a plan would make; nothing is stored."""
         row = _draft(face, request, study)
         form_class = face.form if row else face.new_form or face.form
         form = form_class(request.POST, study=study, round_=row)
@@ -172,7 +172,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_safe
     def shown(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Show who is how far, and the items."""
+        """Show everybody's progress and the items."""
         rows = rounds_of(kind, study).select_related("study", *face.related)
         row = get_object_or_404(rows, public_id=ids[round_id])
         context = _context(face, study) | {
@@ -190,7 +190,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def delete(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Remove a draft."""
+        """Delete a draft."""
         row = round_in(face, study, ids[round_id])
         try:
             delete_round(round_=row, actor=request.user)
@@ -204,7 +204,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     def rater(
         request: StudyRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
     ) -> HttpResponse:
-        """Let somebody in, keep somebody out, or take somebody's sheets out of the figures."""
+        """Admit or refuse a rater, or take their sheets out of the figures."""
         return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)
 
     @study_page(*RESEARCHERS)
@@ -237,7 +237,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
 
 
 def round_in(face: RoundPages, study: Study, round_id: uuid.UUID) -> Any:
-    """A round of the study; raises Http404."""
+    """Return a round of the study; raises Http404."""
     rounds = face.kind.Round._default_manager.filter(study=study)
     return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
 
@@ -251,12 +251,12 @@ def _examples(row: Any) -> QuerySet[Any]:
 
 
 def _drawn(row: Any) -> QuerySet[Any]:
-    """What was drawn to be worked on: items that are no examples."""
+    """Return the drawn items, without examples."""
     return items_of(row).filter(key_points__isnull=True)
 
 
 def to_round(row: Any) -> HttpResponse:
-    """Go to the round's page."""
+    """Redirect to the round's page."""
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
@@ -300,7 +300,7 @@ def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
 
 @transaction.atomic
 def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
-    """The round that the plan makes; one that cannot be opened leaves no draft behind."""
+    """Return the planned round. If opening fails, no draft is left behind."""
     planned = form.planned(study=form.study, plan=form.plan(), actor=actor, round_=form.round)
     if is_opened:
         open_round(round_=planned, actor=actor)
@@ -308,20 +308,20 @@ def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
 
 
 def _draft(face: RoundPages, request: StudyRequest, study: Study) -> Any:
-    """The draft that a plan is about to change, if it is about one; raises Http404."""
+    """Return the draft a plan is about to change, if any; raises Http404."""
     named = request.POST.get("round")
     draft = round_in(face, study, id_from(named) or uuid.UUID(int=0)) if named else None
     return draft if draft is None or draft.state == Round.State.DRAFT else None
 
 
 def _measured(form: RoundPlanForm) -> RoundPlanForm:
-    """The form as it would be sent: a plan that nobody touched yet can be measured, too."""
+    """Return the form as if submitted, so that an untouched plan can be measured."""
     values = form.data if form.is_bound else {name: form[name].value() for name in form.fields}
     return type(form)(values, study=form.study, round_=form.round)
 
 
 def _extent(form: RoundPlanForm, pay: PayForm) -> dict[str, Any]:
-    """What the page says of the work that a plan makes."""
+    """Return the page data on the work a plan makes."""
     extent = form.extent()
     return {
         "kind": form.kind,
@@ -332,7 +332,7 @@ def _extent(form: RoundPlanForm, pay: PayForm) -> dict[str, Any]:
 
 
 def _context(face: RoundPages, study: Study) -> dict[str, Any]:
-    """What every page of rounds shows around its own."""
+    """Return the context shared by all pages of rounds."""
     return {
         "study": study,
         "kind": face.kind,
@@ -363,7 +363,7 @@ LONGEST_VERSION = 9
 
 
 def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
-    """The addresses of a kind's work page on trial; a converter in the route names the round."""
+    """Return the trial addresses of a kind's work page; a route converter names the round."""
     name, place = face.kind.work_page, f"{rounds}trial/<int:number>/"
 
     @study_page(*RESEARCHERS)
@@ -375,13 +375,13 @@ def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def save(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        """Answer as a save would be."""
+        """Answer like a save."""
         return _tried(face, request, study, ids, number, take_save)
 
     @study_page(*RESEARCHERS)
     @require_POST
     def submit(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        """Answer as a submission would be, and go on."""
+        """Answer like a submission, and continue with the next item."""
         return _tried(face, request, study, ids, number, take_submit)
 
     return [
@@ -399,7 +399,7 @@ def _tried(
     number: int,
     answer: Callable[..., HttpResponse],
 ) -> HttpResponse:
-    """Answer about a sheet that is gone with the answer."""
+    """Answer with a temporary sheet that is discarded after the reply."""
     (round_id,) = ids.values()
     rounds = face.kind.Round._default_manager.filter(study=study).select_related("study")
     round_: Any = get_object_or_404(rounds, public_id=round_id)
@@ -413,5 +413,5 @@ def _tried(
 
 
 def _version(text: str) -> int:
-    """That of the page, which saved before to no effect."""
+    """Return the version the page sent, whose earlier saves were discarded."""
     return int(text) if text.isdecimal() and len(text) <= LONGEST_VERSION else 0

@@ -1,4 +1,4 @@
-"""The page on which somebody works: one sheet after another, saved as it is filled in.
+"""The work page: one sheet after another, saved while it is filled in.
 
 Sheets come from a plain form or from its script; both are read by the same code, and the Accept
 header decides between a redirect and JSON. A kind brings its face: templates, the form, and what
@@ -65,7 +65,7 @@ LISTED = 200
 
 @dataclass(frozen=True)
 class TaskPages:
-    """What is special about the work pages of a kind.
+    """The parts of the work pages that differ by kind.
 
     ``form`` reads a request's fields for a sheet; ``shown`` is the allow-list of the page for a
     sheet with a content; ``stored`` what scripts are told about a stored draft beyond its version;
@@ -98,20 +98,20 @@ class TaskPages:
 
 
 def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLPattern]:
-    """The addresses of a kind's work pages; converters in the three routes name the ids."""
+    """Return the addresses of a kind's work pages; converters in the three routes name the ids."""
     kind, name = face.kind, face.kind.work_page
 
     @study_page(*face.roles)
     @require_safe
     def work(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Go to the sheet that waits, or say why there is none."""
+        """Redirect to the next sheet, or say why there is no work."""
         (round_id,) = ids.values()
         return _work(face, request, opened_round(kind, request, study, round_id))
 
     @study_page(*face.roles)
     @require_safe
     def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """List the person's sheets of a round that may still be looked at."""
+        """List the person's sheets of a round that they may still see."""
         (round_id,) = ids.values()
         round_ = opened_round(kind, request, study, round_id)
         if face.own_page:
@@ -121,7 +121,7 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     @study_page(*face.roles)
     @require_safe
     def form(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Show one own sheet: the form, or an example's key after it was submitted."""
+        """Show one of the person's sheets: the form, or an example's key after submission."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         if _is_seen_example(sheet):
@@ -131,21 +131,21 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     @study_page(*face.roles, in_archive=True)
     @require_POST
     def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Store what stands on the form; what comes too late is kept aside."""
+        """Store the form's content; set late content aside."""
         (sheet_id,) = ids.values()
         return take_save(face, request, own_sheet(kind, request, study, sheet_id))
 
     @study_page(*face.roles, in_archive=True)
     @require_POST
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Submit the sheet and go on with the next one."""
+        """Submit the sheet and continue with the next one."""
         (sheet_id,) = ids.values()
         return take_submit(face, request, own_sheet(kind, request, study, sheet_id))
 
     @study_page(*face.roles, in_archive=True)
     @require_POST
     def settle(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Go on with a draft that was kept aside, or leave it."""
+        """Continue with a draft that was set aside, or discard it."""
         sheet_id, kept_id = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         version = get_object_or_404(sheet.kept, public_id=kept_id)
@@ -187,7 +187,7 @@ def _own(face: TaskPages, request: Any, round_: Any) -> HttpResponse:
 
 
 def take_save(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """A part of the form that is wrong keeps nothing else from being stored: both are said."""
+    """Store a draft, even if a part of the form is invalid, and report both."""
     form = face.form(request.POST, sheet)
     if not form.is_valid():
         return _not_valid(face, request, sheet, form, errors_of(form))
@@ -205,7 +205,7 @@ def take_save(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
 
 
 def take_submit(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Submit what stands on the form, and go on."""
+    """Submit the form's content and continue."""
     untouched = face.kind.Sheet._default_manager.filter(pk=sheet.pk, version=0)
     if ways_of(sheet).trial is None and is_unread(request, untouched, "served_at"):
         return show_sheet(face, request, sheet, error=unread_notice(), status=409)
@@ -235,7 +235,7 @@ def take_submit(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
 
 
 def _read(face: TaskPages, sheet: Any) -> Any:
-    """The sheet with what it is about; what is around it is known."""
+    """Reload the sheet with its subject; its round and rater are known."""
     read: Any = face.kind.sheets("slot").get(pk=sheet.pk)
     read.round, read.rater = sheet.round, sheet.rater
     return read
@@ -263,7 +263,7 @@ def show_sheet(
     missing: list[str] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The form; one with errors brings its own content back."""
+    """Show the form; after errors, with the content sent."""
     content = form.content if form else content_of(sheet)
     context = _around(request, sheet.round, sheet.rater) | {
         "sheet": sheet,
@@ -286,7 +286,7 @@ def show_sheet(
 
 
 def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """An example beside its key."""
+    """Show an example beside its key."""
     items = face.kind.Item._default_manager.filter(round=sheet.round)
     subject = f"{face.kind.subject}_id"
     item: Any = items.get(**{subject: getattr(sheet, subject)})
@@ -303,7 +303,7 @@ def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
 
 
 def page_data(sheet: Any) -> dict[str, object]:
-    """What the script starts from; every page loaded is a client of its own."""
+    """Return the initial data of the script; every loaded page is a separate client."""
     return {
         "user": str(sheet.rater.public_id),
         "sheet": str(sheet.public_id),
@@ -315,12 +315,12 @@ def page_data(sheet: Any) -> dict[str, object]:
 
 
 def is_draft(sheet: Any) -> bool:
-    """Whether what stands on the form is not what was submitted."""
+    """Whether the form's content differs from the submitted one."""
     return sheet.draft is not None or sheet.submitted_at is None
 
 
 def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
-    """What every work page shows around the sheet."""
+    """Return the context around the sheet on every work page."""
     participant = participant_of(request)
     # How much a crowd link asks for; None for members.
     required_items = participant.link.required_items if participant else None
@@ -334,7 +334,10 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
 
 
 def _before(face: TaskPages, sheet: Any) -> str:
-    """Where the sheet before is, as long as it may be changed; assigned ones have a list."""
+    """Return the address of the previous sheet while it can change.
+
+    Assigned sheets have a list.
+    """
     if face.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
         return ""
     mine = shown_sheets(sheet.round, sheet.rater).filter(is_example=False)
@@ -345,7 +348,7 @@ def _before(face: TaskPages, sheet: Any) -> str:
 
 
 def _kept(face: TaskPages, sheet: Any) -> list[dict[str, Any]]:
-    """Drafts that were kept aside, newest first, with the parts that differ."""
+    """Return the drafts set aside, newest first, with the differing parts."""
     stored = content_of(sheet)
     compare = face.differences or partial(_differing, face)
     return [
@@ -364,7 +367,7 @@ def _differing(face: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict
 
 
 def _stale(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Both contents side by side; nothing was overwritten."""
+    """Return both contents side by side; nothing was overwritten."""
     stored: Any = face.kind.sheets().get(pk=sheet.pk)
     context = {
         "study": stored.round.study,
@@ -384,7 +387,7 @@ def _not_valid(
     missing: list[str] | None = None,
     stored: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    """Say what is missing or wrong; without script the content comes back.
+    """Report missing and invalid parts; without script, return the content too.
 
     ``stored`` tells a script that the draft was stored nevertheless.
     """
@@ -394,15 +397,15 @@ def _not_valid(
 
 
 def _after(request: StudyRequest, sheet: Any) -> Any | None:
-    """An example shows its key; anything else goes on with the next item, if there is one."""
+    """Return the example itself, to show its key, or else the next sheet, if any."""
     return sheet if sheet.is_example else next_work(request, sheet.round, sheet.rater).sheet
 
 
 def _is_seen_example(sheet: Any) -> bool:
-    """Whether it is shown beside its key and not as a form."""
+    """Whether the sheet is shown beside its key instead of as a form."""
     return bool(sheet.is_example and sheet.state == Sheet.State.SUBMITTED)
 
 
 def address_of(sheet: Any) -> str:
-    """Where a person works on their sheet."""
+    """Return the address where a person works on their sheet."""
     return ways_of(sheet).form

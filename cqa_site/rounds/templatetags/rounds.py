@@ -1,4 +1,4 @@
-"""Links to what rounds found, and cells of the tables of rounds."""
+"""Links to the results of rounds, and cells of the tables of rounds."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ register = template.Library()
 
 @register.simple_tag
 def results_of(section: str) -> list[TaskKind]:
-    """Kinds whose results stand under a tab of the study."""
+    """Return the kinds whose results are listed under a tab of the study."""
     return [kind for kind in kinds() if kind.results_page and kind.section == section]
 
 
 @register.inclusion_tag("rounds/_cell.html")
 def cell(column: ListColumn, row: Any) -> dict[str, Any]:
-    """What a column says of a row; a dash where that is nothing."""
+    """Render a row's value for a column; a dash if empty."""
     return {
         "css": column.css,
         "value": column.value(row),
@@ -31,17 +31,17 @@ def cell(column: ListColumn, row: Any) -> dict[str, Any]:
 
 @register.inclusion_tag("rounds/_pace.html")
 def pace_of(paces: dict[int, Pace], rater: int) -> dict[str, Any]:
-    """How fast somebody works, with what is odd about it."""
+    """Show a rater's pace and anything unusual about it."""
     return {"pace": paces.get(rater)}
 
 
 @register.simple_tag
 def sheets_of(face: RoundPages, round_: Round, rater: Rater | None = None) -> str:
-    """The address of a round's sheets, or of one person's."""
+    """Return the address of a round's sheets, or of one person's."""
     return face.sheets(round_, rater) if face.sheets else ""
 
 
 @register.simple_tag
 def key_of(face: RoundPages, item: Item) -> dict[str, str]:
-    """A known answer in words, and where to change it."""
+    """Return a known answer as text, with the link to edit it."""
     return {"text": face.key(item), "link": face.key_link(item)}

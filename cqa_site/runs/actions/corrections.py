@@ -1,4 +1,4 @@
-"""Correcting the parameters of a run whose endpoint refuses them, or whose replies were cut.
+"""Correction of a run's parameters if the endpoint refuses them or replies were cut off.
 
 The plan stays as it was frozen. A correction is an amendment beside it: when, by whom, why, what
 went out before and what goes out since, and how many calls had a value by then. Every attempt
@@ -31,7 +31,7 @@ MOST_TOKENS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What is sent otherwise from now on.
+    """Changes to the requests a run sends from now on.
 
     Parameters
     ----------
@@ -50,19 +50,19 @@ class Correction:
 
 
 def refused_parameter(run: Run) -> str:
-    """The parameter that a pause is about; empty if the endpoint named none."""
+    """Return the parameter that caused a pause; empty if the endpoint named none."""
     kind, _colon, rest = run.pause_reason.partition(": ")
     return rest.partition(":")[0] if kind == Failure.PARAMETER else ""
 
 
 def sent_names(run: Run) -> list[str]:
-    """Everything that could be left out: parameters without the token limit, and the schema."""
+    """Return everything that can be left out: parameters except the token limit, and schema."""
     names = [name for name in run.params if name not in TOKEN_LIMITS]
     return [*names, SCHEMA] if run.uses_schema else names
 
 
 def suggested(run: Run) -> Correction:
-    """What would answer the refusal: what the endpoint's probe found, else the obvious."""
+    """Suggest a correction from the endpoint's probe, or else the obvious one."""
     fitted, left_out = run.endpoint.fitted(run.params)
     refused = refused_parameter(run)
     token = next((name for name in TOKEN_LIMITS if name in fitted), "")
@@ -74,7 +74,7 @@ def suggested(run: Run) -> Correction:
 
 @transaction.atomic
 def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
-    """Amend what a paused run sends, and go on where it is; raises RunRefused."""
+    """Correct the requests of a paused run, and continue it; raises RunRefused."""
     with locked_gate(run.endpoint):
         run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
         is_cut = not can_be_corrected(run)
@@ -122,7 +122,7 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
 
 
 def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
-    """Parameters after a correction and whether a schema goes with them; raises RunRefused."""
+    """Return the corrected parameters and whether to send a schema; raises RunRefused."""
     known = sent_names(run)
     if unknown := sorted({*correction.leave_out} - {*known}):
         raise RunRefused(f"“{unknown[0]}” is not sent, so it cannot be left out.")
@@ -145,7 +145,7 @@ def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
 
 
 def tight_limit(run: Run) -> str:
-    """The token limit of a run that does not work and has cut replies; else an empty name."""
+    """Return the token limit of an idle run with cut-off replies; else an empty name."""
     is_still = run.state in (*Run.WAITING, Run.State.DONE)
     if not is_still or not _cut(run).exists():
         return ""
@@ -153,7 +153,7 @@ def tight_limit(run: Run) -> str:
 
 
 def raised(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
-    """Parameters with a higher token limit, as `corrected` returns them; raises RunRefused."""
+    """Return parameters with a higher token limit, as `corrected` does; raises RunRefused."""
     name = tight_limit(run)
     value = correction.values.get(name)
     if correction != Correction(values={name: value}):
@@ -166,7 +166,7 @@ def raised(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
 
 
 def _ask_cut_again(run: Run, params: dict[str, Any]) -> None:
-    """Cut calls wait again; they and all that wait set aside what the higher limit may cost."""
+    """Requeue cut-off calls, and reserve the cost of the higher limit for all waiting calls."""
     _cut(run).update(
         state=Call.State.READY, reason="", finished_at=None, tries=0, format_tries=0, token_limit=0
     )
@@ -186,7 +186,7 @@ def _is_less(value: Any, most: int) -> bool:
 
 
 def _ask_refused_again(run: Run) -> None:
-    """Calls that ended because the endpoint refused them wait again; none of them was paid for."""
+    """Requeue calls that ended because the endpoint refused them; none of them was charged."""
     run.calls.filter(state=Call.State.UNSCORED, reason=Failure.REQUEST).update(
         state=Call.State.READY, reason="", finished_at=None, tries=0, format_tries=0
     )

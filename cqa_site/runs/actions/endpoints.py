@@ -45,14 +45,14 @@ KEY = ("key_ciphertext", "key_origin", "key_last4")
 
 
 class EndpointInUse(Exception):
-    """What identifies an endpoint cannot change while a run uses it."""
+    """The identity of an endpoint cannot change while a run uses it."""
 
 
 @transaction.atomic
 def create_endpoint(
     *, study: Study, actor: User, values: dict[str, Any], key: str = ""
 ) -> Endpoint:
-    """Make an endpoint; the key, if any, is stored encrypted for its address."""
+    """Create an endpoint; its key, if any, is stored encrypted for its address."""
     endpoint = Endpoint(study=study, created_by=actor, **values)
     if key:
         keys.set_key(endpoint, key)
@@ -66,7 +66,7 @@ def create_endpoint(
 def change_endpoint(
     *, endpoint: Endpoint, actor: User, values: dict[str, Any], key: str = ""
 ) -> Endpoint:
-    """Change an endpoint.
+    """Change the settings of an endpoint.
 
     A new origin clears the key, so that a key is never sent to an address it was not given
     for. Runs keep the address and model they were planned with, so those cannot change
@@ -96,7 +96,7 @@ def change_endpoint(
 
 @transaction.atomic
 def archive_endpoint(*, endpoint: Endpoint, actor: User) -> None:
-    """Take an endpoint out of the lists and forget its key; its runs stay."""
+    """Remove an endpoint from the lists and delete its key; its runs stay."""
     _refuse_if_in_use(endpoint)
     keys.clear_key(endpoint)
     endpoint.is_archived = True
@@ -106,13 +106,13 @@ def archive_endpoint(*, endpoint: Endpoint, actor: User) -> None:
 
 
 def offers(study: Study) -> QuerySet[Endpoint]:
-    """Endpoints that other studies offer."""
+    """Return the endpoints that other studies offer."""
     rows = Endpoint.objects.filter(is_offered=True).exclude(study=study)
     return rows.order_by("name", "pk")
 
 
 def new_offers(study: Study) -> QuerySet[Endpoint]:
-    """Offered endpoints that the study has not added."""
+    """Return the offered endpoints the study has not added."""
     same = {name: OuterRef(name) for name in ("base_url", "model")}
     added = study.endpoints.filter(original=OuterRef("pk"), is_archived=False, **same)
     return offers(study).exclude(Exists(added))
@@ -141,7 +141,7 @@ def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
 
 @transaction.atomic
 def add_offered(*, study: Study, actor: User, offered: Endpoint) -> Endpoint:
-    """Add an endpoint that another study offers, or return the one that was added."""
+    """Add an endpoint that another study offers, or return the one already added."""
     # Two people who add the same meet here.
     Study.objects.select_for_update().get(pk=study.pk)
     same = study.endpoints.filter(original=offered, is_archived=False)
@@ -159,13 +159,13 @@ def add_offered(*, study: Study, actor: User, offered: Endpoint) -> Endpoint:
 
 
 def request_probe(*, endpoint: Endpoint, actor: User) -> Job:
-    """Ask a worker to find out what the endpoint can do."""
+    """Queue a job that probes the endpoint's capabilities."""
     key, study = str(endpoint.public_id), endpoint.study
     return jobs.enqueue(study=study, kind="probe_endpoint", key=key, actor=actor, endpoint=key)
 
 
 def probe(endpoint: Endpoint) -> dict[str, Any]:
-    """Ask the endpoint a few tiny questions and keep what they show; raises CallFailed."""
+    """Probe the endpoint with a few tiny requests and store the result; raises CallFailed."""
 
     async def ask() -> dict[str, Any]:
         client = clients.client_for(endpoint)
@@ -186,7 +186,7 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
-    """The study's endpoint for the model in the box; made when first asked for.
+    """Return the study's endpoint for the built-in model, created on first use.
 
     Another model file is another endpoint: its replies are not those of the packaged model.
     """
@@ -209,7 +209,7 @@ def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
 
 
 def _withdraw(endpoint: Endpoint, actor: User) -> None:
-    """Offer an endpoint no longer, if it was offered."""
+    """Withdraw the offer of an endpoint, if any."""
     offered = Endpoint.objects.filter(pk=endpoint.pk, is_offered=True)
     with locked_gate(endpoint):
         # Under the lock of those who send: what is withdrawn leaves no more.
@@ -224,7 +224,7 @@ def _withdraw(endpoint: Endpoint, actor: User) -> None:
 
 
 def _pass_on(endpoint: Endpoint) -> None:
-    """Give those that were added from an endpoint its prices, parameters and capabilities."""
+    """Copy prices, parameters and capabilities to the endpoints added from this one."""
     names = {*FIELDS, *FOUND} - {*OWN}
     same = endpoint.added.filter(base_url=endpoint.base_url, model=endpoint.model)
     same.update(**{name: getattr(endpoint, name) for name in names})
@@ -242,7 +242,7 @@ def _refuse_if_in_use(endpoint: Endpoint) -> None:
 
 
 class PromptFrozen(Exception):
-    """A run used this version; a change needs a new one."""
+    """A run used this version; changes need a new one."""
 
 
 @transaction.atomic
@@ -257,7 +257,7 @@ def save_prompt(
     note: str = "",
     version: PromptVersion | None = None,
 ) -> PromptVersion:
-    """Change an unused version, or make the next one; equal text gives the version there is."""
+    """Change an unused version or create the next one; an equal text returns its version."""
     sha256 = prompt_hash(system, user, form=kind)
     if version is not None:
         return _change(version, name=name, system=system, user=user, note=note, sha256=sha256)
@@ -282,7 +282,7 @@ def save_prompt(
 
 
 def freeze(version: PromptVersion) -> None:
-    """Make a version unchangeable; what a run used stays what it used."""
+    """Freeze a version, so that runs keep the text they used."""
     PromptVersion.objects.filter(pk=version.pk, frozen_at=None).update(frozen_at=Now())
 
 
@@ -299,7 +299,7 @@ def _change(version: PromptVersion, **values: str) -> PromptVersion:
 def first_prompts(
     study: Study, kinds: Mapping[str, PromptKind], actor: User | None = None
 ) -> list[PromptVersion]:
-    """The newest prompt of each kind, in order; the project's own text becomes the first one."""
+    """Return newest prompt of each kind, in order, created from the default text if missing."""
     same = PromptVersion.objects.filter(study=OuterRef("study"), kind=OuterRef("kind"))
     newest = Subquery(same.order_by("-number").values("pk")[:1])
     rows = study.prompt_versions.filter(kind__in=kinds, pk=newest)

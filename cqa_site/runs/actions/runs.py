@@ -36,7 +36,7 @@ class RunRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a person chose for a run.
+    """A person's choices for a run.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class RunPlan:
 
 
 def draft(plan: RunPlan, study: Study) -> Run:
-    """An unsaved run, for the estimate and the preview."""
+    """Return an unsaved run for the estimate and the preview."""
     spec = spec_of(plan)
     return Run(
         study=study,
@@ -87,7 +87,7 @@ def draft(plan: RunPlan, study: Study) -> Run:
 
 
 def spec_of(plan: RunPlan) -> dict[str, Any]:
-    """Everything that decides what is asked and how replies are read."""
+    """Return everything that determines the requests and the parsing of replies."""
     endpoint = plan.endpoint
     params, refused = endpoint.fitted(endpoint.extra_params | plan.params)
     spec = {
@@ -112,7 +112,7 @@ def spec_of(plan: RunPlan) -> dict[str, Any]:
 
 @transaction.atomic
 def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | None = None) -> Run:
-    """Make a run and have a worker plan it; the same run already under way is returned instead.
+    """Create a run and queue its planning; an identical active run is returned instead.
 
     ``together`` is the budget of several runs, which this one shares beside its own.
     """
@@ -143,7 +143,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | No
 
 @transaction.atomic
 def go_on(*, run: Run, actor: User) -> None:
-    """Send the rest after the pre-flight; or plan a draft again whose planning failed."""
+    """Continue after the pre-flight, or plan a draft again if its planning failed."""
     if run.state == Run.State.DRAFT:
         _plan(run, actor)
         return
@@ -159,20 +159,20 @@ def pause_run(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def resume_run(*, run: Run, actor: User) -> None:
-    """Go on where the run stopped: in its pre-flight, if that was not over."""
+    """Resume the run where it stopped: in its pre-flight, if that was unfinished."""
     _move(run, {Run.State.PAUSED}, state_to_resume(run), actor, "run_resumed", pause_reason="")
     transaction.on_commit(bell.ring)
 
 
 def state_to_resume(run: Run) -> str:
-    """Checking where the pre-flight has no report yet, else running."""
+    """Return "checking" if the pre-flight has no report yet, else "running"."""
     is_checked = bool(run.preflight) or not run.calls.filter(is_canary=True).exists()
     return Run.State.RUNNING if is_checked else Run.State.CHECKING
 
 
 @transaction.atomic
 def cancel_run(*, run: Run, actor: User) -> None:
-    """Ask nothing more; paid replies that still come back are kept."""
+    """Send no more calls; paid replies that still arrive are kept."""
     with locked_gate(run.endpoint):
         _move(
             run,
@@ -191,7 +191,7 @@ def cancel_run(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def set_ceiling(*, run: Run, actor: User, ceiling: int | None) -> None:
-    """Change how many requests of the run may be in flight, while it runs."""
+    """Change the maximum number of requests in flight while the run works."""
     Run.objects.filter(pk=run.pk).update(ceiling=ceiling)
     run.ceiling = ceiling
     record(
@@ -201,14 +201,14 @@ def set_ceiling(*, run: Run, actor: User, ceiling: int | None) -> None:
 
 @transaction.atomic
 def set_cap(*, run: Run, actor: User, cap_micro: int | None) -> None:
-    """Change the most the run may spend; a run that paused for want of money stays paused."""
+    """Change the run's spending limit; a run paused for lack of money stays paused."""
     Budget.objects.filter(pk=run.budget_id).update(cap_micro=cap_micro)
     record(study=run.study, actor=actor, verb="run_cap", subject=f"#{run.number}", cap=cap_micro)
 
 
 @transaction.atomic
 def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int:
-    """Ask the unscored calls again, all or those with some reasons; return how many."""
+    """Requeue unscored calls, all or those with some reasons; return their number."""
     with locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])
         if run.state == Run.State.CANCELLED or run.state == Run.State.DRAFT:
@@ -237,7 +237,7 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
 
 
 def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
-    """Ask what the replies of a run led to, on its own budget; return how many requests.
+    """Add calls that a run's replies made necessary, on its own budget; return their number.
 
     Call inside a transaction, under the gate's lock. Subjects that the run has already are left
     out, so that whoever is cut off may ask again. A run that is done works again; one that was
@@ -259,7 +259,7 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
 
 
 def run_again(*, run: Run, actor: User) -> Run:
-    """The same plan as a new run, with fresh answers instead of stored ones."""
+    """Start the same plan as a new run, with fresh replies instead of stored ones."""
     return start_run(
         study=run.study,
         actor=actor,
@@ -284,7 +284,7 @@ def run_again(*, run: Run, actor: User) -> Run:
 
 
 def _plan(run: Run, actor: User) -> None:
-    """Have a worker write the calls."""
+    """Queue the job that writes the calls."""
     key = str(run.public_id)
     jobs.enqueue(study=run.study, kind="plan_run", key=key, actor=actor, run=key)
 
@@ -308,7 +308,7 @@ def _check(plan: RunPlan) -> None:
 
 
 def reopen(run: Run) -> None:
-    """Let a run that is done work again; raises RunRefused if the same is under way."""
+    """Reopen a finished run; raises RunRefused if an identical one is active."""
     try:
         with transaction.atomic():
             Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended_at=None)
@@ -318,7 +318,7 @@ def reopen(run: Run) -> None:
 
 
 def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **values: Any) -> None:
-    """Change the state if it is one of ``allowed``; the database decides, not our copy."""
+    """Change the state if it is one of ``allowed``, checked in database and not on our copy."""
     if state in Run.WORKING and run.endpoint.is_withdrawn:
         raise RunRefused(keys.WITHDRAWN)
     changed = Run.objects.filter(pk=run.pk, state__in=allowed).update(state=state, **values)
@@ -337,14 +337,14 @@ ENDED = "The site was restored from a backup before this was done. Start it agai
 
 @dataclass(frozen=True)
 class PausedWork:
-    """How many runs wait to be resumed, and how many jobs have to be asked for again."""
+    """The number of runs to resume and of jobs to request again."""
 
     runs: int
     jobs: int
 
 
 def hold_back(using: str) -> PausedWork:
-    """Have nothing leave by itself from the database of this name, which nobody works on yet.
+    """Stop everything that would send by itself from this database, which nobody uses yet.
 
     Runs wait, and their batches with them; jobs that would send something are over.
     """
@@ -360,7 +360,7 @@ def hold_back(using: str) -> PausedWork:
 
 
 def _give_up(batches: QuerySet[ProviderBatch], using: str) -> None:
-    """Of runs that nobody can resume: their calls are lost, and a worker settles the money."""
+    """Give up batches of cancelled runs: their calls are lost, and a worker settles the cost."""
     lost = Call.objects.using(using).filter(batch__in=batches, state=Call.State.LEASED)
     lost.update(leased_by="", lease_until=Now())
     batches.update(state=ProviderBatch.State.FAILED)

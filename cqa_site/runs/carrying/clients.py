@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class EndpointClient(ChatClient, Protocol):
-    """Carries requests of one endpoint, and finds out what its models honour."""
+    """The client of one endpoint, which also probes what its models support."""
 
     async def probe(self, model: str) -> "Capabilities":
-        """Ask a few tiny questions; raises CallFailed."""
+        """Probe the model with a few tiny requests; raises CallFailed."""
 
 
 def remote_client(endpoint: Endpoint) -> EndpointClient:
-    """A client of an OpenAI-compatible server, through the guarded transport."""
+    """Return a client of an OpenAI-compatible server, through the guarded transport."""
     from cqa_site.judging.transport.egress import parse_allowed
     from cqa_site.judging.transport.openai_client import OpenAIClient
 
@@ -47,7 +47,7 @@ def remote_client(endpoint: Endpoint) -> EndpointClient:
 
 
 def embedded_client(endpoint: Endpoint) -> EndpointClient:
-    """A client of the model in the box, which starts its server when it is first asked."""
+    """Return a client of the built-in model; it starts its server on the first request."""
     from ..model_box.embedded import EmbeddedClient
 
     return EmbeddedClient(endpoint)
@@ -61,7 +61,7 @@ MAKERS: dict[str, Callable[[Endpoint], EndpointClient]] = {
 
 
 class RefusingClient:
-    """Stands where there can be no client: whatever is asked fails with the same reason."""
+    """A stand-in for a missing client: every request fails with the same reason."""
 
     def __init__(self, failure: CallFailed) -> None:
         self._failure = failure
@@ -71,11 +71,11 @@ class RefusingClient:
         raise CallFailed(self._failure.kind, str(self._failure))
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing, because no connection is open."""
 
 
 def client_for(endpoint: Endpoint) -> EndpointClient:
-    """A client for one endpoint, which the caller closes; raises CallFailed without its key."""
+    """Return a client for an endpoint; the caller closes it. Raises CallFailed without its key."""
     try:
         return MAKERS[endpoint.kind](endpoint)
     except keys.KeyUnreadable as reason:
@@ -83,7 +83,7 @@ def client_for(endpoint: Endpoint) -> EndpointClient:
 
 
 def client_or_refusal(endpoint: Endpoint) -> ChatClient:
-    """A client that fails call by call where there is none, so that the ledger hears of it."""
+    """Return a client, or one whose every call fails, so that the ledger records the failure."""
     try:
         return client_for(endpoint)
     except CallFailed as failure:
@@ -118,7 +118,7 @@ PERMANENT = (
 
 
 def tend() -> int:
-    """Prepare, submit and collect whatever is due; return how many batches moved."""
+    """Prepare, submit and collect all due batches; return how many changed."""
     for run in Run.objects.filter(state=Run.State.RUNNING, mode=Run.Mode.BATCH):
         prepare(run)
     moved = 0
@@ -136,7 +136,7 @@ def tend() -> int:
 
 @transaction.atomic
 def prepare(run: Run) -> ProviderBatch | None:
-    """Put due calls of a run into a new batch, with their money reserved and attempts written."""
+    """Put due calls of a run into a new batch, with their cost reserved and attempts recorded."""
     with locked_gate(run.endpoint) as gate:
         run.refresh_from_db(fields=["state"])
         if run.state != Run.State.RUNNING:
@@ -196,7 +196,7 @@ def _step(batch: ProviderBatch) -> bool:
 
 
 def _submit(batch: ProviderBatch) -> None:
-    """Send a batch; of a run that was cancelled, only look whether it was sent already."""
+    """Send a batch; for a cancelled run, only check whether it was already sent."""
     batch.run.refresh_from_db(fields=["state"])
     if batch.run.state == Run.State.PAUSED:
         _save(batch, check_after=Now())
@@ -214,7 +214,7 @@ def _submit(batch: ProviderBatch) -> None:
 
 
 async def _find_or_send(client: Any, mark: dict[str, str], content: bytes | None) -> Any:
-    """Find a batch submitted before a crash by its mark, or upload and submit what there is."""
+    """Find a batch submitted before a crash by its mark, or else upload and submit the content."""
     try:
         batch = await client.find_batch(mark)
         if batch or content is None:
@@ -249,7 +249,7 @@ def _chunks(batch: ProviderBatch) -> Iterator[list[Call]]:
 
 
 def _collect(batch: ProviderBatch) -> None:
-    """Look how far the batch is; when it ended, store every answer like any other."""
+    """Check the batch's progress; once it has ended, store every reply like any other."""
     client = client_for(batch.run.endpoint)
     state, lines = asyncio.run(_fetch(client, batch.batch_id))
     batch.remote_status = state.status
@@ -264,7 +264,7 @@ def _collect(batch: ProviderBatch) -> None:
 
 
 async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict[str, Any]]]:
-    """State of a batch and, once it ended, the lines of its result files."""
+    """Return the state of a batch and, once it has ended, the lines of its result files."""
     try:
         state = await client.batch(batch_id)
         lines: list[dict[str, Any]] = []
@@ -277,7 +277,7 @@ async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict[str, Any]]]
 
 
 def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str, Any]]) -> None:
-    """Two transactions, as for live calls: the raw replies first, then what they mean."""
+    """Store raw replies first and their readings in a second transaction, as for live calls."""
     run = batch.run
     attempts = {
         attempt.call_id: attempt
@@ -309,7 +309,7 @@ def _finished(sent: OutgoingRequest, line: dict[str, Any] | None) -> FinishedReq
 
 @transaction.atomic
 def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
-    """Nobody has this batch: its calls wait again while the run goes on, and it pauses."""
+    """Return an unsubmitted batch's calls to the queue, if the run goes on, and pause the run."""
     run = batch.run
     with locked_gate(run.endpoint) as gate:
         for calls in _chunks(batch):

@@ -57,7 +57,7 @@ LONGEST_BEAT = 5.0
 
 @dataclass
 class EndpointSession:
-    """One endpoint inside a drain: its client, what is on its way, what waits for a turn."""
+    """One endpoint during a drain: its client, requests in flight, and work waiting for a turn."""
 
     endpoint: Endpoint
     client: ChatClient
@@ -70,7 +70,7 @@ class EndpointSession:
 
 
 def drain_runs(max_seconds: float = 50.0) -> int:
-    """Carry calls until no run works or the time is up; return how many calls ended.
+    """Carry out calls until no run is working or the time is up; return how many calls ended.
 
     Only one drain runs in a process; a second caller returns at once.
     """
@@ -85,7 +85,7 @@ def drain_runs(max_seconds: float = 50.0) -> int:
 
 
 def has_work() -> bool:
-    """Whether any run works or left something on its way."""
+    """Whether any run is working or has calls in flight."""
     return bool(busy_endpoints())
 
 
@@ -115,7 +115,7 @@ async def _drain(max_seconds: float) -> int:
 
 
 def _result(task: asyncio.Task[int]) -> int:
-    """How many calls a lane ended; one that broke leaves the others alone."""
+    """Return how many calls a session ended; log a crashed one without affecting the others."""
     if error := task.exception():
         log.error("an endpoint's lane broke", exc_info=error)
         return 0
@@ -123,7 +123,7 @@ def _result(task: asyncio.Task[int]) -> int:
 
 
 def busy_endpoints() -> list[Endpoint]:
-    """Endpoints with working runs, or with calls that a worker left behind.
+    """Return endpoints with working runs, or with calls that a worker left behind.
 
     Runs of the model in the box wait while it is being fetched.
     """
@@ -138,7 +138,7 @@ def busy_endpoints() -> list[Endpoint]:
 
 
 def _endpoints_to_serve() -> list[Endpoint]:
-    """`busy_endpoints`; none while the database is away, so that what is on its way goes on."""
+    """Return `busy_endpoints`, or none if the database is down, so that calls in flight go on."""
     try:
         close_old_connections()
         return busy_endpoints()
@@ -149,7 +149,7 @@ def _endpoints_to_serve() -> list[Endpoint]:
 
 
 async def _serve(lane: EndpointSession, database: ThreadPoolExecutor, ends_at: float) -> int:
-    """Take turns for one endpoint until nothing is left or the time is up."""
+    """Take turns for one endpoint until no work is left or the time is up."""
     with around(endpoint=str(lane.endpoint.public_id), worker=lane.worker):
         return await _take_turns(lane, database, ends_at)
 
@@ -172,7 +172,7 @@ async def _take_turns(lane: EndpointSession, database: ThreadPoolExecutor, ends_
 
 
 async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_claim: bool) -> Turn:
-    """One database turn, tried again where the database was busy or away."""
+    """Run one database turn, and retry it if the database was busy or away."""
     lane.news.clear()
     turn = Turn(may_claim=may_claim, on_the_way=set(lane.on_the_way.values()))
     # Three beats in a lease: one may be late.
@@ -191,7 +191,7 @@ async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_clai
 
 
 def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, CallReading]]:
-    """The turn and, after its commit, reading what it stored."""
+    """Run the turn and, after its commit, read what it stored."""
     before = (list(turn.finished), list(turn.read))
     for attempt in range(TURN_TRIES):
         try:
@@ -214,7 +214,7 @@ def _keep_for_later(
     turn: Turn,
     before: tuple[list[FinishedRequest], list[tuple[Run, CallReading]]],
 ) -> list[tuple[Run, CallReading]]:
-    """The database is away: claim nothing, and bring the same things to the next turn."""
+    """Claim nothing while the database is away, and bring the same results to the next turn."""
     lane.finished = before[0] + lane.finished
     turn.is_idle = turn.does_reap = False
     return before[1]
@@ -227,7 +227,7 @@ def _send(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
 
 
 async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
-    """Carry one request; whatever happens becomes something to store."""
+    """Carry out one request; every outcome is recorded, errors included."""
     run, call = outgoing.run, outgoing.call
     with around(
         "call",
@@ -243,7 +243,7 @@ async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
 
 
 def _how(done: FinishedRequest) -> dict[str, object]:
-    """How a request ended, for its line in the log."""
+    """Describe the outcome of a request for its log line."""
     if done.reply:
         reply = done.reply
         return {
@@ -277,7 +277,7 @@ async def _ask(lane: EndpointSession, outgoing: OutgoingRequest) -> FinishedRequ
 
 
 async def _wait(lane: EndpointSession, turn: Turn) -> None:
-    """Until there is something to bring to the next turn; then a moment for more of it."""
+    """Wait until there are results for the next turn, then a moment longer for more of them."""
     if lane.finished:
         return
     patience = PAUSE if lane.readings else IDLE_PAUSE
@@ -292,7 +292,7 @@ async def _wait(lane: EndpointSession, turn: Turn) -> None:
 
 
 def drain_inline() -> int:
-    """Carry everything in the caller's own thread and connection: for tests and commands."""
+    """Carry out everything in the caller's own thread and connection, for tests and commands."""
     return sum(_serve_inline(endpoint) for endpoint in busy_endpoints())
 
 
@@ -322,7 +322,7 @@ async def _carry_all(lane: EndpointSession, outgoing: list[OutgoingRequest]) -> 
 
 
 def carry_on() -> None:
-    """Ring again if runs still work, so that one drain follows another without a gap.
+    """Wake a worker if runs are still working, so that one drain follows another without a gap.
 
     Not while this process drains: its other thread would hear the bell at once and ring again.
     """
@@ -338,7 +338,7 @@ HEADER = "X-Counterpoint-Signature"
 
 
 def payload(run: Run) -> bytes:
-    """What is sent: numbers and ids, no judged text."""
+    """Return the message body: numbers and ids, but no judged text."""
     progress = progress_of(run)
     return json.dumps(
         {
@@ -357,7 +357,7 @@ def payload(run: Run) -> bytes:
 
 
 def signature(secret: str, at: int, body: bytes) -> str:
-    """``t=<unix seconds>,v1=<hex>``: HMAC-SHA256 over ``<seconds>.<body>``."""
+    """Return ``t=<unix seconds>,v1=<hex>``: HMAC-SHA256 over ``<seconds>.<body>``."""
     digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={digest}"
 
@@ -402,7 +402,7 @@ def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
 
 @handles("plan_run", sends=True)
 def plan_run(work: JobContext) -> None:
-    """Write the calls of a draft; an endpoint nobody has asked before is probed first."""
+    """Write the calls of a draft; an endpoint never probed before is probed first."""
     run = Run.objects.select_related("endpoint", "prompt", "study", "budget").get(
         public_id=work.payload["run"]
     )
@@ -421,7 +421,7 @@ def plan_run(work: JobContext) -> None:
 
 @handles("probe_endpoint", sends=True)
 def probe_endpoint(work: JobContext) -> None:
-    """Find out what an endpoint can do."""
+    """Probe the capabilities of an endpoint."""
     endpoint = Endpoint.objects.get(study=work.study, public_id=work.payload["endpoint"])
     _wait_for_model(endpoint)
     try:
@@ -432,7 +432,7 @@ def probe_endpoint(work: JobContext) -> None:
 
 @handles("run_webhook", sends=True)
 def run_webhook(work: JobContext) -> None:
-    """Tell the address of a run that it ended."""
+    """Notify a run's webhook address that the run has ended."""
     send(
         Run.objects.select_related("study", "budget", "endpoint").get(
             public_id=work.payload["run"]

@@ -46,7 +46,7 @@ FIELDS_OF = {
 
 
 class JsonObjectField(forms.CharField):
-    """A JSON object of request parameters; empty text is ``{}``."""
+    """A field for a JSON object of request parameters; empty text is ``{}``."""
 
     widget = forms.Textarea
 
@@ -55,17 +55,17 @@ class JsonObjectField(forms.CharField):
         self.widget.attrs |= {"rows": 4, "class": "mono", "spellcheck": "false"}
 
     def prepare_value(self, value: Any) -> Any:
-        """Show a stored object as readable JSON, and typed text as it was typed."""
+        """Show a stored object as readable JSON, and typed text unchanged."""
         if isinstance(value, str) or value is None:
             return value
         return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Compare what is shown: typed text is no object yet."""
+        """Compare the displayed texts, because typed text is not yet an object."""
         return super().has_changed(self.prepare_value(initial), data)
 
     def clean(self, value: str) -> dict[str, Any]:
-        """Parse strictly; refuse what is no object and what the engine decides itself."""
+        """Parse strictly; reject non-objects and parameters the engine sets itself."""
         text = super().clean(value)
         if not text:
             return {}
@@ -86,20 +86,20 @@ class JsonObjectField(forms.CharField):
 
 
 class UnitsField(forms.DecimalField):
-    """Money typed in units and kept in millionths."""
+    """A field for money, typed in units and stored in millionths."""
 
     def __init__(self, **kwargs: Any) -> None:
         limits = {"min_value": 0, "max_value": MOST_MONEY, "max_digits": 16, "decimal_places": 6}
         super().__init__(required=False, **limits | kwargs)
 
     def clean(self, value: Any) -> int | None:
-        """Millionths, or None where nothing was typed."""
+        """Return millionths, or None if the field is empty."""
         units = super().clean(value)
         return None if units is None else int(units * MILLION)
 
 
 class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no ModelForm[…]
-    """Everything about an endpoint; its key can be written but never read."""
+    """The settings of an endpoint; its key can be written but never read."""
 
     key = forms.CharField(
         label=lazy("API key"),
@@ -155,7 +155,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         return _("Leave empty if the server needs none. It is encrypted and never shown again.")
 
     def clean_base_url(self) -> str:
-        """An address requests can be sent to, without what does not belong into it."""
+        """Reject addresses that requests cannot be sent to, or that have extra parts."""
         url: str = self.cleaned_data["base_url"].rstrip("/")
         try:
             parts = urlsplit(url)
@@ -173,14 +173,14 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         return url
 
     def clean_key(self) -> str:
-        """A key that can stand in a header."""
+        """Reject a key that cannot be sent in a header."""
         key: str = self.cleaned_data["key"].strip()
         if not key.isascii() or not key.isprintable() or " " in key:
             raise ValidationError(_("A key has no spaces and no characters outside ASCII."))
         return key
 
     def clean_name(self) -> str:
-        """One name, one endpoint in the study."""
+        """Reject a name that another endpoint of the study has."""
         name: str = self.cleaned_data["name"]
         others = self.instance.study.endpoints.exclude(pk=self.instance.pk)
         if others.filter(name=name).exists():
@@ -196,25 +196,25 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
 
 
 class CapForm(forms.Form):
-    """The most that may be spent."""
+    """The spending cap."""
 
     cap = UnitsField(label=lazy("Spending cap"), help_text=lazy("Empty means no cap."))
 
     @classmethod
     def at(cls, cap_micro: int | None) -> "CapForm":
-        """The cap as it is."""
+        """Return a form that shows the current cap."""
         return cls(initial={"cap": in_units(cap_micro)})
 
 
 def in_units(cap_micro: int | None) -> str | None:
-    """Millionths as a person types them; None for no cap."""
+    """Format millionths as units, the way a person types them; None for no cap."""
     if cap_micro is None:
         return None
     return f"{(Decimal(cap_micro) / MILLION).normalize():f}"
 
 
 class LimitsForm(CapForm):
-    """What can change while a run goes on."""
+    """The limits that can change while a run goes on."""
 
     ceiling = forms.IntegerField(
         label=lazy("Maximum requests in flight"),
@@ -226,12 +226,12 @@ class LimitsForm(CapForm):
 
     @classmethod
     def of(cls, run: Run) -> "LimitsForm":
-        """The limits as they are."""
+        """Return a form that shows the run's current limits."""
         return cls(initial={"cap": in_units(run.budget.cap_micro), "ceiling": run.ceiling})
 
 
 class TokenLimitForm(forms.Form):
-    """A higher token limit for a run whose replies were cut."""
+    """A higher token limit for a run with cut-off replies."""
 
     limit = forms.IntegerField(label=lazy("Maximum tokens per reply"), max_value=MOST_TOKENS)
 
@@ -248,12 +248,12 @@ class TokenLimitForm(forms.Form):
 
     @property
     def correction(self) -> Correction:
-        """The limit that was chosen."""
+        """The chosen limit as a correction."""
         return Correction(values={self.name: self.cleaned_data["limit"]})
 
 
 class CorrectionForm(forms.Form):
-    """What a run sends otherwise, after its endpoint refused a parameter."""
+    """Changes to a run's requests after its endpoint refused a parameter."""
 
     token_parameter = forms.ChoiceField(
         label=lazy("The token limit goes as"),
@@ -289,7 +289,7 @@ class CorrectionForm(forms.Form):
             del self.fields["value"]
 
     def clean_value(self) -> Any:
-        """One JSON value, or None where nothing was typed."""
+        """Return one JSON value, or None if the field is empty."""
         text = self.cleaned_data["value"]
         try:
             return loads(text) if text else None
@@ -298,7 +298,7 @@ class CorrectionForm(forms.Form):
 
     @property
     def correction(self) -> Correction:
-        """What was chosen; another value goes before leaving out."""
+        """The chosen correction; a new value takes precedence over leaving a parameter out."""
         data = self.cleaned_data
         value = data.get("value")
         values = {} if value is None else {self.refused: value}
@@ -333,15 +333,15 @@ class PromptForm(forms.Form):
         self.layout = prompt_kinds()[kind].layout
 
     def clean_system(self) -> str:
-        """Line ends as everywhere else: browsers send two characters for one."""
+        """Normalize line endings, because browsers send two characters for one."""
         return _plain_lines(self.cleaned_data["system"])
 
     def clean_user(self) -> str:
-        """Line ends as everywhere else: browsers send two characters for one."""
+        """Normalize line endings, because browsers send two characters for one."""
         return _plain_lines(self.cleaned_data["user"])
 
     def clean(self) -> dict[str, Any]:
-        """Put the first fault of the template at its field."""
+        """Report the first fault of the template at its field."""
         data = super().clean() or {}
         if "system" in data and "user" in data:
             try:
@@ -352,12 +352,12 @@ class PromptForm(forms.Form):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Name, texts and note."""
+        """Name, texts and note of the prompt."""
         return {name: self.cleaned_data[name] for name in ("name", "system", "user", "note")}
 
 
 def fault_text(fault: PromptNotValid) -> str:
-    """A fault of a template with its line."""
+    """Describe a fault of a template with its line."""
     if fault.line:
         return _("Line %(line)d: %(reason)s.") % {"line": fault.line, "reason": fault.reason}
     return f"{fault.reason}."

@@ -1,4 +1,4 @@
-"""What every kind of run asks for: endpoint, prompt, parameters, care, name and message."""
+"""The fields of every kind of run: endpoint, prompt, parameters, care, name and message."""
 
 from copy import deepcopy
 from typing import Any
@@ -27,7 +27,7 @@ LAST_UNKNOWN = Case(When(~Q(kind=Endpoint.Kind.EMBEDDED), probed_at=None, then=1
 
 
 class RunPlanForm(forms.Form):
-    """Everything a person chooses for a run but what it is about; that is up to each kind.
+    """A person's choices for a run, except its target, which each kind defines.
 
     A subclass names the ``kind`` of run and its ``prompt_kinds``, and says what it is about in
     ``target``.
@@ -167,7 +167,7 @@ class RunPlanForm(forms.Form):
             vars(self.fields[name]).update(label_from_instance=label)
 
     def clean_extra(self) -> dict[str, Any]:
-        """What has a field of its own is not given twice."""
+        """Reject parameters that have a field of their own."""
         extra: dict[str, Any] = self.cleaned_data["extra"]
         for name in ("temperature", "max_tokens", "seed"):
             if name in extra:
@@ -175,7 +175,7 @@ class RunPlanForm(forms.Form):
         return extra
 
     def clean_webhook_url(self) -> str:
-        """An https address, or nothing."""
+        """Reject an address that is neither empty nor http(s) with a host name."""
         url: str = self.cleaned_data["webhook_url"]
         parts = urlsplit(url) if url else None
         if parts and (parts.scheme not in ("https", "http") or not parts.hostname):
@@ -183,7 +183,7 @@ class RunPlanForm(forms.Form):
         return url
 
     def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
+        """Check combinations of fields."""
         data = super().clean() or {}
         limits = data.get("extra", {}) | {"max_tokens": data.get("max_tokens")}
         if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
@@ -200,24 +200,24 @@ class RunPlanForm(forms.Form):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A limit that would do if the chosen one is tight; else None."""
+        """A sufficient token limit if the chosen one is tight; else None."""
         return None
 
     @property
     def target(self) -> dict[str, Any]:
-        """What the run is about, as its spec keeps it."""
+        """The target of the run, as its spec stores it."""
         raise NotImplementedError
 
     @property
     def plan(self) -> RunPlan:
-        """What was chosen, as the engine takes it."""
+        """The chosen values as a run plan."""
         data = self.cleaned_data
         return self.plan_for(data["endpoint"], data["prompt"], self.target)
 
     def plan_for(
         self, endpoint: Endpoint, prompt: PromptVersion, target: dict[str, Any]
     ) -> RunPlan:
-        """What was chosen beside these, as the engine takes it."""
+        """Return a run plan of these and the other chosen values."""
         data = self.cleaned_data
         sent = {
             name: data[name] for name in ("temperature", "max_tokens") if data[name] is not None
@@ -252,38 +252,38 @@ class RunPlanForm(forms.Form):
             self.complain("webhook_secret", _("Give a secret of at least 16 characters."))
 
     def complain(self, field: str, text: str) -> None:
-        """Say what is wrong with a field, unless something was said already."""
+        """Add an error to a field that has none yet."""
         if field not in self.errors:
             self.add_error(field, text)
 
     @property
     def sealed_secret(self) -> str:
-        """The secret encrypted for the page that asks for a yes; empty without one."""
+        """The encrypted secret for the confirmation page; empty without one."""
         secret = self.cleaned_data["webhook_secret"]
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
 
 
 def differing(name: str, **attributes: Any) -> Any:
-    """A field that every run has, with a label, initial value or help of one kind's own."""
+    """Copy a shared run field with a kind's own label, initial value or help."""
     field = deepcopy(RunPlanForm.base_fields[name])
     vars(field).update(attributes)
     return field
 
 
 def several(chosen: Any) -> list[Any]:
-    """What one field holds, or what a field for several holds."""
+    """Return a field's chosen objects as a list, for one or several."""
     if chosen is None:
         return []
     return [chosen] if isinstance(chosen, Model) else list(chosen)
 
 
 def prompt_label(version: PromptVersion) -> str:
-    """A version as choices show it."""
+    """Format a prompt version for a choice list."""
     return f"{prompt_kinds()[version.kind].name} · v{version.number} · {version.name}"
 
 
 def endpoint_label(endpoint: Endpoint) -> str:
-    """An endpoint as choices show it."""
+    """Format an endpoint for a choice list."""
     label = f"{endpoint.name} · {endpoint.model}"
     if endpoint.is_withdrawn:
         return _("%s (no longer offered to this study)") % label

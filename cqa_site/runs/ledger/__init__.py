@@ -1,4 +1,6 @@
-"""The ledger's verbs: plan, claim, store, settle, reap; each runs inside one transaction.
+"""Operations of the ledger: plan, claim, store, settle, reap.
+
+Each runs in one transaction.
 
 Whoever changes the calls of an endpoint holds its gate row first, then calls by primary key,
 then budgets; that order is the same everywhere, so no two workers wait for each other.

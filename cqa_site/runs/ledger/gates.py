@@ -38,7 +38,7 @@ class OpenGate:
     def note(
         self, outcome: rules.RequestOutcome, epoch: int, retry_after: float | None = None
     ) -> None:
-        """Take one finished request into account."""
+        """Update the gate after one finished request."""
         self.refusals += outcome is rules.RequestOutcome.THROTTLED
         self.state = rules.after(
             self.state,
@@ -51,7 +51,7 @@ class OpenGate:
         )
 
     def share(self, worker: str, own: int) -> int:
-        """How many more requests this worker may send of what all workers may have in flight.
+        """Return how many more requests this worker may send within its share of the limit.
 
         Workers that took a turn a moment ago count. Without a share each, the first one
         would fill every place it frees, and the others would find none.
@@ -64,7 +64,7 @@ class OpenGate:
         return min(self.room(), max(0, -(-limit // len(self.workers)) - own))
 
     def room(self) -> int:
-        """How many more requests may leave now."""
+        """Return how many more requests may be sent now."""
         source = self.endpoint.source
         own = busy = in_flight(self.endpoint)
         if source.is_offered:
@@ -83,7 +83,7 @@ class OpenGate:
 
 @contextmanager
 def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
-    """Lock the gate row, bring it up to the database's clock, and save it at the end.
+    """Lock the gate row, advance it to the database's time, and save it at the end.
 
     Call inside a transaction. An endpoint that was offered passes the gate of its original, so
     that all studies together keep its limits.
@@ -109,7 +109,7 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
 
 
 def in_flight(*endpoints: Endpoint) -> int:
-    """Requests of all runs and workers that are on their way to some endpoints."""
+    """Count the requests in flight of all runs and workers at some endpoints."""
     leased = Call.objects.filter(state=Call.State.LEASED, run__endpoint__in=endpoints)
     return leased.exclude(leased_by=Call.IN_BATCH).count()
 
@@ -124,7 +124,7 @@ def _make_row(endpoint: Endpoint) -> None:
 
 
 def budgets_of(run: Run) -> list[Budget]:
-    """Locked budgets a run draws on, in the order in which everybody locks them."""
+    """Return the locked budgets a run draws on, in the global locking order."""
     return list(
         Budget.objects.select_for_update()
         .filter(
@@ -137,7 +137,7 @@ def budgets_of(run: Run) -> list[Budget]:
 
 
 def affordable(budgets: Sequence[Budget], estimates: Sequence[int]) -> int:
-    """How many of the estimated calls, taken in order, fit into every budget."""
+    """Return how many of the estimated calls, in order, fit into every budget."""
     left = min(
         (
             b.cap_micro - b.spent_micro - b.reserved_micro
@@ -156,7 +156,7 @@ def affordable(budgets: Sequence[Budget], estimates: Sequence[int]) -> int:
 
 
 def reserve(budgets: Sequence[Budget], amount: int) -> bool:
-    """Set money aside in every budget; False, with nothing to keep, if one has too little."""
+    """Reserve money in every budget; False, with nothing to keep, if one has too little."""
     for budget in budgets:
         fits = Q(cap_micro__isnull=True) | Q(
             cap_micro__gte=F("spent_micro") + F("reserved_micro") + amount
@@ -170,7 +170,7 @@ def reserve(budgets: Sequence[Budget], amount: int) -> bool:
 def settle(
     run: Run, *, released: int, spent: int, tokens_in: int = 0, tokens_out: int = 0
 ) -> None:
-    """Turn reservations into what was really spent."""
+    """Replace reservations with the actual cost."""
     if not any((released, spent, tokens_in, tokens_out)):
         return
     for budget in budgets_of(run):
@@ -183,14 +183,14 @@ def settle(
 
 
 class Prices(TypedDict):
-    """Currency units per million tokens."""
+    """Prices in currency units per million tokens."""
 
     price_in: Decimal
     price_out: Decimal
 
 
 def prices_of(run: Run) -> Prices:
-    """Prices a run was planned with."""
+    """Return the prices a run was planned with."""
     prices = run.spec["prices"]
     return {"price_in": Decimal(prices["in"]), "price_out": Decimal(prices["out"])}
 
@@ -206,19 +206,19 @@ WITHDRAWN = (
 
 
 def set_key(endpoint: Endpoint, secret: str) -> None:
-    """Store a key for the endpoint's present address, in memory; the caller saves."""
+    """Set a key for the endpoint's current address, in memory; the caller saves."""
     endpoint.key_ciphertext = seal(secret)
     endpoint.key_origin = endpoint.origin
     endpoint.key_last4 = secret[-4:] if len(secret) >= 12 else ""
 
 
 def clear_key(endpoint: Endpoint) -> None:
-    """Forget the key, in memory; the caller saves."""
+    """Delete the key, in memory; the caller saves."""
     endpoint.key_ciphertext, endpoint.key_origin, endpoint.key_last4 = b"", "", ""
 
 
 def open_key(endpoint: Endpoint) -> str:
-    """The key in the clear, for the address it was given for and no other; else empty.
+    """Return the decrypted key, only for the address it was given for; else empty.
 
     Raises KeyUnreadable for an endpoint that is no longer offered.
     """
@@ -234,7 +234,7 @@ AT_ONCE = 500
 
 
 def _fields(row: models.Model, names: Sequence[str]) -> list[Any]:
-    """The columns of a table by their names."""
+    """Return the columns of a table by their names."""
     known = {field.name: field for field in row._meta.concrete_fields}
     return [known[name] for name in names]
 

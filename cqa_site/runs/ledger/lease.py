@@ -33,7 +33,7 @@ SUSPECTS_TOGETHER = 4
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """A request that may leave now."""
+    """A request ready to be sent."""
 
     run: Run
     call: Call
@@ -48,7 +48,7 @@ class OutgoingRequest:
 def claim(
     run: Run, gate: OpenGate, worker: str, most: int
 ) -> tuple[list[OutgoingRequest], list[Call]]:
-    """Lease up to ``most`` due calls of a working run; write their attempts; reserve money.
+    """Lease up to ``most`` due calls of a working run, record their attempts, and reserve money.
 
     The second list are calls whose identical request was answered before: they got that
     reply. Without money for a single further call and nothing on its way, the run pauses.
@@ -82,19 +82,19 @@ def claim(
 
 
 def questions_for(run: Run, calls: list[Call]) -> list[CallRequest]:
-    """What the app asks in some calls."""
+    """Return the app's requests for some calls."""
     subjects = [Subject(call.subject, tuple(call.subject_ids)) for call in calls]
     return kind_of(run).questions(run, subjects)
 
 
 def requests_for(run: Run, calls: list[Call]) -> list[ChatRequest]:
-    """The requests of some calls exactly as they leave."""
+    """Return the requests of some calls exactly as they are sent."""
     questions = questions_for(run, calls)
     return [request_of(run, *pair) for pair in zip(calls, questions, strict=True)]
 
 
 def request_of(run: Run, call: Call, question: CallRequest) -> ChatRequest:
-    """One request exactly as it leaves."""
+    """Return one request exactly as it is sent."""
     return ChatRequest(
         model=run.spec["model"],
         messages=question.messages,
@@ -105,7 +105,7 @@ def request_of(run: Run, call: Call, question: CallRequest) -> ChatRequest:
 
 
 def params_of(run: Run, call: Call) -> dict[str, Any]:
-    """Sampling parameters of one call: its own seed and, after a cut reply, its own limit."""
+    """Return a call's sampling parameters, with its own seed and, after a cut reply, limit."""
     params = dict(run.params)
     if "seed" in params:
         params["seed"] += call.replicate
@@ -116,7 +116,7 @@ def params_of(run: Run, call: Call) -> dict[str, Any]:
 
 
 def key_of(run: Run, call: Call, request: ChatRequest) -> str:
-    """Identity of a request: everything that affects its output."""
+    """Return the key of a request, which covers everything that affects its output."""
     return content_key(
         origin=run.spec["origin"],
         model=request.model,
@@ -128,7 +128,7 @@ def key_of(run: Run, call: Call, request: ChatRequest) -> str:
 
 
 def planned_key(run: Run, call: Call, question: CallRequest, key: str) -> str:
-    """Identity of a request as the run was planned; ``key`` is that of the request as it is."""
+    """Return the key of a request as first planned; ``key`` belongs to the current request."""
     if not run.amendments:
         return key
     plan = copy(run)
@@ -137,7 +137,10 @@ def planned_key(run: Run, call: Call, question: CallRequest, key: str) -> str:
 
 
 def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
-    """Ready calls whose time has come; a time absurdly far away is a clock that jumped."""
+    """Return ready calls that are due.
+
+    An absurdly late time means a clock jumped, and counts as due.
+    """
     far = gate.now + 2 * settings.CALL_LONGEST_WAIT
     rows = run.calls.filter(Q(run_after__lte=gate.now) | Q(run_after__gt=far), state="ready")
     if run.state == Run.State.CHECKING:
@@ -152,7 +155,7 @@ def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
 
 
 def _suspects(run: Run, rows: QuerySet[Call]) -> list[Call]:
-    """Calls that were often on their way when a worker died: a few, then each by itself.
+    """Return calls often in flight when a worker died: a few together, then each alone.
 
     One of them may be what kills; asked together, they would all be given up with it.
     """
@@ -237,7 +240,7 @@ def _reuse(
 
 
 def doubled_limit(run: Run, call: Call) -> int:
-    """Token limit for the one new try after a cut reply; 0 if the run sets none."""
+    """Return the token limit for the single retry after a cut reply; 0 if the run sets none."""
     for name in TOKEN_LIMITS:
         if name in run.params:
             return 2 * (call.token_limit or int(run.params[name]))
@@ -256,7 +259,7 @@ AT_ONCE = 200
 
 
 def reap(gate: OpenGate) -> None:
-    """Take back leases that ran out, whose worker is gone, or that a clock set far ahead."""
+    """Take back leases that expired, lost their worker, or were set far ahead by a wrong clock."""
     far = gate.now + 2 * settings.CALL_LEASE
     leased = Call.objects.filter(state=Call.State.LEASED, run__endpoint=gate.endpoint)
     leased = leased.exclude(leased_by=Call.IN_BATCH)
@@ -276,7 +279,7 @@ def reap(gate: OpenGate) -> None:
 
 
 def unread(run: Run, gate: OpenGate) -> list[Call]:
-    """Replies stored by a worker that did not live to read them."""
+    """Return replies stored by a worker that died before reading them."""
     return list(
         run.calls.filter(state=Call.State.REPLIED)
         .filter(

@@ -1,4 +1,4 @@
-"""Raw replies: stored, read, and settled in the ledger."""
+"""Storing, reading and settling raw replies in the ledger."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -41,7 +41,7 @@ REFUSED_AT_START = 5
 
 @dataclass(frozen=True, slots=True)
 class FinishedRequest:
-    """A request that is no longer on its way: exactly one of reply and failure is given."""
+    """A finished request with exactly one of reply and failure."""
 
     sent: OutgoingRequest
     reply: ChatReply | None = None
@@ -70,14 +70,14 @@ def store(run: Run, gate: OpenGate, finished: Sequence[FinishedRequest]) -> list
 
 
 def _with_parameter(done: FinishedRequest) -> FinishedRequest:
-    """A refusal that names a parameter of the request says so: it would meet every other call."""
+    """Reclassify a refusal that names a request parameter, as it would hit every other call."""
     if done.failure is None or done.sent.request is None:
         return done
     return replace(done, failure=named(done.failure, done.sent.request))
 
 
 def _leased_calls(finished: Sequence[FinishedRequest]) -> set[int]:
-    """Primary keys of the calls whose lease this worker still holds; locks them in order."""
+    """Lock, in order, the calls whose lease this worker still holds; return their primary keys."""
     wanted = {done.sent.call.pk: done.sent.attempt.fence for done in finished}
     rows = (
         Call.objects.select_for_update()
@@ -146,12 +146,12 @@ def _reply_row(run: Run, done: FinishedRequest) -> Reply:
 
 
 def _storable(text: str) -> str:
-    """Text without what PostgreSQL cannot hold: NUL and lone surrogates become U+FFFD."""
+    """Replace NUL and lone surrogates, which PostgreSQL cannot store, with U+FFFD."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _cost(run: Run, done: FinishedRequest) -> int:
-    """What a reply costs by its usage; the reserved amount where the endpoint reports none."""
+    """Return a reply's cost by its usage, or the reserved amount if the endpoint reports none."""
     reply = done.reply
     if reply is None or reply.tokens_in is None or reply.tokens_out is None:
         return done.sent.attempt.reserve_micro
@@ -214,7 +214,7 @@ CHANGED = [
 
 
 def move(run: Run, call: Call, step: GateStep, gate: OpenGate, *, reason: str) -> None:
-    """Give a leased or replied call its next state in memory; the caller saves `CHANGED`."""
+    """Move a leased or replied call to its next state in memory; the caller saves `CHANGED`."""
     call.tries += step.counts_as_try
     call.throttles += step.counts_as_throttle
     call.lease_until = None
@@ -229,7 +229,7 @@ def move(run: Run, call: Call, step: GateStep, gate: OpenGate, *, reason: str) -
 
 
 def pause(run: Run, reason: str) -> None:
-    """Pause a working run with the reason people see."""
+    """Pause a working run with a reason shown to people."""
     if not run.is_working:
         return
     Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
@@ -248,7 +248,7 @@ def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None
 
 
 def _close_stale(run: Run, gate: OpenGate, stale: list[FinishedRequest]) -> None:
-    """Requests whose call was taken over: the reaper settled their money; keep what came."""
+    """Keep late replies of calls that were taken over, whose cost the reaper has settled."""
     if not stale:
         return
     attempts = {done.sent.attempt.pk: done.sent.attempt for done in stale}
@@ -265,7 +265,7 @@ def _close_stale(run: Run, gate: OpenGate, stale: list[FinishedRequest]) -> None
 
 
 def _pause_if_all_refused(run: Run) -> None:
-    """A run whose first requests were all refused as invalid would refuse every other one."""
+    """Pause a run whose first requests were all refused as invalid, as every other would be."""
     ends = run.calls.exclude(finished_at=None).order_by("finished_at")
     first = list(ends.values_list("reason", flat=True)[:REFUSED_AT_START])
     if len(first) == REFUSED_AT_START and set(first) == {Failure.REQUEST.value}:
@@ -273,7 +273,7 @@ def _pause_if_all_refused(run: Run) -> None:
 
 
 def _pause_if_unreachable(run: Run, failed: list[FinishedRequest]) -> None:
-    """A pre-flight of which nothing reached the endpoint waits for somebody, not for a clock."""
+    """Pause a pre-flight that never reached the endpoint, until a person resumes it."""
     messages = [str(done.failure) for done in failed if _is_unreached(done)]
     if run.state != Run.State.CHECKING or not messages:
         return
@@ -288,7 +288,7 @@ def _is_unreached(done: FinishedRequest) -> bool:
 
 
 def _note_models(run: Run, replied: list[FinishedRequest]) -> None:
-    """Keep which models and fingerprints answered; more than one is shown as a warning."""
+    """Record which models and fingerprints replied; the page warns if there are several."""
     seen = {(done.reply.model, done.reply.fingerprint) for done in replied if done.reply}
     known = {tuple(pair) for pair in run.flags.get("models", [])}
     if seen <= known:
@@ -304,7 +304,7 @@ def _note_models(run: Run, replied: list[FinishedRequest]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CallReading:
-    """A call whose stored reply was read."""
+    """A call with the reading of its stored reply."""
 
     call: Call
     reading: ReplyReading
@@ -326,7 +326,7 @@ def _read_one(kind: RunKind, run: Run, call: Call) -> ReplyReading:
 
 
 def settle(run: Run, gate: OpenGate, readings: Sequence[CallReading]) -> int:
-    """End the calls whose replies were read, or ask again; return how many ended.
+    """End the calls whose replies were read, or retry them; return how many ended.
 
     Only calls that are still in the state in which they were read change: when two workers
     read the same reply after a crash, one of them writes.
@@ -381,7 +381,7 @@ def _ask_again(run: Run, failure: CallReading, gate: OpenGate) -> Next:
 
 
 def _raise_limit(run: Run, call: Call) -> None:
-    """Twice the token limit for the new try, and the money to go with it."""
+    """Double the token limit for the retry, and reserve the money for it."""
     call.token_limit = doubled_limit(run, call)
     call.reserve_micro += cost_micro(0, call.token_limit // 2, **money.prices_of(run))
 

@@ -40,7 +40,7 @@ def end(run: Run, state: str) -> None:
 
 
 def announce(run: Run) -> None:
-    """Ask for the signed message about a run that ended, if it has an address.
+    """Queue the signed message about an ended run, if it has a webhook address.
 
     In the transaction that ends the run: a process that dies after it forgets no message.
     """
@@ -68,7 +68,7 @@ def _finish_preflight(run: Run) -> None:
 
 
 def preflight_report(run: Run) -> dict[str, Any]:
-    """What the canary calls showed, and whether going on looks right.
+    """Report the results of the canary calls, and whether the run should go on.
 
     ``passed`` needs at least nine in ten readable, more than one value among them and none that
     dominates (for prose: texts that are not all alike), and a projected cost within the cap.
@@ -106,19 +106,22 @@ def preflight_report(run: Run) -> dict[str, Any]:
 
 
 def _spread(values: dict[str, int], often: Dominant, share: float | None) -> str:
-    """What speaks against values on a scale."""
+    """Return the problem with values on a scale, if any."""
     if len(values) == 1 and often.of >= ENOUGH_TEXTS:
         return "constant"
     return "dominant" if dominates(often, share or MOST) else ""
 
 
 def _told_apart(texts: Sequence[str]) -> str:
-    """What speaks against prose: lengths may well be equal, texts may not."""
+    """Return the problem with prose, if any: texts that are alike.
+
+    Equal lengths are no problem.
+    """
     return "alike" if are_alike(texts) else ""
 
 
 def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | None) -> list[str]:
-    """Names of what speaks against going on; pages put them into words."""
+    """List the names of the problems; pages put them into words."""
     problems = []
     if counts["valid"] < ENOUGH_VALID * counts["n"]:
         problems.append("invalid")
@@ -138,7 +141,7 @@ def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | No
 
 @dataclass(slots=True)
 class Turn:
-    """What a worker brings to a turn, and what it takes away."""
+    """A worker's input to a turn, and its result."""
 
     finished: list[FinishedRequest] = field(default_factory=list)
     read: list[tuple[Run, CallReading]] = field(default_factory=list)
@@ -154,7 +157,7 @@ class Turn:
 
 
 def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
-    """Run one turn; ``room`` is how many further requests this worker can carry."""
+    """Run one turn; ``room`` is how many more requests this worker can carry."""
     with transaction.atomic(), locked_gate(endpoint) as gate:
         runs = _runs(endpoint, turn)
         for run in runs.values():
@@ -184,7 +187,7 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
 
 
 def _runs(endpoint: Endpoint, turn: Turn) -> dict[int, Run]:
-    """Runs that work or have something to store or to read, fresh from the database."""
+    """Load the runs that are working or have something to store or read."""
     known = {done.sent.run.pk for done in turn.finished} | {run.pk for run, _read in turn.read}
     wanted = Q(state__in=Run.WORKING) | Q(pk__in=known) | Q(pk__in=_left(endpoint).values("run"))
     rows = Run.objects.select_related("endpoint__original", "study")
@@ -193,7 +196,7 @@ def _runs(endpoint: Endpoint, turn: Turn) -> dict[int, Run]:
 
 
 def _left(endpoint: Endpoint) -> QuerySet[Call]:
-    """Calls on their way or with a reply to be read, also those of runs that paused."""
+    """Return calls in flight or with an unread reply, including those of paused runs."""
     left = Call.objects.filter(state__in=Call.LEFT, run__endpoint=endpoint)
     return left.exclude(leased_by=Call.IN_BATCH)
 
@@ -204,7 +207,7 @@ def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
 
 
 def _claim_for_all(turn: Turn, runs: list[Run], gate: OpenGate, worker: str, room: int) -> None:
-    """Share the room: the oldest run first takes its part, what it leaves goes to the next."""
+    """Share the room among runs, oldest first; the rest of each share goes to the next run."""
     free = min(room, gate.share(worker, len(turn.on_the_way)))
     for place, run in enumerate(runs):
         if free <= 0:
@@ -221,7 +224,7 @@ def _claim_for_all(turn: Turn, runs: list[Run], gate: OpenGate, worker: str, roo
 
 
 def is_waiting(run: Run) -> bool:
-    """Whether a run has nothing to do here until a batch comes back."""
+    """Whether a run has nothing to do here until a batch returns."""
     if run.mode != Run.Mode.BATCH or run.state != Run.State.RUNNING:
         return False
     live = Q(state=Call.State.READY, batch__isnull=False) | Q(state=Call.State.REPLIED)
@@ -230,14 +233,14 @@ def is_waiting(run: Run) -> bool:
 
 
 def _heartbeat(worker: str, calls: set[int]) -> None:
-    """Not every lease of the worker: a commit whose answer was lost left some nobody carries."""
+    """Renew the leases of the calls in flight only: a lost commit may have left others."""
     Call.objects.filter(state=Call.State.LEASED, leased_by=worker, pk__in=calls).update(
         lease_until=Now() + settings.CALL_LEASE
     )
 
 
 def _is_over(run: Run) -> bool:
-    """End a run whose calls are over; True if it ended or does not work any more."""
+    """End a run whose calls have all ended; True if it ended or is no longer working."""
     if not run.is_working:
         return True
     open_calls = run.calls.filter(state__in=Call.OPEN)

@@ -39,25 +39,25 @@ ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "D
 
 
 class ServerNotStarted(Exception):
-    """The process ended, or took too long, before it answered requests."""
+    """The server process ended or took too long before it answered requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where one start of the server listens, and the key it was given."""
+    """The port and key of one start of the server."""
 
     port: int
     key: str = field(repr=False)
 
     @property
     def base_url(self) -> str:
-        """As OpenAI clients want it."""
+        """The base address for OpenAI clients."""
         return f"http://127.0.0.1:{self.port}/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One start of the server."""
+    """One start of the server process."""
 
     address: Address
     process: subprocess.Popen[str]
@@ -66,7 +66,7 @@ class Life:
 
 
 class ModelProcess:
-    """Holds at most one running server for this process, and one turn to ask it.
+    """The holder of at most one running server, which serves one request at a time.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class ModelProcess:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Be the only one in this process who asks; the server is not stopped meanwhile."""
+        """Hold this process's only turn to send a request; the server is not stopped meanwhile."""
         while not self._turn.acquire(blocking=False):
             await asyncio.sleep(TURN_PAUSE)
         try:
@@ -110,7 +110,9 @@ class ModelProcess:
             self._turn.release()
 
     def start(self) -> Address:
-        """The running server's address; starts one if none runs. Call it inside a turn.
+        """Return the running server's address, after starting one if needed.
+
+        Call it inside a turn.
 
         Raises
         ------
@@ -125,7 +127,7 @@ class ModelProcess:
             return self._life.address
 
     def stop(self) -> None:
-        """End the server, if one runs, and wait for its end."""
+        """Stop the server, if it runs, and wait for its end."""
         with self._starting:
             life, self._life = self._life, None
         if life is not None:
@@ -134,7 +136,7 @@ class ModelProcess:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running server."""
+        """Process id of the running server; None if none runs."""
         life = self._life
         return life.process.pid if life is not None and life.process.poll() is None else None
 
@@ -175,7 +177,7 @@ class ModelProcess:
             raise
 
     def _port(self, process: subprocess.Popen[str], key: str) -> int:
-        """Hand over the key and wait for the port."""
+        """Send the key and wait for the port."""
         assert process.stdin is not None  # noqa: S101
         assert process.stdout is not None  # noqa: S101
         too_late = threading.Timer(self._start_seconds, process.kill)
@@ -195,7 +197,7 @@ class ModelProcess:
         raise ServerNotStarted(line or f"The model server ended with code {code} at its start.")
 
     def _end_if_idle(self, life: Life) -> None:
-        """Forget the server if it is due, so that the next one who asks starts another."""
+        """Stop the server if it was idle too long, so that the next request starts another."""
         if not self._turn.acquire(blocking=False):
             return
         try:
@@ -215,7 +217,7 @@ def _environment() -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Ask the process to end, and insist."""
+    """Terminate the process, and kill it if it does not end."""
     process.terminate()
     try:
         process.wait(STOP_SECONDS)
@@ -235,11 +237,11 @@ DEMO_MODEL = "smollm2-135m-instruct"
 
 
 class MissingModel(Exception):
-    """There is nothing to serve, or nothing to serve it with; the message says what to do."""
+    """The model or the package that serves it is missing; the message says what to do."""
 
 
 def model_file() -> Path:
-    """The GGUF file that is served: EMBEDDED_GGUF, else the one in MODELS_DIR.
+    """Return the GGUF file to serve, which is EMBEDDED_GGUF or else the one in MODELS_DIR.
 
     Raises
     ------
@@ -262,14 +264,14 @@ def model_file() -> Path:
 
 
 def model_name() -> str:
-    """What the served model is called in requests, answers and the keys of stored replies."""
+    """Return the served model's name in requests, replies and the keys of stored replies."""
     if settings.EMBEDDED_GGUF:
         return Path(settings.EMBEDDED_GGUF).stem.lower()[:200]
     return DEMO_MODEL
 
 
 def command() -> list[str]:
-    """How the server is started; raises MissingModel."""
+    """Return the command that starts the server; raises MissingModel."""
     file = model_file()
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingModel(
@@ -291,7 +293,7 @@ atexit.register(SERVER.stop)
 
 
 class EmbeddedClient:
-    """A `ChatClient` of the model in the box; all clients of a process share one server.
+    """A `ChatClient` of the built-in model; all clients of a process share one server.
 
     The endpoint's base address is a placeholder: every start of the server has a port and a key
     of its own, and requests may reach that port and nothing else.
@@ -304,24 +306,24 @@ class EmbeddedClient:
         self._client: OpenAIClient | None = None
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the reply, or raise `CallFailed`; the server is started if none runs."""
+        """Return the reply, or raise `CallFailed`; starts the server if needed."""
         async with self._served() as client:
             return await client.complete(request)
 
     async def probe(self, model: str) -> "Capabilities":
-        """Find out what the served model can do, as with any other endpoint."""
+        """Probe the served model like any other endpoint."""
         async with self._served() as client:
             return await client.probe(model)
 
     async def close(self) -> None:
-        """Give back connections; the server goes on until nobody asked for a while."""
+        """Close connections; the server runs on until it has been idle for a while."""
         client, self._client, self._address = self._client, None, None
         if client is not None:
             await client.close()
 
     @asynccontextmanager
     async def _served(self) -> "AsyncIterator[OpenAIClient]":
-        """A client of the running server, for one request: there is one slot for all studies."""
+        """Yield a client of the running server for one request. All studies share one slot."""
         self._refuse_other_model()
         async with self._server.turn():
             try:
@@ -332,7 +334,7 @@ class EmbeddedClient:
             yield await self._client_of(address)
 
     def _refuse_other_model(self) -> None:
-        """Stored replies are found again by the model's name, so it has to be the right one."""
+        """Refuse another model, because stored replies are looked up by the model's name."""
         if self._endpoint.model != model_name():
             raise CallFailed(
                 Failure.BLOCKED,

@@ -1,4 +1,6 @@
-"""Serve one GGUF file on the loopback: ``python -m cqa_site.runs.model_box.server --model FILE``.
+"""Server of one GGUF file on loopback.
+
+Start it with ``python -m cqa_site.runs.model_box.server --model FILE``.
 
 `cqa_site.runs.model_box.embedded` starts this program; it loads neither Django nor Celery. The key
 comes as the first line of standard input, because everybody on the machine can read arguments.
@@ -26,7 +28,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main() -> int:
-    """Serve until SIGTERM, or until the process that started this one is gone."""
+    """Serve until SIGTERM, or until the parent process is gone."""
     arguments = _read_arguments()
     _die_with_parent()
     stop = threading.Event()
@@ -80,13 +82,13 @@ def _serve(arguments: argparse.Namespace, key: str) -> Any:
 
 
 def _die_with_parent() -> None:
-    """Let Linux kill this process when the thread that started it ends, however it ends."""
+    """Let Linux kill this process when the thread that started it ends for any reason."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _say(line: str) -> None:
-    """Print the only line there is, and close standard output for whatever llama.cpp prints."""
+    """Print the only line of output, and close standard output to whatever llama.cpp prints."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

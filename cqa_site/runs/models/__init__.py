@@ -1,4 +1,4 @@
-"""Background work, endpoints, prompts and the ledger of calls."""
+"""Models of background work, endpoints, prompts and the ledger of calls."""
 
 from .endpoints import Endpoint, Gate, Job, PromptVersion, WorkerBeat
 from .ledger import Attempt, Budget, Call, ProviderBatch, Reply, Run

@@ -23,7 +23,7 @@ FITTED = ("temperature", "seed")
 
 
 class Endpoint(models.Model):
-    """One model behind one OpenAI-compatible server, as one study uses it.
+    """One model behind one OpenAI-compatible server, with one study's settings.
 
     The key is stored encrypted and belongs to the origin it was given for; it is
     never rendered, only its last four characters are. One that another study offered has no
@@ -31,7 +31,7 @@ class Endpoint(models.Model):
     """
 
     class Kind(models.TextChoices):
-        """Where the server is."""
+        """The place of the server."""
 
         REMOTE = "remote", _("OpenAI-compatible server")
         EMBEDDED = "embedded", _("Model in the box (demonstration)")
@@ -109,22 +109,22 @@ class Endpoint(models.Model):
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what a key is bound to."""
+        """Scheme, host and port, to which a key is bound."""
         return origin_of(self.base_url)
 
     @property
     def is_known(self) -> bool:
-        """Whether it answered a probe, or is the one in the box."""
+        """Whether the endpoint answered a probe or is the built-in one."""
         return self.probed_at is not None or self.kind == self.Kind.EMBEDDED
 
     @property
     def source(self) -> "Endpoint":
-        """The endpoint whose key and limits count: itself, unless another study offered it."""
+        """The endpoint whose key and limits apply: the original of an offered one, else itself."""
         return self.original or self
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether it was offered and is no longer, or is another server or model now."""
+        """Whether the offer was withdrawn, or now means another server or model."""
         if self.kind != self.Kind.SHARED:
             return False
         source = self.source
@@ -133,7 +133,7 @@ class Endpoint(models.Model):
 
     @property
     def has_key(self) -> bool:
-        """Whether a key for the present address is stored."""
+        """Whether a key for the current address is stored."""
         source = self.source
         is_open = bool(source.key_ciphertext) and not self.is_withdrawn
         return is_open and source.key_origin == self.origin
@@ -143,21 +143,21 @@ class Endpoint(models.Model):
         return bool(self.capabilities.get(capability, {}).get("works"))
 
     def refuses(self, capability: str) -> bool:
-        """Whether the last probe found that asking for ``capability`` is refused."""
+        """Whether the last probe found that requests for ``capability`` are refused."""
         return bool(self.capabilities.get(capability, {}).get("refused"))
 
     @property
     def token_parameter(self) -> str:
-        """The name under which this endpoint takes a token limit, by its last probe."""
+        """The endpoint's name for the token limit, by its last probe."""
         return str(self.capabilities.get("token_limit", {}).get("parameter") or TOKEN_LIMITS[0])
 
     @property
     def proposed_limit(self) -> int:
-        """The token limit that the last probe proposes for a model that thinks first; else 0."""
+        """The token limit the last probe proposed for a model that thinks first; else 0."""
         return int(self.capabilities.get("token_limit", {}).get("proposed") or 0)
 
     def fitted(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Parameters as this endpoint takes them, and those it refuses; by its last probe.
+        """Return the parameters this endpoint accepts, and those it refuses, by its last probe.
 
         The usual name of the token limit becomes the one that works here.
         """
@@ -183,7 +183,7 @@ class Gate(models.Model):
 
 
 def origin_of(url: str) -> str:
-    """Scheme, lower-case host and explicit port of an address."""
+    """Return scheme, lower-case host and explicit port of an address."""
     parts = urlsplit(url)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme, 0)
     return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"
@@ -193,7 +193,7 @@ def origin_of(url: str) -> str:
 
 
 class PromptVersion(models.Model):
-    """One text of a judge's prompt; it cannot change once a run used it."""
+    """One version of a judge's prompt; it cannot change once a run has used it."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="prompt_versions")
@@ -221,7 +221,7 @@ class PromptVersion(models.Model):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether a run used it."""
+        """Whether a run has used the version."""
         return self.frozen_at is not None
 
 
@@ -236,7 +236,7 @@ class Job(models.Model):
     """
 
     class State(models.TextChoices):
-        """Life of a job; ready and leased jobs are active."""
+        """States of a job; ready and leased jobs are active."""
 
         READY = "ready", _("Waiting")
         LEASED = "leased", _("Running")
@@ -310,12 +310,12 @@ class Job(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Whether it still waits or runs."""
+        """Whether the job is waiting or running."""
         return self.state in self.ACTIVE
 
 
 class WorkerBeat(models.Model):
-    """When each worker process was last alive, for the notice that nobody works."""
+    """The last sign of life of each worker process, for the notice that no worker runs."""
 
     worker = models.CharField(max_length=36, unique=True)
     host = models.CharField(max_length=120)

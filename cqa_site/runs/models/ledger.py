@@ -13,7 +13,7 @@ from cqa_site.web.logging import request_id
 
 
 class Budget(models.Model):
-    """Money of one run, of several together, or of a whole study, in millionths of a unit."""
+    """The money of one run, of several together, or of a whole study, in millionths of a unit."""
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="budgets")
     is_study_wide = models.BooleanField(default=False)
@@ -35,14 +35,14 @@ class Budget(models.Model):
 
 
 class Run(models.Model):
-    """One configured execution: which subjects, which endpoint, which prompt, how often.
+    """One configured execution: its subjects, endpoint, prompt and number of replicates.
 
     ``spec`` is frozen when the run is made: everything that decides what is asked and how
     replies are read. The endpoint's address and model are copied into it.
     """
 
     class State(models.TextChoices):
-        """draft → checking → checked → running ⇄ paused → done; cancelled ends any of them."""
+        """States: draft → checking → checked → running ⇄ paused → done; or cancelled from any."""
 
         DRAFT = "draft", _("Starting")
         CHECKING = "checking", _("Pre-flight")
@@ -53,7 +53,7 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
 
     class Mode(models.TextChoices):
-        """Sending mode."""
+        """The way the calls of a run are sent."""
 
         LIVE = "live", _("One by one, at once")
         BATCH = "batch", _("As files to the provider's batch service, within a day")
@@ -129,18 +129,18 @@ class Run(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Whether it has neither ended nor still to be started."""
+        """Whether the run has started and not ended."""
         return self.state in self.ACTIVE
 
     @property
     def params(self) -> dict[str, Any]:
-        """Sampling parameters that go out now: those of the plan, or of the newest correction."""
+        """The current sampling parameters: those of the plan, or of the newest correction."""
         params: dict[str, Any] = (self.amendments or [self.spec])[-1]["params"]
         return params
 
     @property
     def uses_schema(self) -> bool:
-        """Whether requests ask for JSON by a schema, now."""
+        """Whether requests currently ask for JSON by a schema."""
         return bool((self.amendments or [self.spec])[-1]["use_schema"])
 
     @property
@@ -158,7 +158,7 @@ class Call(models.Model):
     """
 
     class State(models.TextChoices):
-        """Life of a call."""
+        """States of a call."""
 
         READY = "ready", _("Waiting")
         LEASED = "leased", _("In flight")
@@ -226,7 +226,7 @@ class Call(models.Model):
 
 
 class Reply(models.Model):
-    """What the wire said, verbatim; identical requests of a study are answered from here."""
+    """A verbatim raw reply, reused for identical requests of the study."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="replies")
@@ -257,10 +257,10 @@ class Reply(models.Model):
 
 
 class Attempt(models.Model):
-    """One time a call left, written before it leaves and closed once; never changed again."""
+    """One sending of a call, recorded before it is sent and closed once; never changed again."""
 
     class Outcome(models.TextChoices):
-        """How it ended; open while the request is on its way."""
+        """The outcome of an attempt; open while the request is in flight."""
 
         OPEN = "open", _("On its way")
         REPLIED = "replied", _("Replied")
@@ -307,14 +307,14 @@ class Attempt(models.Model):
 
 
 class ProviderBatch(models.Model):
-    """A file of calls handed to the provider's batch service.
+    """A file of calls submitted to the provider's batch service.
 
     The row, with a mark of our own that goes into the batch's metadata, exists before
     anything is submitted: a restart finds the batch by its mark instead of paying twice.
     """
 
     class State(models.TextChoices):
-        """Life of a batch."""
+        """States of a batch."""
 
         PREPARED = "prepared", _("To be submitted")
         SUBMITTED = "submitted", _("At the provider")

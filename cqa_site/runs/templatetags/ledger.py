@@ -1,4 +1,4 @@
-"""How money, times and short names of the ledger look on pages."""
+"""Template filters for money, times and short names of the ledger."""
 
 from decimal import Decimal
 
@@ -15,7 +15,7 @@ SMALLEST = Decimal("0.0001")
 
 @register.filter
 def money(micro: float | None) -> str:
-    """Millionths of a currency unit as units with two to four decimals."""
+    """Format millionths of a currency unit as units with two to four decimals."""
     if micro is None:
         return "–"
     units = Decimal(micro) / MILLION
@@ -27,13 +27,13 @@ def money(micro: float | None) -> str:
 
 @register.filter
 def price(units: Decimal) -> str:
-    """A price per million tokens without idle zeros."""
+    """Format a price per million tokens without trailing zeros."""
     return progress.price(units)
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Seconds as people say them: 40 s, 12 min, 3 h 20 min."""
+    """Format seconds as 40 s, 12 min or 3 h 20 min."""
     if seconds is None:
         return "–"
     whole = round(seconds)
@@ -47,7 +47,7 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def milliseconds(number: float) -> str:
-    """How long a reply took: 640 ms, 2.4 s, 64 s, 12 min."""
+    """Format a reply time as 640 ms, 2.4 s, 64 s or 12 min."""
     if number < 1_000:
         return _("%d ms") % number
     return _("%.1f s") % (number / 1_000) if number < 10_000 else duration(number / 1_000)
@@ -55,43 +55,43 @@ def milliseconds(number: float) -> str:
 
 @register.filter
 def reason(name: str) -> str:
-    """Why a call is unscored, or an attempt failed."""
+    """Explain why a call is unscored or an attempt failed."""
     return progress.reason_in_words(name)
 
 
 @register.filter
 def text_flag(name: str) -> str:
-    """What was noticed about a judged text."""
+    """Describe a flag of a judged text."""
     return str(progress.TEXT_FLAGS.get(name, name))
 
 
 @register.filter
 def problem(name: str) -> str:
-    """What speaks against going on after the pre-flight."""
+    """Describe a problem found in the pre-flight."""
     return str(progress.PROBLEMS.get(name, name))
 
 
 @register.filter
 def capability(name: str) -> str:
-    """What an endpoint can do."""
+    """Describe a capability of an endpoint."""
     return str(progress.CAPABILITIES.get(name, name))
 
 
 @register.filter
 def state_sentence(run: Run) -> str:
-    """What a run does now, or why it does nothing."""
+    """Describe the current activity of a run, or why it is idle."""
     return progress.state_in_words(run)
 
 
 @register.filter
 def unusable(run: Run) -> str:
-    """What its requests without a usable value are called."""
+    """Return the kind's term for requests without a usable value."""
     return str(kinds.unusable(run))
 
 
 @register.filter
 def call_state(call: Call) -> str:
-    """The state of a request, in the words of its run's kind."""
+    """Return the state of a request in the terms of its run's kind."""
     if call.state == Call.State.UNSCORED:
         return unusable(call.run)
     return str(call.get_state_display())
@@ -99,5 +99,5 @@ def call_state(call: Call) -> str:
 
 @register.filter
 def failure(text: str) -> str:
-    """A stored failure with its detail, as a sentence."""
+    """Format a stored failure with its detail as a sentence."""
     return progress.failure_in_words(text)

@@ -1,4 +1,4 @@
-"""Says on pages that something needs packages which are not there yet."""
+"""The notice on pages that required packages are missing."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.inclusion_tag("runs/_packages.html", takes_context=True)
 def needs_packages(context: dict[str, Any], part: str) -> dict[str, Any]:
-    """How far the packages are; nothing where they are there, or the study uses none of them."""
+    """Show the state of the packages, unless they are installed or the study does not use them."""
     study, state = context["study"], packages.state(packages.PackagePart(part))
     hidden = state.is_there or (
         state.part == packages.PackagePart.MODEL

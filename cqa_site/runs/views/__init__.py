@@ -1,1 +1,1 @@
-"""Pages of background work, endpoints and runs, as far as they know no app."""
+"""Pages of background work, endpoints and runs that depend on no app."""

@@ -78,7 +78,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
-    """Add the model in the box; whoever came from the form of a run goes on there."""
+    """Add the built-in model; return to the form of a run if the person came from there."""
     endpoint = actions.embedded_endpoint(study=study, actor=request.user)
     back = request.POST.get("next", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
@@ -100,7 +100,7 @@ def endpoint_add(request: StudyRequest, study: Study) -> HttpResponse:
 @sensitive_post_parameters("key")
 @study_page(*RESEARCHERS)
 def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
-    """Show what is known about an endpoint, and change it."""
+    """Show an endpoint's settings and probe results, and change it."""
     stored = _endpoint(study, endpoint_id)
     # The form writes into its own copy; the action compares with what is stored.
     form = EndpointForm(request.POST or None, study=study, instance=_endpoint(study, endpoint_id))
@@ -126,7 +126,7 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
 @study_page(*RESEARCHERS)
 @require_POST
 def endpoint_probe(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
-    """Have a worker ask the endpoint a few tiny questions."""
+    """Queue a probe of the endpoint with a few tiny requests."""
     endpoint = _endpoint(study, endpoint_id)
     actions.request_probe(endpoint=endpoint, actor=request.user)
     return redirect("endpoint", study.public_id, endpoint.public_id)
@@ -145,7 +145,7 @@ def endpoint_offer(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) 
 @study_page(*RESEARCHERS)
 @require_POST
 def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
-    """Take an endpoint out of the lists."""
+    """Remove an endpoint from the lists."""
     endpoint = _endpoint(study, endpoint_id)
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
         messages.error(request, _("The model in the box cannot be archived. It costs nothing."))
@@ -160,12 +160,12 @@ def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID
 
 
 def latest_probe(study: Study, endpoint: Endpoint) -> Job | None:
-    """The newest probe of an endpoint, under way or over."""
+    """Return the newest probe of an endpoint, running or finished."""
     return study.jobs.filter(key=f"probe_endpoint:{endpoint.public_id}").order_by("-pk").first()
 
 
 def found_by_probe(endpoint: Endpoint) -> list[tuple[str, bool, str]]:
-    """Name of each capability, whether it works, and what showed it."""
+    """List each capability by name, whether it works, and the evidence."""
     return [
         (name, bool(entry["works"]), str(entry.get("evidence", "")))
         for name, entry in endpoint.capabilities.items()
@@ -233,7 +233,7 @@ def prompts(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
-    """One version: its text, what it changed, who uses it."""
+    """Show one version: its text, its changes, and the runs that use it."""
     version = _prompt(study, prompt_id)
     others = _versions(study).filter(kind=version.kind).exclude(pk=version.pk)
     parent = _parent(version, others, request.GET.get("against"))
@@ -251,7 +251,7 @@ def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpRes
 
 @study_page(*RESEARCHERS)
 def prompt_new(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
-    """Write a new version, starting from the text of another."""
+    """Create a new version, starting from the text of another."""
     base = _prompt(study, prompt_id)
     form = PromptForm(request.POST or None, kind=base.kind, initial=_texts(base) | {"note": ""})
     if request.method == "POST" and form.is_valid():
@@ -292,7 +292,7 @@ def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Ht
 @study_page(*RESEARCHERS)
 @require_POST
 def prompt_preview(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
-    """Show the messages that the typed text makes of one of the study's arguments."""
+    """Show the messages the typed text produces for one of the study's items."""
     base = _prompt(study, prompt_id)
     form = PromptForm(request.POST, kind=base.kind)
     preview = _preview(study, base.kind, form, request.POST.get("place", ""))
@@ -325,7 +325,7 @@ def _editor(
 
 
 def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:
-    """The exact messages for the item at ``place``, their size, what was noticed."""
+    """Return the exact messages for the item at ``place``, their size and flags."""
     if not form.is_valid():
         return {"is_faulty": True}
     tried = run_kind_of(kind).tried_on
@@ -365,14 +365,14 @@ def _texts(version: PromptVersion) -> dict[str, str]:
 def _parent(
     version: PromptVersion, others: QuerySet[PromptVersion], against: str | None
 ) -> PromptVersion | None:
-    """The version asked for, else the one before."""
+    """Return the requested version, else the previous one."""
     if (number := whole_number(against)) is not None:
         return get_object_or_404(others, number=number)
     return others.filter(number__lt=version.number).first()
 
 
 def _changes(parent: PromptVersion, version: PromptVersion) -> list[tuple[str, Any]]:
-    """Title and compared lines of each part."""
+    """Return title and compared lines of each part."""
     return [
         (_("System text"), compare_texts(parent.system, version.system)),
         (_("User text"), compare_texts(parent.user, version.user)),

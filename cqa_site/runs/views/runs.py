@@ -46,14 +46,14 @@ MOVES = {
 
 @study_page(*RESEARCHERS)
 def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """One run, as its kind shows it."""
+    """Show one run with its kind's page."""
     row = run_or_404(study, run_id)
     return kind_of(row).page(request, study, row)
 
 
 @study_page(*RESEARCHERS)
 def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Return the progress fragment; it polls only while something happens."""
+    """Return the progress fragment; it polls only while something changes."""
     run = run_or_404(study, run_id)
     progress = progress_context(run)
     response = render(request, "runs/_run.html", {"study": study, **progress})
@@ -68,7 +68,7 @@ def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> Http
 @study_page(*RESEARCHERS)
 @require_POST
 def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
-    """Go on after the pre-flight, pause, resume or cancel."""
+    """Continue after the pre-flight, pause, resume or cancel."""
     run = run_or_404(study, run_id)
     try:
         MOVES[move](run=run, actor=request.user)
@@ -80,7 +80,7 @@ def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) 
 @study_page(*RESEARCHERS)
 @require_POST
 def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Change how much a run may spend and how many requests may be in flight."""
+    """Change a run's spending cap and its maximum number of requests in flight."""
     run = run_or_404(study, run_id)
     form = LimitsForm(request.POST)
     if not form.is_valid():
@@ -99,7 +99,7 @@ def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRe
 @study_page(*RESEARCHERS)
 @require_POST
 def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Change what a run sends whose endpoint refuses a parameter, and go on."""
+    """Correct the requests of a run whose endpoint refuses a parameter, and continue."""
     run = run_or_404(study, run_id)
     form_class = CorrectionForm if can_be_corrected(run) else TokenLimitForm
     form = form_class(request.POST, run=run)
@@ -119,7 +119,7 @@ def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpR
 @study_page(*RESEARCHERS)
 @require_POST
 def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Ask unscored calls again, all of them or those with the chosen reasons."""
+    """Requeue unscored calls, all or those with the chosen reasons."""
     run = run_or_404(study, run_id)
     try:
         count = actions.retry_unscored(
@@ -136,7 +136,7 @@ def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 @study_page(*RESEARCHERS)
 @require_POST
 def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Start the same plan as a new run with fresh answers."""
+    """Start the same plan as a new run with fresh replies."""
     run = run_or_404(study, run_id)
     try:
         run = actions.run_again(run=run, actor=request.user)
@@ -146,13 +146,13 @@ def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 
 
 def run_or_404(study: Study, run_id: uuid.UUID) -> Run:
-    """One run of the study with what every page of it shows."""
+    """Return a run of the study with the rows every page of it shows; 404 if missing."""
     runs = study.runs.select_related("endpoint", "prompt", "budget", "created_by")
     return get_object_or_404(runs, public_id=run_id)
 
 
 def progress_context(run: Run) -> dict[str, Any]:
-    """What the progress fragment needs."""
+    """Return the context of the progress fragment."""
     progress = progress_of(run)
     is_draft = run.state == Run.State.DRAFT
     job = planning_job(run) if is_draft else None
@@ -174,12 +174,12 @@ def progress_context(run: Run) -> dict[str, Any]:
 
 
 def is_tight(run: Run) -> bool:
-    """Whether raising the token limit is what would help the run."""
+    """Whether a higher token limit would fix the run."""
     return not can_be_corrected(run) and bool(tight_limit(run))
 
 
 def _ahead(run: Run, progress: RunProgress) -> Run | None:
-    """The run that keeps the endpoint busy, where this one has sent nothing yet."""
+    """Return the run that keeps the endpoint busy, if this one has sent nothing yet."""
     if progress.in_flight or progress.ended or progress.opens_in:
         return None
     others = run.endpoint.runs.filter(study=run.study_id, state__in=Run.WORKING)
@@ -187,7 +187,7 @@ def _ahead(run: Run, progress: RunProgress) -> Run | None:
 
 
 def answered_since(run: Run) -> dict[int, int]:
-    """Number of corrections before a reply → how many replies; nothing for an uncorrected run."""
+    """Count replies by the number of corrections before them; empty for an uncorrected run."""
     if not run.amendments:
         return {}
     replied = Attempt.objects.filter(call__run=run, outcome=Attempt.Outcome.REPLIED)
@@ -216,13 +216,13 @@ BATCHES = 20
 
 
 def home_of(run: Run) -> dict[str, Any]:
-    """The section of a run, and the list that it is found in."""
+    """Return the address and title of the list that contains a run."""
     home = kind_of(run).home
     return {"home_name": home.route, "home_title": home.title}
 
 
 def run_context(study: Study, run: Run) -> dict[str, Any]:
-    """What the page of any run shows."""
+    """Return the context of any run's page."""
     return {
         "study": study,
         **home_of(run),
@@ -243,7 +243,7 @@ LONGEST_BODY = 100_000
 
 @study_page(*RESEARCHERS)
 def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the requests of a run with what they are about and what was read."""
+    """List the requests of a run with their items and readings."""
     run = run_or_404(study, run_id)
     reasons = list(_reasons(run))
     state = chosen(request, "state", (SAMPLE, *Call.State.values))
@@ -276,7 +276,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 def run_call(
     request: StudyRequest, study: Study, run_id: uuid.UUID, call_id: uuid.UUID
 ) -> HttpResponse:
-    """One request: its items, its exact text, every attempt, raw replies, what was read."""
+    """Show one request: its items, its exact text, every attempt, raw replies, and readings."""
     run = run_or_404(study, run_id)
     call = get_object_or_404(run.calls, public_id=call_id)
     call.run = run
@@ -300,7 +300,7 @@ def run_call(
 
 
 def _states(run: Run) -> list[tuple[str, Any]]:
-    """Every state in the words of the run's kind, and the pre-flight's whatever became of it."""
+    """List every state in the terms of the run's kind, and the pre-flight sample in any state."""
     words: dict[str, Any] = dict(Call.State.choices)
     words[Call.State.UNSCORED] = unusable(run)
     return [*words.items(), (SAMPLE, _("any, of the pre-flight"))]
@@ -312,7 +312,7 @@ def _reasons(run: Run) -> QuerySet[Call, Any]:
 
 
 def _add_items(run: Run, page: Page[Call]) -> None:
-    """Give each call its first ``item``, how many ``others`` it has, and what was read."""
+    """Add to each call its first ``item``, the number of ``others``, and its readings."""
     by_call = kind_of(run).call_subjects.items(run.study, list(page))
     for call in page:
         items = by_call[call.pk]
@@ -324,7 +324,7 @@ def _add_items(run: Run, page: Page[Call]) -> None:
 
 
 def _cut_body(reply: Reply | None) -> None:
-    """A page shows the first 100,000 characters of a body."""
+    """Cut a reply's body to the 100,000 characters a page shows."""
     if reply is not None:
         vars(reply).update(cut=max(0, len(reply.body) - LONGEST_BODY))
         reply.body = reply.body[:LONGEST_BODY]
@@ -354,7 +354,7 @@ def job_progress(request: StudyRequest, study: Study, job_id: uuid.UUID) -> Http
 
 @administrator_page
 def site_job_progress(request: PersonRequest, job_id: uuid.UUID) -> HttpResponse:
-    """The same of work that the whole site asked for."""
+    """Return the progress fragment of a job of the whole site."""
     return _progress(request, get_object_or_404(Job, study=None, public_id=job_id))
 
 
@@ -377,7 +377,7 @@ job_urls = [path("jobs/<uuid:job_id>/", job_progress, name="job_progress")]
 
 @study_page(*RESEARCHERS)
 def packages_state(request: StudyRequest, study: Study, part: str) -> HttpResponse:
-    """Return the notice; it polls only while they are being fetched."""
+    """Return the notice about packages; it polls only while they are being downloaded."""
     if part not in list(packages.PackagePart):
         raise Http404
     state = packages.state(packages.PackagePart(part))

@@ -32,7 +32,7 @@ from cqa_site.web.rest.queries import chosen
 
 
 def estimate(study: Study, form: RunPlanForm) -> dict[str, Any]:
-    """What the run would take; ``agreement`` names exactly this plan at this price."""
+    """Estimate the run; ``agreement`` identifies exactly this plan at this price."""
     run = actions.draft(form.plan, study)
     forecast, is_sampled = estimate_run(run)
     cap = form.plan.cap_micro
@@ -59,7 +59,7 @@ def start_page(
     look: Callable[[Study, Any], dict[str, Any]] = estimate,
     start: Callable[[StudyRequest, Study, Any], HttpResponse] | None = None,
 ) -> HttpResponse:
-    """Show the form; start, after a look at the price where there is one."""
+    """Show the form; start the run, after confirmation if it has a price."""
     context |= {
         "study": study,
         "form": form,
@@ -83,20 +83,20 @@ def start_page(
 
 
 def _carry_secret(form: RunPlanForm) -> None:
-    """The browser gets no password back; its encrypted form goes along in the page."""
+    """Put the encrypted password into the page, because the browser gets no plain one back."""
     data: Any = form.data
     form.data = data = data.copy()
     data["webhook_sealed"] = form.sealed_secret
 
 
 def start_one(request: StudyRequest, study: Study, form: RunPlanForm) -> HttpResponse:
-    """Start the one run of a form; raises RunRefused."""
+    """Start the single run of a form; raises RunRefused."""
     run = actions.start_run(study=study, actor=request.user, plan=form.plan)
     return to_started(request, run)
 
 
 def to_started(request: StudyRequest, run: Run) -> HttpResponse:
-    """Go to a run that was asked for, and say whether it is a new one."""
+    """Redirect to a requested run, and say whether it is new."""
     if run.was_there:
         words = {"number": run.number, "state": run.get_state_display().lower()}
         text = _("No new run was started: run #%(number)s has the same requests (%(state)s).")
@@ -116,7 +116,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class RunColumn:
-    """A column of the list that only this kind has; the template shows a ``run``."""
+    """A list column only this kind has; its template shows a ``run``."""
 
     title: Promise
     template: str
@@ -124,7 +124,7 @@ class RunColumn:
 
 @dataclass(frozen=True)
 class RunListFilter:
-    """A choice above the list that only this kind has: name, heading, values, and lookup.
+    """A list filter only this kind has: its name, heading, values and lookup.
 
     ``choices`` takes the study and what was asked for.
     """
@@ -140,7 +140,7 @@ STATES = RunListFilter("state", lazy("State"), lambda *_: Run.State.choices, "st
 
 @dataclass(frozen=True)
 class RunScope:
-    """What a run would take, in words of its kind: numbers with their names, and notes."""
+    """The scope of a planned run in the kind's terms: numbers with their names, and notes."""
 
     facts: Sequence[tuple[Promise, int]]
     notes: list[str] = field(default_factory=list)
@@ -148,7 +148,7 @@ class RunScope:
 
 @dataclass(frozen=True, kw_only=True)
 class RunListPages:
-    """What is special about the page on which runs of a kind are listed.
+    """The parts of a kind's list of runs that differ from other kinds.
 
     ``has_things`` says whether a study holds anything to be judged.
     """
@@ -171,7 +171,7 @@ class RunListPages:
 
 @dataclass(frozen=True, kw_only=True)
 class RunPages(RunListPages):
-    """The same of the pages on which they are started, too.
+    """The parts of a kind's list and start pages that differ from other kinds.
 
     ``taken`` says what so and so many requests are about. Addresses are ``<name>_runs``,
     ``<name>_run_new`` and ``<name>_run_estimate``.
@@ -190,7 +190,7 @@ class RunPages(RunListPages):
 
 
 def list_view(face: RunListPages, new_page: str = "") -> Callable[..., HttpResponseBase]:
-    """The list of a kind's runs; ``new_page`` names the address where one is started."""
+    """Return the view that lists a kind's runs; ``new_page`` names the address to start one."""
 
     @study_page(*RESEARCHERS)
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
@@ -220,12 +220,12 @@ def list_view(face: RunListPages, new_page: str = "") -> Callable[..., HttpRespo
 
 
 def run_urls(face: RunPages, base: str) -> list[URLPattern]:
-    """The addresses of a kind's list, form and estimate."""
+    """Return the addresses of a kind's list, form and estimate."""
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
-        """Choose what is judged by what; start it."""
+        """Choose the items and the judge, and start the run."""
         form = face.form(request.POST or None, study=study, actor=request.user)
         rows = [[form[name] for name in row] for row in face.rows]
         context = _context(face, study) | {"rows": rows, "not_yet": face.left_out(study)}
@@ -236,14 +236,14 @@ def run_urls(face: RunPages, base: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def what_it_takes(request: StudyRequest, study: Study) -> HttpResponse:
-        """Return the fragment with what the run, as the form stands now, would take."""
+        """Return the estimate fragment for the current form."""
         form = face.form(request.POST, study=study, actor=request.user)
         context = {"study": study, "face": face, "form": form}
         context |= look(study, form) if form.is_valid() else {}
         return render(request, "runs/_kind_run_estimate.html", context)
 
     def look(study: Study, form: RunPlanForm) -> dict[str, Any]:
-        """What the run would take, in the engine's words and in the kind's."""
+        """Estimate the run in the terms of the engine and of its kind."""
         forecast = estimate(study, form)
         return forecast | {"taken": face.taken(study, form, forecast["estimate"].requests)}
 

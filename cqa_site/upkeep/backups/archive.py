@@ -53,12 +53,12 @@ Say = Callable[[int, int, str], None]
 
 
 def quiet(done: int, total: int, note: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
 class ArchivePart:
-    """A part as it was written: its name in the zip, its size before compression, its hash."""
+    """A part of the archive: its name in the zip, its uncompressed size, its hash."""
 
     name: str
     bytes: int
@@ -67,7 +67,7 @@ class ArchivePart:
 
 @dataclass(frozen=True)
 class TablePart(ArchivePart):
-    """The rows of a table, and the hash of what they say."""
+    """The rows of a table, and the hash of their content."""
 
     table: BackupTable
     rows: int
@@ -76,7 +76,7 @@ class TablePart(ArchivePart):
 
 @dataclass
 class Manifest:
-    """What a backup is and holds."""
+    """The description and the contents of a backup."""
 
     format: int
     version: str
@@ -93,17 +93,17 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """Of all tables."""
+        """Number of rows in all tables."""
         return sum(part.rows for part in self.tables)
 
     @property
     def parts(self) -> list[ArchivePart]:
-        """Everything but the manifest itself."""
+        """All parts except the manifest itself."""
         return [*self.tables, *self.files, *([self.keys] if self.keys else [])]
 
 
 class ArchiveWriter:
-    """Writes parts one after the other, at bounded memory, and ends the file."""
+    """A writer of parts, one after another in bounded memory, that closes the file."""
 
     def __init__(self, target: IO[bytes], manifest: Manifest) -> None:
         self.manifest = manifest
@@ -115,7 +115,7 @@ class ArchiveWriter:
     def table(
         self, table: BackupTable, rows: Iterator[list[Value]], say: Callable[[int], None]
     ) -> None:
-        """Write the rows of a table; `say` hears now and then how many there are so far."""
+        """Write the rows of a table; `say` receives the count now and then."""
         contents = Contents(table)
         with self._part(f"tables/{table.name}.jsonl") as part:
             for row in rows:
@@ -130,7 +130,7 @@ class ArchiveWriter:
         self.manifest.tables.append(table_part)
 
     def file(self, name: str, source: IO[bytes]) -> None:
-        """Copy a file that lies at `name` below the data folder."""
+        """Copy the file at `name` below the data folder."""
         with self._part(f"files/{name}") as part:
             while block := source.read(BLOCK):
                 part.write(block)
@@ -159,7 +159,7 @@ class ArchiveWriter:
         self._target.close()
 
     def _abandon(self) -> None:
-        """The zip would write its end when it is thrown away."""
+        """Prevent the zip from writing its end when it is discarded."""
         self._target.is_abandoned = True
         self._zip.close()
 
@@ -188,7 +188,7 @@ class _PartWriter:
 
 
 class _HashedFile:
-    """A file that cannot go back, and ends with the hash of all before its last 64 bytes."""
+    """A file that cannot seek, and ends with the hash of all but its last 64 bytes."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self._target, self._hash, self._last = target, hashlib.sha256(), b""
@@ -212,7 +212,7 @@ class _HashedFile:
 
 
 class Archive:
-    """A backup to read from. Whatever is not as it was written raises `DamagedBackup`."""
+    """A backup to read from. Any change since it was written raises `DamagedBackup`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -235,7 +235,7 @@ class Archive:
         self._zip.close()
 
     def check(self, say: Say = quiet) -> None:
-        """Read everything; a part that is damaged is named."""
+        """Read everything; an error names the damaged part."""
         self._check_entries()
         parts = self.manifest.parts
         for done, part in enumerate(parts):
@@ -247,7 +247,7 @@ class Archive:
         say(len(parts), len(parts), "")
 
     def rows(self, table: BackupTable) -> Iterator[list[Value]]:
-        """Yield the rows of a table; raise `DamagedBackup` where they were changed since."""
+        """Yield the rows of a table; raise `DamagedBackup` if they were changed."""
         part = next(
             candidate for candidate in self.manifest.tables if candidate.table.name == table.name
         )
@@ -266,11 +266,11 @@ class Archive:
             target.write(block)
 
     def keys(self) -> bytes:
-        """The sealed keys; empty where they were left out."""
+        """Return the sealed keys; empty if the backup holds none."""
         return b"".join(self._blocks(self.manifest.keys)) if self.manifest.keys else b""
 
     def _check_entries(self) -> None:
-        """Refuse an entry that is there twice, unnamed, or not as the writer writes it."""
+        """Reject entries that are duplicate, unlisted, or not as the writer writes them."""
         named = [(part.name, part.bytes, METHOD, MODE) for part in self.manifest.parts]
         named.append((MANIFEST, self._zip.getinfo(MANIFEST).file_size, METHOD, MODE))
         entries = [
@@ -338,7 +338,7 @@ def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Va
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether the sum at the end is that of all before it."""
+    """Whether the hash at the end matches all bytes before it."""
     digest, left = hashlib.sha256(), path.stat().st_size - SUM_LENGTH
     with path.open("rb") as source:
         while left > 0 and (block := source.read(min(BLOCK, left))):
@@ -366,7 +366,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
-    """The manifest as it was written."""
+    """Return the manifest, checked for unsound values."""
     try:
         tables = [_table_part(part) for part in content.pop("tables")]
         files = [ArchivePart(**part) for part in content.pop("files")]
@@ -383,7 +383,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
 
 
 def _refuse_unsound(read: Manifest) -> None:
-    """Refuse values of another kind: people are shown them as they are."""
+    """Reject values of a wrong type, because people see them unchanged."""
     tables = [part.table for part in read.tables]
     columns = [column for table in tables for column in table.columns]
     records: list[Any] = [read, *read.parts, *tables, *columns]
@@ -402,14 +402,14 @@ def _refuse_unsound(read: Manifest) -> None:
 
 
 def _is_place(name: str) -> bool:
-    """Whether a file of this name lies in a folder that is kept; it leads nowhere else."""
+    """Whether a file of this name lies inside a backed-up folder, without leading out of it."""
     top, *below = name.split("/")
     is_kept = top == "files" and len(below) > 1 and below[0] in FOLDERS
     return is_kept and len(name) <= MOST_NAME and not {"", ".", ".."} & {*below}
 
 
 def _kind(field: Field[Any]) -> Any:
-    """What `isinstance` takes: a list of texts is asked only whether it is a list."""
+    """Return the type for `isinstance`; a list of texts is only checked as a list."""
     kind = get_origin(field.type)
     return kind if kind in (list, tuple) else field.type
 
@@ -427,7 +427,7 @@ WIDTH = 78
 
 
 class ProgressLine:
-    """Says how much is done, on a terminal only."""
+    """A progress line, on a terminal only."""
 
     def __init__(self, out: OutputWrapper) -> None:
         self._out = out
@@ -440,7 +440,7 @@ class ProgressLine:
 
 
 def told(manifest: Manifest) -> str:
-    """What a backup is, in a sentence or two, and a line for each file that is not in it."""
+    """Describe a backup in a sentence or two, with a line for each file it lacks."""
     size = sum(part.bytes for part in manifest.files)
     missing = [f"Deleted meanwhile, not in the backup: {n}" for n in manifest.vanished]
     missing += [f"A link that leads elsewhere, not in the backup: {n}" for n in manifest.left_out]

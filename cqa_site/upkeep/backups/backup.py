@@ -1,4 +1,4 @@
-"""Make, list and restore backups by command or job, and move a database."""
+"""Backups, made, listed and restored by command or job, and moves of a database."""
 
 import os
 import re
@@ -48,7 +48,9 @@ UNFINISHED = ".part"
 def make_backup(
     path: Path, *, keys: Keys | None = None, passphrase: str = "", say: Say = quiet
 ) -> Manifest:
-    """Write a backup and read it again; `path` appears when it is whole and on disk, or never.
+    """Write a backup and read it back.
+
+    `path` appears only once it is complete and on disk.
 
     Without `keys` it holds none.
     """
@@ -98,7 +100,7 @@ def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
 
 
 def _write_files(writer: ArchiveWriter, folder: Path, say: Say) -> None:
-    """After the rows, so that every file a row knows was there already; one may go meanwhile."""
+    """Write the files after the rows, so that all files of those rows exist; one may vanish."""
     paths, links = files_and_links(folder)
     writer.manifest.left_out.extend(link.relative_to(folder).as_posix() for link in links)
     for done, path in enumerate(paths):
@@ -115,7 +117,7 @@ def _write_files(writer: ArchiveWriter, folder: Path, say: Say) -> None:
 
 @contextmanager
 def _unfinished(path: Path) -> Iterator[Path]:
-    """A file beside the one that is wanted, which it becomes if nothing is raised."""
+    """Yield a temporary file that replaces the wanted one if nothing is raised."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Only the owner may read it, as mkstemp makes every file.
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=UNFINISHED, dir=path.parent)
@@ -138,7 +140,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _check_room_for_backup(folder: Path) -> None:
-    """Refuse before the first byte where all would not fit even without compression."""
+    """Refuse before the first byte if the backup would not fit even uncompressed."""
     data, database = Path(settings.DATA_DIR), _database_bytes()
     needs = [(folder, size_of(files_in(data)) + database)]
     if connections["default"].vendor == "sqlite":
@@ -148,7 +150,7 @@ def _check_room_for_backup(folder: Path) -> None:
 
 
 def _database_bytes() -> int:
-    """What the database takes on disk."""
+    """Return the size of the database on disk in bytes."""
     connection = connections["default"]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -172,7 +174,7 @@ LEFTOVER_SECONDS = 60 * 60
 
 @dataclass(frozen=True)
 class StoredBackup:
-    """A backup in the folder, which is opened when somebody asks what it is."""
+    """A backup in the folder, opened only when its manifest is read."""
 
     path: Path
     made_at: datetime
@@ -180,7 +182,7 @@ class StoredBackup:
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """What it is; None if it cannot be opened."""
+        """The manifest of the backup; None if it cannot be opened."""
         try:
             with Archive(self.path) as archive:
                 return archive.manifest
@@ -189,22 +191,22 @@ class StoredBackup:
 
     @property
     def name(self) -> str:
-        """Of its file."""
+        """The name of the backup's file."""
         return self.path.name
 
 
 def folder() -> Path:
-    """Where scheduled backups go."""
+    """Return the folder of scheduled backups."""
     return Path(settings.BACKUP_DIR)
 
 
 def new_path() -> Path:
-    """Where the next one goes."""
+    """Return the path of the next backup."""
     return folder() / f"counterpoint-{timezone.now().astimezone(UTC):{STAMP}}Z.zip"
 
 
 def all_kept() -> list[StoredBackup]:
-    """Every backup in the folder, newest first; none of them is opened."""
+    """Return every backup in the folder, newest first, without opening any."""
     if not folder().is_dir():
         return []
     backups = filter(None, map(_kept, folder().iterdir()))
@@ -212,19 +214,19 @@ def all_kept() -> list[StoredBackup]:
 
 
 def newest(backups: Iterable[StoredBackup] | None = None) -> datetime | None:
-    """When the newest backup that is whole was made; None where there is none."""
+    """Return the time of the newest complete backup; None without one."""
     candidates = all_kept() if backups is None else backups
     return next((backup.made_at for backup in candidates if backup.manifest), None)
 
 
 def is_due(last: datetime | None) -> bool:
-    """Whether the schedule asks for a backup now; `last` is what `newest` says."""
+    """Whether the schedule requires a backup now; `last` is the result of `newest`."""
     every = settings.BACKUP_EVERY_HOURS
     return every > 0 and (last is None or timezone.now() - last >= timedelta(hours=every))
 
 
 def throw_away_old() -> list[str]:
-    """Delete what need not be kept any longer, and what a killed process left; return names."""
+    """Delete old backups, and leftovers of a killed process; return the backups' names."""
     _remove_leftovers()
     whole = [backup for backup in all_kept() if backup.manifest]
     wanted = {backup.name for backup in to_keep(whole)}
@@ -235,7 +237,7 @@ def throw_away_old() -> list[str]:
 
 
 def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
-    """The newest of each of the last days that have one, and of each of the last weeks."""
+    """Return the newest backup of each of the last days that have one, and of the last weeks."""
     newest_first = sorted(backups, key=lambda backup: backup.made_at, reverse=True)
     days: dict[object, StoredBackup] = {}
     weeks: dict[object, StoredBackup] = {}
@@ -249,7 +251,7 @@ def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
 
 
 def _kept(path: Path) -> StoredBackup | None:
-    """A file of the folder; None if it is not one that the site named, or there no longer."""
+    """Return a stored backup; None if the site did not name the file, or it no longer exists."""
     if not (match := NAME.fullmatch(path.name)) or not path.is_file():
         return None
     # A day that no calendar has; or deleted just now.
@@ -275,7 +277,7 @@ TIMES_ROWS = 4
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """What a restore did; `unreadable` names what needs its key again."""
+    """The result of a restore; `unreadable` names the items that need their key again."""
 
     manifest: Manifest
     unreadable: list[str]
@@ -301,7 +303,7 @@ class _FromArchive:
 def restore_backup(
     archive: Archive, config: Config, folder: Path, *, keys: Keys | None, say: Say = quiet
 ) -> RestoreResult:
-    """Fill the database and the folder from a backup that was checked.
+    """Fill the database and the folder from a checked backup.
 
     Files lie in place before the rows count; whatever fails takes both back.
     """
@@ -333,7 +335,7 @@ STOP = "Stop all web servers and workers, and move again. Nothing was changed."
 
 
 def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
-    """Fill another database with what this one holds now; map each table to what was moved.
+    """Copy this database into another one; return the moved contents by table.
 
     Files stay where they are, and what was encrypted stays readable: it is the same site.
     Refused while workers live, and where something was written until the other was full.
@@ -375,18 +377,18 @@ BACKUP_JOB, CHECK_JOB = "backup", "check_backup"
 
 
 def ask_for_backup(actor: User | None = None) -> Job:
-    """Have a worker make a backup; never two at a time, whoever asks."""
+    """Queue a backup; there is never more than one at a time."""
     return enqueue(study=None, kind=BACKUP_JOB, key="site", actor=actor)
 
 
 def ask_for_check(backup: StoredBackup, actor: User) -> Job:
-    """Have a worker read a backup from its first to its last byte."""
+    """Queue a job that reads a whole backup."""
     return enqueue(study=None, kind=CHECK_JOB, key=backup.name, actor=actor, name=backup.name)
 
 
 @handles(BACKUP_JOB, is_long=True)
 def back_up(work: JobContext) -> None:
-    """Make a backup, then throw away what need not be kept."""
+    """Make a backup, then delete the old ones."""
     file = settings.BACKUP_PASSPHRASE_FILE
     try:
         passphrase = read_passphrase(file) if file else ""
@@ -403,7 +405,7 @@ def back_up(work: JobContext) -> None:
 
 @handles(CHECK_JOB, is_long=True)
 def check(work: JobContext) -> None:
-    """Read a backup; the job fails with the name of the part that is damaged."""
+    """Read a backup; the job fails with the name of the damaged part."""
     backup = {candidate.name: candidate for candidate in all_kept()}.get(work.payload["name"])
     if backup is None:
         raise JobRefused("The backup no longer exists.")
@@ -415,13 +417,13 @@ def check(work: JobContext) -> None:
 
 
 def _progress_of(work: JobContext) -> Say:
-    """Names of files may be longer than a job's note."""
+    """Return a progress callback that cuts file names too long for a job's note."""
     return lambda done, total, note: work.progress(done, total, note[:200])
 
 
 @chore("scheduled backups")
 def back_up_if_due() -> int:
-    """Ask for a backup when the schedule does; return how many were asked for."""
+    """Queue a backup if the schedule requires one; return how many were queued."""
     if not is_due(newest()):
         return 0
     ask_for_backup()

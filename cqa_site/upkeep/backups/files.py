@@ -29,12 +29,12 @@ ROOM_TO_SPARE = 16 * 2**20
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Every file to be kept, in order; what a link leads to has both names."""
+    """List every file to keep, in order; the target of a link is listed under both names."""
     return files_and_links(folder)[0]
 
 
 def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Those files, and links that lead out of their folder, round, on from a link, or nowhere."""
+    """List the files to keep, and links that leave their folder, loop, chain or lead nowhere."""
     paths: list[Path] = []
     left_out: list[Path] = []
     for name in FOLDERS:
@@ -46,7 +46,7 @@ def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
 def _walk(
     where: Path, root: Path, above: frozenset[Path], is_linked: bool
 ) -> Iterator[tuple[Path, bool]]:
-    """Files and links below, and whether each is kept; a folder that vanished has none.
+    """Yield the files and links below, and whether each is kept; nothing for a vanished folder.
 
     What a linked folder links to is reached by its own name: each such step could double the rest.
     """
@@ -85,7 +85,7 @@ def _stays_within(link: Path, root: Path, above: frozenset[Path]) -> bool:
 
 
 def size_of(paths: list[Path]) -> int:
-    """Bytes of files; one that vanished has none."""
+    """Return the size of files in bytes; vanished files count as 0."""
     total = 0
     for path in paths:
         with suppress(FileNotFoundError):
@@ -94,7 +94,7 @@ def size_of(paths: list[Path]) -> int:
 
 
 def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
-    """Refuse before the first byte where a disk has less left than its folders may need."""
+    """Refuse before the first byte if a disk has less space than its folders may need."""
     disks: dict[int, tuple[Path, int]] = {}
     for folder, needed in needs:
         there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
@@ -112,7 +112,7 @@ def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
 
 @contextmanager
 def all_or_none(folder: Path, *, whose: str) -> Iterator[None]:
-    """Files put below the folder stay only if nothing is raised; call for an empty database.
+    """Keep files written below the folder only if nothing is raised; for an empty database.
 
     A process that is killed leaves a mark with the name of its database, by which the next one
     knows that no row of this database knows the files.
@@ -167,12 +167,12 @@ Keys = dict[str, Any]
 
 
 def keys_here() -> Keys:
-    """The keys that open what is encrypted in the database; a restore needs no others."""
+    """Return the keys that open the database's encrypted values; a restore needs no others."""
     return {"SECRETS_KEYS": list(settings.SECRETS_KEYS)}
 
 
 def seal(keys: Keys, passphrase: str) -> bytes:
-    """Encrypt keys; all that is needed to open them but the passphrase stands beside them."""
+    """Encrypt keys, and store everything needed to open them except the passphrase."""
     if len(passphrase) < SHORTEST:
         raise BackupRefused(f"The passphrase needs at least {SHORTEST} characters.")
     salt, nonce = os.urandom(16), os.urandom(12)
@@ -184,7 +184,7 @@ def seal(keys: Keys, passphrase: str) -> bytes:
 
 
 def unseal(content: bytes, passphrase: str) -> Keys:
-    """Decrypt keys; a wrong passphrase is refused in words."""
+    """Decrypt keys; raises BackupRefused with an explanation for a wrong passphrase."""
     try:
         header = json.loads(content)
         sealed = base64.b64decode(header.pop("sealed"))
@@ -212,7 +212,7 @@ def _derived(passphrase: str, header: dict[str, Any]) -> bytes:
 
 
 def _bound(header: dict[str, Any]) -> bytes:
-    """What stands beside the keys cannot be changed either."""
+    """Return the parameters as bytes to authenticate, so that they cannot be changed either."""
     return json.dumps(header, sort_keys=True).encode()
 
 
@@ -231,12 +231,12 @@ WAYS = (
 
 
 def given_passphrase(file: str) -> str:
-    """From the file named, or from the environment; empty where neither says one."""
+    """Return the passphrase from the file or the environment; empty if neither has one."""
     return read_passphrase(file) if file else os.environ.get(VARIABLE, "")
 
 
 def read_passphrase(file: str) -> str:
-    """The first line of a file."""
+    """Return the first line of a file."""
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except OSError as problem:
@@ -252,7 +252,7 @@ def read_passphrase(file: str) -> str:
 
 
 def ask_passphrase(*, twice: bool) -> str:
-    """Ask at the terminal, without showing what is typed."""
+    """Ask for the passphrase at the terminal, without echo."""
     if not sys.stdin.isatty():
         raise BackupRefused(WAYS)
     passphrase = getpass.getpass("Passphrase for the keys: ")

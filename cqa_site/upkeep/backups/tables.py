@@ -34,11 +34,11 @@ DATA = "22"
 
 
 class BackupRefused(Exception):
-    """What was asked for cannot be done; the message says why, and what to do."""
+    """The request cannot be carried out; the message says why, and what to do."""
 
 
 class DamagedBackup(BackupRefused):
-    """A backup is not what was written; `part` names where."""
+    """The backup was changed after it was written; `part` names the place."""
 
     def __init__(self, part: str, why: str = "") -> None:
         self.part = part
@@ -51,7 +51,7 @@ class DamagedBackup(BackupRefused):
 
 @contextmanager
 def in_words(what: str, kinds: tuple[type[Exception], ...] = REFUSING) -> Iterator[None]:
-    """Have what a disk or a database refuses told to the person who asked; `what` failed."""
+    """Turn disk and database errors into a message for the person; `what` failed."""
     try:
         yield
     except BackupRefused:
@@ -61,7 +61,7 @@ def in_words(what: str, kinds: tuple[type[Exception], ...] = REFUSING) -> Iterat
 
 
 def why(problem: Exception) -> str:
-    """What a disk or a database said; of a row at most the column, never what it holds."""
+    """Return the error of a disk or database; it may name a row's column, never its content."""
     if isinstance(problem, OSError):
         strerror = problem.strerror or str(problem)
         return f"{problem.filename}: {strerror}" if problem.filename else strerror
@@ -118,7 +118,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class BackupColumn:
-    """A column, the kind of its values, and of decimals how many digits follow the point."""
+    """A column, the type of its values, and the decimal places of decimals."""
 
     name: str
     kind: str
@@ -127,7 +127,7 @@ class BackupColumn:
 
 @dataclass(frozen=True)
 class BackupTable:
-    """A table, its columns, and the one that rows are in order of."""
+    """A table, its columns, and the column that orders its rows."""
 
     name: str
     key: str
@@ -135,7 +135,7 @@ class BackupTable:
 
 
 def table_of(model: type[Model]) -> BackupTable:
-    """What is to be read of a model's own table; a child's table has only what is its own."""
+    """Return the table of a model, without the inherited columns of a child's table."""
     fields = [field for field in model._meta.local_concrete_fields if not field.generated]
     columns = tuple(_column(field) for field in fields)
     return BackupTable(model._meta.db_table, str(model._meta.pk.column), columns)
@@ -152,17 +152,17 @@ def _column(field: "Field[Any, Any]") -> BackupColumn:
 
 
 def readers(table: BackupTable, vendor: str) -> list[Convert | None]:
-    """For each column what makes a value of a database one for JSON; None where it is one."""
+    """Return a converter from database to JSON per column; None if no conversion is needed."""
     return [_reader(column, vendor) for column in table.columns]
 
 
 def writers(table: BackupTable, vendor: str) -> list[Convert | None]:
-    """For each column what makes a value from JSON one for a database; None where it is one."""
+    """Return a converter from JSON to database per column; None if no conversion is needed."""
     return [WRITERS[vendor].get(column.kind) for column in table.columns]
 
 
 def converted(row: tuple[Value, ...] | list[Value], converts: list[Convert | None]) -> list[Value]:
-    """The row with what is there converted."""
+    """Return the row with its values converted; None stays None."""
     return [
         convert(value) if convert and value is not None else value
         for value, convert in zip(row, converts, strict=True)
@@ -176,7 +176,7 @@ def _reader(column: BackupColumn, vendor: str) -> Convert | None:
 
 
 def _float(value: float) -> float | str:
-    """JSON has no infinity."""
+    """Return a float for JSON, with infinities as text."""
     number = float(value)
     return number if math.isfinite(number) else str(number)
 
@@ -191,7 +191,7 @@ def _utc(value: datetime) -> str:
 
 
 def _sqlite_time(value: str) -> str:
-    """As Django writes it, so that times compare as texts."""
+    """Format a time as Django does, so that times compare as texts."""
     return str(datetime.fromisoformat(value[:-1]))
 
 
@@ -239,14 +239,14 @@ class Contents:
 
     @classmethod
     def of(cls, table: BackupTable, rows: Iterable[list[Value]]) -> "Contents":
-        """What all these rows come to."""
+        """Return the hash and number of all these rows."""
         contents = cls(table)
         for row in rows:
             contents.add(row)
         return contents
 
     def add(self, row: list[Value], line: bytes = b"") -> None:
-        """Count one row; `line` is what `as_line` says of it, where it was asked already."""
+        """Add one row; `line` is the result of `as_line`, if already computed."""
         self.rows += 1
         if self._json:
             row = row.copy()
@@ -256,19 +256,19 @@ class Contents:
         self._hash.update(line or as_line(row))
 
     def counted(self, rows: Iterable[list[Value]]) -> Iterator[list[Value]]:
-        """The same rows, each counted as it passes."""
+        """Yield the same rows, adding each."""
         for row in rows:
             self.add(row)
             yield row
 
     @property
     def sha256(self) -> str:
-        """Of all rows so far."""
+        """Hash of all rows so far."""
         return self._hash.hexdigest()
 
 
 def as_line(row: list[Value]) -> bytes:
-    """A row as one line of JSON."""
+    """Encode a row as one line of JSON."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
@@ -277,7 +277,7 @@ def _said(text: str | None) -> Value:
 
 
 def _number(literal: str) -> float | int:
-    """PostgreSQL writes numbers out (1e+16 has 17 digits and no point) and knows no -0.0."""
+    """Normalize a number as PostgreSQL does: no exponent (1e+16 gets 17 digits) and no -0.0."""
     value = float(literal) + 0.0
     # OverflowError beyond what a float holds: 1e999999999 written out would fill the memory.
     if value and value == int(value) and "e" in literal.lower():
@@ -297,7 +297,7 @@ POSTGRESQL = "django.db.backends.postgresql"
 
 
 def from_url(url: str) -> Config:
-    """The settings of a database that somebody named."""
+    """Return the settings of a database from its address; raises BackupRefused."""
     try:
         config: Config = dict(dj_database_url.parse(url))
     except ValueError as problem:
@@ -308,7 +308,7 @@ def from_url(url: str) -> Config:
 
 
 def with_file(path: Path) -> Config:
-    """The settings of a SQLite file that only this process knows, and only while it lives."""
+    """Return settings for a SQLite file that only this process uses, during its lifetime."""
     options = {
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA synchronous=OFF;PRAGMA journal_mode=MEMORY",
@@ -317,19 +317,19 @@ def with_file(path: Path) -> Config:
 
 
 def configured() -> Config:
-    """The settings of the database of this site, without its pool."""
+    """Return the settings of this site's database, without its pool."""
     config = dict(settings.DATABASES["default"])
     return config | {"OPTIONS": {k: v for k, v in config["OPTIONS"].items() if k != "pool"}}
 
 
 def name_of(config: Config) -> str:
-    """What tells a database from others; no password."""
+    """Return a name that identifies a database, without its password."""
     return " ".join(str(config.get(key, "")) for key in ("ENGINE", "HOST", "PORT", "NAME"))
 
 
 @contextmanager
 def registered(name: str, config: Config) -> Iterator[str]:
-    """Let Django know a database for a while; yields the name it goes by."""
+    """Register a database with Django for a while; yield its alias."""
     alias = f"{name}-{uuid4().hex}"
     filled = connections.configure_settings({"default": dict(config)})["default"]
     connections.settings[alias] = filled | {"CONN_MAX_AGE": 0}

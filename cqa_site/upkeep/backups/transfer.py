@@ -1,4 +1,4 @@
-"""Rows from one database to another: snapshot, empty target, load and proof."""
+"""Transfer of rows between databases: snapshot, empty target, load and proof."""
 
 import os
 import re
@@ -55,7 +55,7 @@ Migrations = set[tuple[str, str]]
 
 
 class DatabaseSnapshot:
-    """Tables and their rows at one moment, by the models that this database was made from."""
+    """The tables and rows of a database at one moment, by the models that created it."""
 
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
         self.connection = connection
@@ -64,12 +64,12 @@ class DatabaseSnapshot:
         self.tables = [table for table in self.tables if table.name not in LEFT_OUT]
 
     def rows(self, table: BackupTable) -> Iterator[list[Value]]:
-        """Rows in the order of their key, as JSON has them."""
+        """Yield the rows in key order, as JSON values."""
         return read_rows(self.connection, table)
 
 
 def read_rows(connection: BaseDatabaseWrapper, table: BackupTable) -> Iterator[list[Value]]:
-    """Rows of a table in the order of its key; a cursor of the server keeps memory small."""
+    """Yield the rows of a table in key order; a server-side cursor saves memory."""
     quote = connection.ops.quote_name
     columns = ", ".join(quote(column.name) for column in table.columns)
     order = quote(table.key)
@@ -85,7 +85,7 @@ def read_rows(connection: BaseDatabaseWrapper, table: BackupTable) -> Iterator[l
 
 
 def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
-    """The migrations a database has; none of them may be unknown here."""
+    """Return the migrations a database has; raises BackupRefused for unknown ones."""
     loader = MigrationLoader(connection)
     applied = set(loader.applied_migrations or ())
     if unknown := sorted(applied - set(loader.disk_migrations or ())):
@@ -98,7 +98,7 @@ def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
 
 
 def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[type[Model]]:
-    """Every model with a table, as it was after these migrations."""
+    """Return every model with a table, in its state after these migrations."""
     loader = MigrationLoader(connection)
     then: Apps = loader.project_state(sorted(migrations)).apps
     # An app without migrations has tables as its models are.
@@ -116,7 +116,7 @@ def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[t
 
 @contextmanager
 def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
-    """What the database holds now; writers wait for as long as SQLite's file is copied."""
+    """Yield the database's current content; writers wait while SQLite's file is copied."""
     connection = connections[alias]
     if connection.vendor == "sqlite":
         with _copied(connection) as copy:
@@ -128,7 +128,7 @@ def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
 
 @contextmanager
 def _copied(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
-    """A copy of a file, made in one step: in several, each write would begin it anew.
+    """Yield a copy of the file made in one step, because each write would restart a gradual one.
 
     Writers wait for it; 100 MiB take a third of a second.
     """
@@ -157,7 +157,7 @@ def _own_file() -> Iterator[Path]:
 
 
 def remove_old_copies(folder: Path | None = None, older_than: float = 24 * 60 * 60) -> None:
-    """Delete what a process left that was killed while it read a copy."""
+    """Delete copies left by a process that was killed while reading them."""
     for path in (folder or Path(settings.DATA_DIR)).glob(f"{COPY}*"):
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > older_than:
@@ -166,7 +166,7 @@ def remove_old_copies(folder: Path | None = None, older_than: float = 24 * 60 * 
 
 @contextmanager
 def _one_moment(alias: str) -> Iterator[BaseDatabaseWrapper]:
-    """A transaction of its own that sees nothing of what others write meanwhile."""
+    """Yield a separate transaction that sees no concurrent writes."""
     config: dict[str, Any] = dict(connections.settings[alias])
     config["OPTIONS"] = {k: v for k, v in config["OPTIONS"].items() if k != "pool"}
     with registered("reading", config) as name, transaction.atomic(using=name):
@@ -187,7 +187,7 @@ LEFTOVER = re.compile(BUILDING + r"[0-9a-f]{32}\.sqlite3(-journal|-wal|-shm)?")
 
 @contextmanager
 def filled(config: Config) -> Iterator[str]:
-    """The alias of a database to fill; what was done counts only if nothing is raised.
+    """Yield the alias of a database to fill; changes count only if nothing is raised.
 
     SQLite is filled in a file beside the target and copied in one step, because migrations want
     transactions of their own there; in PostgreSQL all of it is one transaction.
@@ -206,7 +206,7 @@ def filled(config: Config) -> Iterator[str]:
 
 
 def refuse_full(config: Config) -> None:
-    """Refuse a database in which somebody has begun to work, and say what it holds."""
+    """Refuse a database in which people have begun to work, and list its content."""
     if config["ENGINE"] == SQLITE and not Path(config["NAME"]).exists():
         return
     with in_words("The database cannot be opened"), registered("asked", config) as alias:
@@ -221,7 +221,7 @@ def refuse_full(config: Config) -> None:
 
 
 def _held_by(connection: BaseDatabaseWrapper) -> dict[str, int]:
-    """Rows of each table that has some and that people or their work have filled."""
+    """Count the rows of each table that people or their work have filled."""
     ours = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
     with connection.cursor() as cursor:
         there = set(connection.introspection.table_names(cursor)) & ours - MADE_WITH_TABLES
@@ -257,7 +257,7 @@ def _file_beside(path: Path) -> Iterator[str]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """In one transaction of the target's: a process that dies leaves what was there."""
+    """Copy in one transaction of the target, so that a process that dies leaves it unchanged."""
     target.touch(mode=0o600)
     with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(target)) as written:
         written.execute("PRAGMA synchronous=FULL")
@@ -268,22 +268,22 @@ def _copy(source: Path, target: Path) -> None:
 
 
 class RowSource(Protocol):
-    """Where rows come from: a backup, or another database."""
+    """A source of rows: a backup, or another database."""
 
     @property
     def migrations(self) -> Migrations:
-        """Those that made the tables."""
+        """The migrations that created the tables."""
 
     @property
     def tables(self) -> list[BackupTable]:
-        """All tables with rows to take over."""
+        """All tables with rows to transfer."""
 
     def rows(self, table: BackupTable) -> Iterator[list[Value]]:
-        """In the order of their key."""
+        """Yield the rows in the order of their key."""
 
 
 def load(source: RowSource, alias: str, say: Say) -> dict[str, Contents]:
-    """Make the tables as they were, fill them, and compare what they hold; contents by name."""
+    """Create the tables, fill them, and verify their content; return contents by name."""
     connection = connections[alias]
     migrate_to(connection, source.migrations)
     models = models_at(connection, source.migrations)
@@ -300,7 +300,7 @@ def load(source: RowSource, alias: str, say: Say) -> dict[str, Contents]:
 
 
 def _refuse_others(tables: list[BackupTable], models: list[type[Model]]) -> None:
-    """Refuse all names but those of the models: a backup is a file that somebody may have made."""
+    """Refuse tables unknown to the models, because a backup file may be crafted."""
     known = {table.name: table for table in map(table_of, models)}
     for table in tables:
         if known.pop(table.name, None) != table:
@@ -331,7 +331,7 @@ def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
 
 
 def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[str, str]]:
-    """Those that no later one of the app stands on: Django takes back what follows a target."""
+    """Return each app's last migrations, because Django reverses those after a target."""
     followed = {
         parent.key
         for migration in wanted
@@ -342,7 +342,7 @@ def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[s
 
 
 def migrate_on(alias: str) -> None:
-    """Bring what was loaded to the newest migrations, with what Django makes after them."""
+    """Apply the newest migrations to the loaded data, and create Django's own rows."""
     if connections[alias].vendor == "postgresql":
         # It changes no table whose constraints are still to be checked.
         _execute(connections[alias], "SET CONSTRAINTS ALL IMMEDIATE")
@@ -394,7 +394,7 @@ def _write(
 
 
 def _empty(connection: BaseDatabaseWrapper, tables: list[str]) -> None:
-    """Take out what came with the tables; the rows to come have all of it."""
+    """Delete the rows that came with the tables; the loaded rows include them."""
     for statement in connection.ops.sql_flush(no_style(), tables):
         _execute(connection, statement)
 

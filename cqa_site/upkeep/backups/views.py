@@ -1,4 +1,4 @@
-"""Backups that are here, for administrators of the site."""
+"""Pages of the stored backups, for administrators of the site."""
 
 from django.conf import settings
 from django.http import Http404, HttpResponse, HttpResponseBase
@@ -16,7 +16,7 @@ from .backup import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
 
 @administrator_page
 def site_backups(request: PersonRequest) -> HttpResponse:
-    """The backups that are here, newest first."""
+    """List the stored backups, newest first."""
     backups = kept.all_kept()
     newest = kept.newest(backups)
     jobs = Job.objects.filter(study=None, kind=BACKUP_JOB).order_by("-pk")
@@ -38,7 +38,7 @@ def site_backups(request: PersonRequest) -> HttpResponse:
 @administrator_page
 @require_POST
 def site_backup_new(request: PersonRequest) -> HttpResponse:
-    """Have a worker make a backup now."""
+    """Queue a backup now."""
     ask_for_backup(request.user)
     record(study=None, actor=request.user, verb="backup.asked", subject="")
     return redirect("site_backups")
@@ -47,14 +47,14 @@ def site_backup_new(request: PersonRequest) -> HttpResponse:
 @administrator_page
 @require_POST
 def site_backup_check(request: PersonRequest, name: str) -> HttpResponse:
-    """Have a worker read a backup completely."""
+    """Queue a complete check of a backup."""
     ask_for_check(_listed(name), request.user)
     return redirect("site_backups")
 
 
 @administrator_page
 def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
-    """The file itself; who took it stands in the log."""
+    """Download a backup; the log records who did."""
     backup = _listed(name)
     record(study=None, actor=request.user, verb="backup.downloaded", subject=backup.name)
     response = attachment(backup.path, name=backup.name, content_type="application/zip")
@@ -64,7 +64,7 @@ def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
 
 
 def _listed(name: str) -> kept.StoredBackup:
-    """A backup of the list: what a request names is never made into a path."""
+    """Return a listed backup; the requested name is never turned into a path."""
     for backup in kept.all_kept():
         if backup.name == name:
             return backup
@@ -72,7 +72,7 @@ def _listed(name: str) -> kept.StoredBackup:
 
 
 def _checks(backups: list[kept.StoredBackup]) -> list[Job | None]:
-    """The last time each was read completely since it was made."""
+    """Return the latest complete check of each backup since it was made."""
     keys = [f"{CHECK_JOB}:{backup.name}" for backup in backups]
     jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}
     return [jobs.get(key) for key in keys]

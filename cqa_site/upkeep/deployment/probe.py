@@ -1,4 +1,4 @@
-"""Whether the process of this container is well: `python probe.py web`, or `worker`.
+"""Health of this container's process, checked with `python probe.py web`, or `worker`.
 
 Without Django, which would take half a second of the processor at each look.
 """
@@ -15,7 +15,7 @@ SEEN = "SELECT 1 FROM runs_workerbeat WHERE host = %s AND seen_at > now() - inte
 
 
 def web() -> bool:
-    """The web server answers and reaches its database, asked as the proxy would."""
+    """Whether the web server answers and reaches its database, asked like the proxy does."""
     host = os.environ.get("ALLOWED_HOSTS", "localhost").partition(",")[0]
     request = urllib.request.Request(
         f"http://127.0.0.1:{os.environ.get('PORT', '8000')}/healthz",
@@ -26,7 +26,7 @@ def web() -> bool:
 
 
 def worker() -> bool:
-    """A worker of this container has looked for work within the last minute."""
+    """Whether a worker of this container looked for work within the last minute."""
     import psycopg
 
     file = os.environ.get("DATABASE_PASSWORD_FILE")
@@ -37,7 +37,7 @@ def worker() -> bool:
 
 
 def main() -> int:
-    """Say in a line why not; no answer within the time is one, too."""
+    """Report a failure in one line, including no answer in time."""
     try:
         is_well = {"web": web, "worker": worker}[sys.argv[1]]()
     except Exception as problem:  # noqa: BLE001 - whatever it is, it is not well

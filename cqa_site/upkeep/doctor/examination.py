@@ -1,4 +1,4 @@
-"""Every examination at the same time, each apart from the others and bounded in time."""
+"""All examinations, run in parallel, isolated from one another and limited in time."""
 
 import logging
 import math
@@ -23,7 +23,7 @@ Look = Callable[[], Finding]
 
 
 class Family(TextChoices):
-    """What belongs together, in the order in which it is told."""
+    """Groups of examinations, in the order they are reported."""
 
     SETTINGS = "settings", gettext_lazy("Settings")
     DATABASE = "database", gettext_lazy("Database")
@@ -38,7 +38,7 @@ class Family(TextChoices):
 
 @dataclass(frozen=True)
 class Examination:
-    """One thing to look at."""
+    """One examination of the site."""
 
     key: str
     family: Family
@@ -52,24 +52,24 @@ class Examination:
 
 @dataclass(frozen=True)
 class Result:
-    """An examination and what it found."""
+    """An examination and its finding."""
 
     examination: Examination
     finding: Finding
 
     @property
     def key(self) -> str:
-        """What programs know it by."""
+        """The key by which programs know the examination."""
         return self.examination.key
 
     @property
     def family(self) -> str:
-        """The title of its family."""
+        """The title of the examination's group."""
         return str(self.examination.family.label)
 
     @property
     def name(self) -> str:
-        """What was examined."""
+        """The name of the examination."""
         return str(self.examination.name)
 
 
@@ -79,7 +79,7 @@ EXAMINATIONS: dict[str, Examination] = {}
 def examination(
     family: Family, name: str | Promise, *, asks_database: bool = False, must_answer: bool = False
 ) -> Callable[[Look], Look]:
-    """Register ``function()``, which returns what it found; it may raise whatever it likes."""
+    """Register ``function()``, which returns a finding and may raise any exception."""
 
     def register(function: Look) -> Look:
         key = f"{family}.{function.__name__}"
@@ -92,7 +92,7 @@ def examination(
 
 
 def examine(seconds: float) -> list[Result]:
-    """Look at everything; what has not answered after ``seconds`` could not be examined."""
+    """Run all examinations; those without an answer after ``seconds`` count as not examined."""
     ends = time.monotonic() + seconds
     lanes = [_begin(keys) for keys in _turns()]
     for lane in lanes:
@@ -107,7 +107,7 @@ def examine(seconds: float) -> list[Result]:
 
 
 def look_at(examination: Examination) -> Finding:
-    """One examination; whatever it raises becomes a finding."""
+    """Run one examination; every exception becomes a finding."""
     try:
         return examination.look()
     except DatabaseError as problem:
@@ -123,13 +123,13 @@ def look_at(examination: Examination) -> Finding:
 
 
 def first_line(problem: Exception) -> str:
-    """What a driver says, without hints, addresses of help, and the full stop."""
+    """Return a driver's message without hints, help addresses and the full stop."""
     line = (str(problem).splitlines() or [type(problem).__name__])[0]
     return line.strip().rstrip(".")[:160]
 
 
 class ExaminationThread:
-    """Examinations that follow one another, in a thread that nobody has to wait for."""
+    """Examinations that run one after another, in a thread nobody has to wait for."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.keys = keys
@@ -138,12 +138,12 @@ class ExaminationThread:
         self.thread = threading.Thread(target=self._run, daemon=True, name=f"doctor {keys[0]}")
 
     def wait(self, seconds: float) -> None:
-        """Until everything was looked at, or the time is up."""
+        """Wait until all examinations are finished, or the time is up."""
         if self.thread.is_alive():
             self.thread.join(max(0.0, seconds))
 
     def look(self) -> None:
-        """Do them; once the database did not answer, nobody asks it again."""
+        """Run the examinations; skip those of the database once it did not respond."""
         for examination in map(EXAMINATIONS.__getitem__, self.keys):
             if examination.asks_database and self._is_away():
                 self.found[examination.key] = unknown(_("The database does not respond."))
@@ -169,7 +169,7 @@ _STARTING = threading.Lock()
 
 
 def _begin(keys: tuple[str, ...]) -> ExaminationThread:
-    """Begin; or take what an earlier look began and did not wait for.
+    """Start the examinations, or return a run started earlier that nobody waited for.
 
     So none pile up on a fault, and what takes longer than a page waits is there the next time.
     """
@@ -187,7 +187,7 @@ def _begin(keys: tuple[str, ...]) -> ExaminationThread:
 
 
 def _turns() -> list[tuple[str, ...]]:
-    """Keys of examinations that share a thread."""
+    """Return the keys of examinations that share a thread."""
     asking = [key for key, examination in EXAMINATIONS.items() if examination.asks_database]
     asking.sort(key=lambda key: not EXAMINATIONS[key].must_answer)
     turns = [(key,) for key, examination in EXAMINATIONS.items() if not examination.asks_database]

@@ -1,4 +1,4 @@
-"""Findings of the doctor, for a terminal, also where Django cannot start."""
+"""Findings of the doctor as text for a terminal, even if Django cannot start."""
 
 import json
 import re
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class CheckState(StrEnum):
-    """How it stands, worst first."""
+    """The states of a finding, worst first."""
 
     WRONG = "wrong"
     LOOK = "look"
@@ -30,7 +30,7 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence about what was found; a remedy and its command where there is one."""
+    """A finding in one sentence, with a remedy and its command if there is one."""
 
     state: CheckState
     says: str
@@ -41,27 +41,27 @@ class Finding:
 
 
 def well(says: str) -> Finding:
-    """Nothing to be done."""
+    """Return a finding that needs no action."""
     return Finding(CheckState.WELL, says)
 
 
 def look(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] = ()) -> Finding:
-    """It works, and somebody should look at it."""
+    """Return a finding about something that works but needs attention."""
     return Finding(CheckState.LOOK, says, remedy, command, more)
 
 
 def wrong(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] = ()) -> Finding:
-    """It does not work, or is unsafe."""
+    """Return a finding about something broken or unsafe."""
     return Finding(CheckState.WRONG, says, remedy, command, more)
 
 
 def unknown(says: str, remedy: str = "") -> Finding:
-    """It could not be examined."""
+    """Return a finding about something that could not be examined."""
     return Finding(CheckState.UNKNOWN, says, remedy)
 
 
 class ReportedFinding(Protocol):
-    """An examination with what it found."""
+    """An examination with its finding."""
 
     @property
     def key(self) -> str: ...
@@ -77,7 +77,7 @@ class ReportedFinding(Protocol):
 
 
 def as_row(finding: ReportedFinding) -> dict[str, object]:
-    """One examination as JSON; the names of its fields stay."""
+    """Return one examination as JSON, under stable field names."""
     return {
         "key": finding.key,
         "family": finding.family,
@@ -87,7 +87,7 @@ def as_row(finding: ReportedFinding) -> dict[str, object]:
 
 
 def grouped(results: Iterable[ReportedFinding], state: CheckState) -> list[tuple[str, Finding]]:
-    """What was found in a state, each once, under the names of all that found it."""
+    """Return the distinct findings in a state, each titled with all its examinations."""
     groups: dict[Finding, list[ReportedFinding]] = {}
     for result in results:
         if result.finding.state == state:
@@ -102,14 +102,14 @@ def _title(group: list[ReportedFinding]) -> str:
 
 
 def python(arguments: str) -> str:
-    """A command line for this environment's Python, short where it stands below the project."""
+    """Return a command for this environment's Python, with a short path inside the project."""
     program = Path(sys.executable)
     short = program.relative_to(ROOT) if program.is_relative_to(ROOT) else program.name
     return f"{short} {arguments}"
 
 
 def manage(arguments: str) -> str:
-    """A command line of this site."""
+    """Return a `manage.py` command of this site."""
     return python(f"manage.py {arguments}")
 
 
@@ -125,7 +125,7 @@ Paint = Callable[[str, CheckState], str]
 def in_lines(
     results: Iterable[ReportedFinding], paint: Paint, *, in_full: bool = False
 ) -> list[str]:
-    """Wrong ones first, then those to look at, then what could not be examined, then the rest."""
+    """Format findings: faults first, then warnings, then unexamined ones, then the rest."""
     results = list(results)
     lines: list[str] = []
     for state in MARKS:
@@ -177,7 +177,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _count(results: list[ReportedFinding]) -> str:
-    """How many of each state."""
+    """Count the findings in each state."""
     counts = {
         state: sum(result.finding.state == state for result in results) for state in CheckState
     }
@@ -203,7 +203,7 @@ AGAIN = "Correct it in the environment or in .env, then run the doctor again."
 
 @dataclass(frozen=True)
 class FirstLook:
-    """What the first look found, as one more examination."""
+    """The finding of the first look, in the form of an examination."""
 
     finding: Finding
     key: str = "settings.start"
@@ -212,7 +212,7 @@ class FirstLook:
 
 
 def look_first(arguments: list[str]) -> None:
-    """End with 1, and say why, if nothing can be examined; else let the command go on."""
+    """Exit with 1 and the reason if nothing can be examined; else return."""
     finding = why_not()
     if finding is None:
         return
@@ -225,7 +225,7 @@ def look_first(arguments: list[str]) -> None:
 
 
 def why_not() -> Finding | None:
-    """What keeps Django from starting; None if it starts."""
+    """Return the finding that keeps Django from starting; None if it starts."""
     try:
         import django
         from django.core.exceptions import ImproperlyConfigured
@@ -258,13 +258,13 @@ def _not_installed(module: str) -> Finding:
 
 
 def _refused(words: str) -> Finding:
-    """Settings that refuse to go on say why, and some of them from where a value can be had."""
+    """Return the settings' own error, with a command that generates a value, if given."""
     says, _from, command = words.partition(", for example from: ")
     return wrong(f"The site refuses to start: {says.rstrip('.')}.", AGAIN, command)
 
 
 def _unreadable(problem: Exception) -> Finding:
-    """Name the setting; its value may be a password and is not repeated."""
+    """Name the unreadable setting, but not its value, which may be a password."""
     lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
     named = [match[1] for line in lines if (match := SETTING.search(line))]
     if named:

@@ -1,4 +1,4 @@
-"""The address of the site's state."""
+"""The address of the site state page."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""What is well and what is not, for administrators of the site."""
+"""The site state page for administrators."""
 
 from itertools import groupby
 from operator import attrgetter
@@ -26,7 +26,7 @@ TROUBLES = (
 @require_safe
 @administrator_page
 def site_state(request: PersonRequest) -> HttpResponse:
-    """Everything that was examined, what is wrong first."""
+    """Show all findings, the faults first."""
     results = examine(SECONDS)
     troubles = [
         (title, mark, len(_in_state(results, state)), groups)

@@ -1,1 +1,1 @@
-"""Studies that are put away: archived, restored, deleted."""
+"""Archiving, restoring and deleting studies."""

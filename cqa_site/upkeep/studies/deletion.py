@@ -37,14 +37,14 @@ LISTED = 50
 
 @dataclass(frozen=True)
 class Active:
-    """Something that still runs in a study, and where it is ended."""
+    """Active work in a study, and the page where it can be ended."""
 
     name: str
     url: str
 
 
 class StudyBusy(Exception):
-    """The study cannot be put away while something runs; ``active`` lists it."""
+    """The study cannot be archived or deleted while work is active; ``active`` lists it."""
 
     def __init__(self, active: list[Active]) -> None:
         super().__init__(
@@ -56,7 +56,7 @@ class StudyBusy(Exception):
 
 @transaction.atomic
 def archive_study(*, study: Study, actor: User) -> None:
-    """Let nothing change in the study any more; raises StudyBusy while something runs."""
+    """Make the study read-only; raises StudyBusy while work is active."""
     hold_people(study)
     if active := list(active_in(study)):
         raise StudyBusy(active)
@@ -65,13 +65,13 @@ def archive_study(*, study: Study, actor: User) -> None:
 
 @transaction.atomic
 def unarchive_study(*, study: Study, actor: User) -> None:
-    """Take the study back; its rounds stay closed until somebody opens them."""
+    """Restore an archived study; its rounds stay closed until somebody opens them."""
     hold_people(study)
     _set_archived(study, actor, None)
 
 
 def _set_archived(study: Study, actor: User, at: object) -> None:
-    """Sent twice it changes nothing the second time."""
+    """Set the archive time; a repeated request changes nothing."""
     wanted = Study.objects.filter(pk=study.pk, archived_at__isnull=at is not None)
     if wanted.update(archived_at=at):
         verb = "study_archived" if at else "study_unarchived"
@@ -80,7 +80,7 @@ def _set_archived(study: Study, actor: User, at: object) -> None:
 
 
 def active_in(study: Study) -> Iterator[Active]:
-    """Rounds, runs and jobs that are not over."""
+    """Yield the rounds, runs and jobs that have not ended."""
     going = (Round.State.OPEN, Round.State.PAUSED)
     for round_ in study.rounds.filter(state__in=going)[:LISTED]:
         page = kind_of(round_).audit.round
@@ -95,7 +95,7 @@ def active_in(study: Study) -> Iterator[Active]:
 
 
 def contents_of(study: Study) -> list[str]:
-    """Counts of what a study holds, as sentences for people."""
+    """Describe the content of a study as counts in sentences."""
     rounds = [round_ for kind in kinds() for round_ in rounds_of(kind, study)]
     labels = sum(round_.done for round_ in rounds)
     runs, files = study.runs.count(), study.import_files.count()
@@ -127,7 +127,7 @@ Model = type[models.Model]
 
 
 class NotArchived(Exception):
-    """Only an archived study is deleted."""
+    """Only an archived study can be deleted."""
 
     def __str__(self) -> str:
         return "Archive the study first."
@@ -135,7 +135,7 @@ class NotArchived(Exception):
 
 @transaction.atomic
 def delete_study(*, study: Study, actor: User) -> Job:
-    """Close the study to everybody and have its rows deleted; raises NotArchived, StudyBusy."""
+    """Close the study to everybody and queue its deletion; raises NotArchived, StudyBusy."""
     hold_people(study)
     if not Study.objects.filter(pk=study.pk, archived_at__isnull=False).exists():
         raise NotArchived
@@ -152,7 +152,7 @@ def _enqueue(study: Study, actor: User | None) -> Job:
 
 @chore("studies whose deletion was broken off")
 def delete_again() -> int:
-    """Ask once more for what no worker has finished."""
+    """Queue unfinished deletions again; return their number."""
     waiting = list(Study.objects.filter(deleted_at__isnull=False))
     for study in waiting:
         key = f"{DELETE_JOB}:{study.public_id}"
@@ -163,7 +163,7 @@ def delete_again() -> int:
 
 @handles(DELETE_JOB, is_long=True)
 def delete_rows(work: JobContext) -> None:
-    """Delete what belongs to the study, then the study, and leave one line in the site's log."""
+    """Delete a study's rows, then the study, and record it in the site's log."""
     studies = Study.objects.filter(public_id=work.payload["id"], deleted_at__isnull=False)
     study = studies.first()
     if study is None:
@@ -181,7 +181,7 @@ def delete_rows(work: JobContext) -> None:
 
 
 def tables_of_study() -> list[tuple[Model, ...]]:
-    """Models whose rows belong to a study, those that refer to others first.
+    """Return the models whose rows belong to a study, referring models first.
 
     Models that refer to each other in a circle stand together.
     """
@@ -208,7 +208,7 @@ def tables_of_study() -> list[tuple[Model, ...]]:
 
 @cache
 def study_paths() -> dict[Model, tuple[str, ...]]:
-    """For each model with rows of a study, the lookups that lead from a row to its study.
+    """Map each model with rows of a study to the lookups from a row to its study.
 
     One reference that no row lacks is enough, otherwise all of them are looked at.
     """
@@ -237,14 +237,14 @@ def _paths(model: Model, known: dict[Model, tuple[str, ...]]) -> tuple[str, ...]
 
 
 def _references(model: Model) -> Iterator[Any]:
-    """Foreign keys of the model's own table, the one to its parent's table among them."""
+    """Yield the foreign keys of the model's own table, including the one to its parent's table."""
     for field in model._meta.local_fields:
         if field.is_relation:
             yield field
 
 
 def rows_of(model: Model, study: Study) -> QuerySet[Any]:
-    """The model's rows that belong to the study."""
+    """Return the model's rows that belong to the study."""
     wanted = Q()
     for path in study_paths()[model]:
         wanted |= Q(**{path: study.pk})
@@ -252,7 +252,7 @@ def rows_of(model: Model, study: Study) -> QuerySet[Any]:
 
 
 class Deletion:
-    """One worker at one study; ``done`` counts what was deleted before, too."""
+    """The deletion of one study by one worker; ``done`` includes earlier deletions."""
 
     def __init__(self, study: Study, work: JobContext) -> None:
         self.study, self.work = study, work
@@ -263,7 +263,7 @@ class Deletion:
         )
 
     def delete_contents(self) -> None:
-        """Delete the rows table by table, and the files that rows name before these rows."""
+        """Delete the rows table by table, and the files they name before them."""
         for group in self.tables:
             # The database looks at a circle's references when all of it is gone.
             targets = {field.related_model for model in group for field in _references(model)}
@@ -292,7 +292,7 @@ class Deletion:
         return len(keys)
 
     def delete_participants(self) -> None:
-        """Delete accounts of crowd participants that belong to nothing any more.
+        """Delete accounts of crowd participants that no longer belong to any study.
 
         They have no e-mail and no password: without a study nobody can use them.
         """
@@ -310,7 +310,7 @@ class Deletion:
 
     @transaction.atomic
     def delete_study(self) -> None:
-        """Delete the study's own row and say so in the site's log."""
+        """Delete the study's own row and record it in the site's log."""
         record(
             study=None,
             actor=self.work.job.created_by,
@@ -325,12 +325,12 @@ class Deletion:
 
 
 def _delete(rows: QuerySet[Any]) -> None:
-    """Delete rows of one table alone: nothing is collected, and nothing protected."""
+    """Delete rows of one table only, without collecting or protecting related rows."""
     rows._raw_delete(rows.db)
 
 
 def _let_go(model: Model, keys: list[Any]) -> None:
-    """Empty what may be empty: references of other studies, and of rows of a later batch."""
+    """Clear nullable references from other studies, and from rows of a later batch."""
     for relation in model._meta.get_fields(include_hidden=True):
         if not (isinstance(relation, ManyToOneRel) and relation.field.null):
             continue
@@ -344,7 +344,7 @@ def _has_files(model: Model) -> bool:
 
 
 def _delete_files(row: Any) -> None:
-    """Delete what lies on disk for a row; what is gone already is no error."""
+    """Delete a row's files on disk; missing ones are no error."""
     for path in _paths_of(row):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

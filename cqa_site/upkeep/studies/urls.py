@@ -1,4 +1,4 @@
-"""Addresses of the pages on which a study is put away."""
+"""Addresses of the pages to archive and delete a study."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages on which the admins of a study put it away, and where they see how far that is."""
+"""Pages on which a study's admins archive or delete it and follow the progress."""
 
 import uuid
 from typing import Any
@@ -29,7 +29,7 @@ from .deletion import (
 
 
 class StudyNameForm(forms.Form):
-    """The name of the study, typed: the wrong study is not deleted by a click."""
+    """A form for the study's name, typed so that a stray click deletes nothing."""
 
     name = forms.CharField(label=lazy("Name of the study"))
 
@@ -39,7 +39,7 @@ class StudyNameForm(forms.Form):
         self.fields["name"].widget.attrs["autocomplete"] = "off"
 
     def clean_name(self) -> str:
-        """Refuse any other name."""
+        """Reject any other name."""
         name: str = self.cleaned_data["name"]
         if name != self.study.name.strip():
             raise forms.ValidationError(_("This is not the name of the study."))
@@ -49,7 +49,7 @@ class StudyNameForm(forms.Form):
 @study_page(Role.ADMIN)
 @require_POST
 def study_archive(request: StudyRequest, study: Study) -> HttpResponse:
-    """Archive the study, or list what still runs."""
+    """Archive the study, or list the active work."""
     try:
         archive_study(study=study, actor=request.user)
     except StudyBusy as busy:
@@ -61,7 +61,7 @@ def study_archive(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(Role.ADMIN, in_archive=True)
 @require_POST
 def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
-    """Take the study back."""
+    """Restore the archived study."""
     unarchive_study(study=study, actor=request.user)
     messages.success(request, _("Restored. Its rounds stay closed until you reopen them."))
     return redirect("study", study.public_id)
@@ -69,7 +69,7 @@ def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.ADMIN, in_archive=True)
 def study_delete(request: StudyRequest, study: Study) -> HttpResponse:
-    """Say what goes, and delete the study once its name was typed."""
+    """List the content to delete, and delete the study once its name is typed."""
     form = StudyNameForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
@@ -93,7 +93,7 @@ def _busy(request: StudyRequest, study: Study, busy: StudyBusy) -> HttpResponse:
 
 @login_required
 def study_deletion(request: PersonRequest, job_id: uuid.UUID) -> HttpResponse:
-    """Show the progress of a deletion to whoever requested it and to site administrators."""
+    """Show progress of a deletion to the person who requested it and to site administrators."""
     jobs = Job.objects.filter(study=None, kind=DELETE_JOB)
     if not is_administrator(request.user):
         jobs = jobs.filter(created_by=request.user)

@@ -1,4 +1,4 @@
-"""Requests, counted in this process and added up over those that serve the same site.
+"""Request counts of this process, summed over all processes of the site.
 
 A server with several processes has one file for each, in a folder named after the server: all of
 them begin at nothing together, and what an earlier server left is taken away.
@@ -28,7 +28,7 @@ BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
 class RequestCounts(NamedTuple):
-    """What is counted of requests."""
+    """The metrics counted for requests."""
 
     registry: "CollectorRegistry"
     requests: "Counter"
@@ -36,7 +36,7 @@ class RequestCounts(NamedTuple):
 
 
 def share(folder: Path) -> None:
-    """Keep this process's counts where its neighbours' are; call before anything is counted.
+    """Store this process's counts beside its neighbours'; call before anything is counted.
 
     A count of a process that ended stays as long as the server: a sum that fell would look like
     a new beginning.
@@ -56,7 +56,7 @@ def share(folder: Path) -> None:
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
-    """Count one answer; every label has few values, whatever anybody asks for.
+    """Count one response; every label has few values, whatever the request.
 
     Where a full disk has no room for one more count the answer is not counted.
     """
@@ -68,7 +68,7 @@ def count_request(route: str, method: str, status: int, seconds: float) -> None:
 
 
 def counted() -> "CollectorRegistry":
-    """The counts of all processes of this server."""
+    """Return the counts of all processes of this server."""
     if SHARED not in os.environ:
         return _counts().registry
     from prometheus_client import CollectorRegistry
@@ -81,7 +81,7 @@ def counted() -> "CollectorRegistry":
 
 @cache
 def _counts() -> RequestCounts:
-    """Made with the first request: the package looks for the folder when it is loaded."""
+    """Create the counters at the first request, because the package reads the folder on load."""
     from prometheus_client import (
         CollectorRegistry,
         Counter,
@@ -111,7 +111,7 @@ def _counts() -> RequestCounts:
 
 
 def _reserve_room() -> None:
-    """Have files of counts take their room on the disk before a process maps them.
+    """Reserve disk space for the files of counts before a process maps them.
 
     A page that is written where a full disk has no room for it ends the process (SIGBUS).
     """

@@ -1,4 +1,4 @@
-"""Errors to a Sentry server, where SENTRY_DSN names one; they hold no more than the log does.
+"""Error reports to the Sentry server in SENTRY_DSN; they hold no more than the log does.
 
 Whatever goes wrong is a line of the log with a traceback, so the log is all that is listened to:
 the library's ways of looking into requests, tasks and clients stay off.
@@ -40,7 +40,7 @@ KEPT_OF_FRAMES = (
 
 
 def report_errors() -> None:
-    """Report errors from now on."""
+    """Start reporting errors."""
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=cqa_site.__version__,
@@ -62,7 +62,7 @@ def report_errors() -> None:
 
 
 def only_what_logs_hold(event: Event, hint: Event) -> Event:
-    """A new event of what may leave; what a later version of the library adds stays here."""
+    """Copy the allowed parts of an event, so that later library versions send nothing more."""
     logs_hold = {name: event[name] for name in KEPT if name in event}
     logs_hold["tags"] = {name: value for name, value in known().items() if name != PLACE}
     if words := (event.get("logentry") or {}).get("message"):

@@ -1,4 +1,4 @@
-"""Prometheus figures of the whole site, computed in time."""
+"""Prometheus figures of the whole site, computed within a time limit."""
 
 import logging
 import threading
@@ -44,7 +44,7 @@ _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
 
 
 def jobs() -> Iterator[Metric]:
-    """Work in the background."""
+    """Yield the figures of background jobs."""
     family = GaugeMetricFamily(
         "counterpoint_jobs", "Jobs that wait, run or failed.", labels=("kind", "state")
     )
@@ -67,7 +67,7 @@ def jobs() -> Iterator[Metric]:
 
 
 def leases() -> Iterator[Metric]:
-    """What workers lost."""
+    """Yield how many jobs and calls were taken back from lost workers."""
     family = CounterMetricFamily(
         "counterpoint_leases_taken_back",
         "Jobs and calls that were taken from a worker that died or hung.",
@@ -80,7 +80,7 @@ def leases() -> Iterator[Metric]:
 
 
 def runs() -> Iterator[Metric]:
-    """Runs, their calls, what they spent."""
+    """Yield the figures of runs, their calls and their cost."""
     family = GaugeMetricFamily("counterpoint_runs", "Runs.", labels=("kind", "state"))
     for kind, state, count in _counts(Run.objects.values_list("kind", "state")):
         family.add_metric((kind, state), count)
@@ -94,7 +94,7 @@ def runs() -> Iterator[Metric]:
 
 
 def money() -> Iterator[Metric]:
-    """What runs cost, in the currency of the prices that a study's people gave."""
+    """Yield the cost of runs, in the currency of the study's prices."""
     spent = CounterMetricFamily(
         "counterpoint_spend", "Spent, in the study's currency.", labels=("study", "kind")
     )
@@ -114,7 +114,7 @@ def money() -> Iterator[Metric]:
 
 
 def people() -> Iterator[Metric]:
-    """What people handed in."""
+    """Yield how many labels and sheets people submitted."""
     family = CounterMetricFamily(
         "counterpoint_submissions",
         "Labels and sheets handed in, a changed mind once more.",
@@ -126,7 +126,7 @@ def people() -> Iterator[Metric]:
 
 
 def workers() -> Iterator[Metric]:
-    """Who works in the background."""
+    """Yield the number of live workers and the age of the last beat."""
     beats = WorkerBeat.objects.aggregate(
         last=Max("seen_at"), alive=Count("pk", filter=Q(seen_at__gt=Now() - ALIVE))
     )
@@ -139,7 +139,7 @@ def workers() -> Iterator[Metric]:
 
 
 def backups() -> Iterator[Metric]:
-    """How much could be lost."""
+    """Yield the age of the newest complete backup."""
     yield from _age_of(
         "counterpoint_backup_age_seconds", "Since the newest whole backup.", newest()
     )
@@ -157,7 +157,7 @@ ALL: tuple[Callable[[], Iterator[Metric]], ...] = (
 
 
 def compute(seconds: float) -> list[Metric]:
-    """Every figure; raises TimeoutError when that takes too long altogether."""
+    """Compute every figure; raises TimeoutError if all together take too long."""
     ends = time.monotonic() + seconds
     metrics: list[Metric] = []
     for figures in ALL:
@@ -168,7 +168,7 @@ def compute(seconds: float) -> list[Metric]:
 
 
 def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
-    """All of a kind, or none where one file is odd; a database that fails fails for all."""
+    """Return all figures of a kind, or none after an error; database errors are raised."""
     try:
         return list(figures())
     except Error:
@@ -179,7 +179,7 @@ def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
 
 
 def _calls() -> Counter[tuple[str, str]]:
-    """By endpoint and state; calls of a run that ended are counted once and remembered."""
+    """Count calls by endpoint and state; counts of ended runs are cached."""
     known = list(Run.objects.values_list("pk", "ended_at", "endpoint__public_id"))
     for gone in _ENDED.keys() - {(pk, ended) for pk, ended, _endpoint in known}:
         del _ENDED[gone]
@@ -199,7 +199,7 @@ def _calls() -> Counter[tuple[str, str]]:
 
 
 def _of_limit() -> Metric:
-    """How near each study is to a limit that would stop it: of the study, or of a run."""
+    """Return how close each study is to a limit that would stop it: its own or a run's."""
     family = GaugeMetricFamily(
         "counterpoint_spend_of_limit_ratio",
         "Spent and set aside, of the limit that is nearest.",
@@ -217,12 +217,12 @@ def _of_limit() -> Metric:
 
 
 def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:
-    """Each row of names once, with how often it occurs."""
+    """Return each distinct row of names with its frequency."""
     return cast(Iterable[Any], rows.order_by().annotate(n=Count("pk")))
 
 
 def _age_of(name: str, words: str, moment: datetime | None) -> Iterator[Metric]:
-    """Nothing where it never happened: an alert asks whether a figure is absent."""
+    """Yield the age of an event; nothing if it never happened, so that alerts test for absence."""
     if (age := _age(moment)) is not None:
         yield GaugeMetricFamily(name, words, value=age)
 
@@ -243,7 +243,7 @@ STEPS = 10_000
 
 
 class Scrape:
-    """Figures and when they were looked up; while that fails, the last ones stand."""
+    """Figures with the time of their computation. While it fails, the last ones are used."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -251,7 +251,7 @@ class Scrape:
         self.looked_at = 0.0
 
     def collect(self) -> Iterator[Metric]:
-        """What the site says of itself."""
+        """Yield the site's figures."""
         build = GaugeMetricFamily("counterpoint_build", "What runs here.", labels=("version",))
         build.add_metric((cqa_site.__version__,), 1)
         yield build
@@ -282,7 +282,7 @@ class Scrape:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Have the database give up a statement that takes longer."""
+    """Make the database abort statements that take longer."""
     connection.ensure_connection()
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:

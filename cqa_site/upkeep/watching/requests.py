@@ -33,13 +33,13 @@ log = logging.getLogger("counterpoint.access")
 
 
 class Follow:
-    """Wrap a request: what is logged inside names its id, its route and the person."""
+    """Middleware that adds a request's id, route and person to all its log lines."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer with the id; write one line and count, whatever the answer is."""
+        """Add the id to the response, write one line and count, whatever the response is."""
         began, name = time.perf_counter(), id_of(request)
         with around(
             request=name,
@@ -54,20 +54,20 @@ class Follow:
 
 
 def id_of(request: HttpRequest) -> str:
-    """The id that a proxy gave the request, if it looks like one; else a new one."""
+    """Return the request id from the proxy if it is well-formed; else a new one."""
     header = request.headers.get(HEADER, "")
     return header if WELL_FORMED.fullmatch(header) else secrets.token_hex(16)
 
 
 def route_of(request: HttpRequest) -> str:
-    """The name of the address, never the address: links with a secret are paths."""
+    """Return the name of the address, never its path, because links with a secret are paths."""
     if request.resolver_match is not None:
         return request.resolver_match.view_name or "unnamed"
     return "static" if request.path.startswith(settings.STATIC_URL) else "unknown"
 
 
 def person_of(request: HttpRequest) -> str:
-    """The public id of whoever is signed in, as far as anybody has asked."""
+    """Return the signed-in user's public id, if the user was already loaded."""
     user = vars(request).get("user")
     if isinstance(user, LazyObject):
         user = vars(request).get("_cached_user")
@@ -75,7 +75,7 @@ def person_of(request: HttpRequest) -> str:
 
 
 def network_of(request: HttpRequest) -> str:
-    """Where a request comes from, without the last part."""
+    """Return the network of the request's address, without the last part."""
     try:
         return network(get_adapter().get_client_ip(request))
     except (ValueError, PermissionDenied, ImproperlyConfigured):
@@ -108,7 +108,7 @@ EVENTS: dict[str, Signal] = {
 
 
 def watch() -> None:
-    """Write a line for each; of a failed attempt nothing that was typed."""
+    """Log each sign-in event; for a failed attempt, nothing that was typed."""
     for event, signal in EVENTS.items():
         signal.connect(_writer(event), weak=False, dispatch_uid=f"watching-{event}")
 

@@ -1,4 +1,4 @@
-"""Traces to an OpenTelemetry collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one.
+"""Traces to the OpenTelemetry collector in OTEL_EXPORTER_OTLP_ENDPOINT.
 
 Requests, tasks and statements are followed by the libraries made for that; a job and a call of a
 run is a span of its own (`cqa_site.web.logging.around`) with the ids that log lines have. What
@@ -40,7 +40,7 @@ KEPT = {
 
 
 def trace_work() -> None:
-    """Trace from now on; standard variables say how much, under which name and where to."""
+    """Start tracing; standard variables set the sampling, the name and the target."""
     # A name in OTEL_SERVICE_NAME goes before this one.
     resource = Resource.create({"service.version": cqa_site.__version__})
     if str(resource.attributes.get("service.name", "")).startswith("unknown_service"):
@@ -57,21 +57,21 @@ def trace_work() -> None:
 
 
 class OnlyWhatLogsHold:
-    """Hands spans on without paths, headers, addresses and what errors say."""
+    """An exporter that removes paths, headers, addresses and error messages from spans."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self.exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Export copies."""
+        """Export cleaned copies of the spans."""
         return self.exporter.export([_copy(span) for span in spans])
 
     def shutdown(self) -> None:
-        """End what it hands on to."""
+        """Shut down the wrapped exporter."""
         self.exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Send what waits."""
+        """Export waiting spans now."""
         return bool(self.exporter.force_flush(timeout_millis))
 
 
@@ -100,13 +100,13 @@ def _kept(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _type_of(event: Event) -> dict[str, Any]:
-    """Of an exception its class."""
+    """Return only the class of an exception."""
     name = "exception.type"
     return {name: event.attributes[name]} if event.attributes and name in event.attributes else {}
 
 
 def _name_request(span: trace.Span, request: HttpRequest, response: HttpResponse) -> None:
-    """The ids that the request's log lines have, and the address by its name."""
+    """Name the span by route, and add the ids of the request's log lines."""
     route = route_of(request)
     span.update_name(f"{request.method} {route}")
     span.set_attribute(f"{OURS}request", response.headers.get(HEADER, ""))

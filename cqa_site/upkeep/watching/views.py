@@ -26,7 +26,7 @@ PROXIED = (
 
 @csrf_exempt
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Counts and figures in Prometheus' text format; for anybody else there is no such page."""
+    """Return counts and figures in Prometheus' text format; 404 without permission."""
     if request.method not in ("GET", "HEAD") or not may_read(request):
         raise Http404
     from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -35,16 +35,19 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class MetricsCollector:
-    """What is counted of requests, then what is looked up."""
+    """Collector of the request counts, then of the computed figures."""
 
     def collect(self) -> "Iterator[Metric]":
-        """Each metric once."""
+        """Yield each metric once."""
         yield from counted().collect()
         yield from _scrape().collect()
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Whoever has the token; without one whoever is on this machine, never in production."""
+    """Whether the request has the token.
+
+    Without a token set, allow this machine, but never in production.
+    """
     if token := settings.METRICS_TOKEN:
         header = request.headers.get("Authorization", "")
         return secrets.compare_digest(header.encode(), f"Bearer {token}".encode())

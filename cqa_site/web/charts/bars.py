@@ -45,7 +45,7 @@ STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta
 def stacked_bars(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """One bar for each ``x``, its parts of the series on each other, the sum written above."""
+    """Draw one stacked bar per ``x`` with a part per series, and the sum above it."""
     order, names = _kinds(rows, x), _kinds(rows, series)
     sums = {category: sum(row[y] for row in rows if row[x] == category) for category in order}
     above, start = legend(names, size, sign="square")
@@ -72,7 +72,7 @@ def grouped_bars(
     names: Sequence[str] = (),
     size: str = "wide",
 ) -> Spec:
-    """Bars of the series side by side for each ``x``; ``names`` keeps colours of absent series."""
+    """Draw the series as adjacent bars per ``x``; ``names`` keeps the colours of absent series."""
     order, names = _kinds(rows, x), names or _kinds(rows, series)
     above, start = legend(names, size, sign="square")
     up = axis_of([0.0, *(row[y] for row in rows)], is_whole=True)
@@ -88,7 +88,7 @@ def grouped_bars(
 def sorted_bars(
     rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """One thin bar for each row in the rows' order, up or down from nothing."""
+    """Draw one thin bar per row in the rows' order, up or down from 0."""
     order = _places([row[x] for row in rows])
     up = axis_of([0.0, *(row[y] for row in rows)])
     plane = plane_of(Axis(order.low, order.high, [], []), up, titles, size)
@@ -101,7 +101,7 @@ def sorted_bars(
 def histogram(
     rows: Rows, *, start: str, end: str, y: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Touching bars from ``start`` to ``end``, both numbers."""
+    """Draw adjoining bars from ``start`` to ``end``, both numbers."""
     ends = [row[part] for row in rows for part in (start, end)]
     across = axis_of(domain=(min(ends), max(ends)) if ends else (0, 1), most=TICKS[size])
     return _between([(row[start], row[end], row[y]) for row in rows], across, titles, size)
@@ -110,7 +110,7 @@ def histogram(
 def columns_over_time(
     rows: Rows, *, x: str, y: str, step: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """One bar for each time step (hour, day, week, month); ``x`` is an ISO date or time."""
+    """Draw one bar per time step (hour, day, week, month); ``x`` is an ISO date or time."""
     spans = [(seconds(row[x]), _next(row[x], step), row[y]) for row in rows]
     across = time_axis([end for span in spans for end in span[:2]], most=TICKS[size] - 1)
     return _between(spans, across, titles, size)
@@ -122,7 +122,7 @@ def _between(
     titles: tuple[str, str],
     size: str,
 ) -> Spec:
-    """A bar from each value to another, a pixel apart."""
+    """Draw a bar from each value to another, a pixel apart."""
     up = axis_of([0.0, *(height for _start, _end, height in spans)], is_whole=True)
     plane = plane_of(across, up, titles, size)
     bars = [
@@ -134,7 +134,7 @@ def _between(
 
 
 def _next(start: str, step: str) -> float:
-    """When the step that begins then ends."""
+    """Return the end of the time step that begins at this time."""
     at = datetime.fromisoformat(start).replace(tzinfo=UTC)
     if step != "month":
         return (at + STEPS[step]).timestamp()
@@ -142,12 +142,12 @@ def _next(start: str, step: str) -> float:
 
 
 def _kinds(rows: Rows, name: str) -> list[Any]:
-    """What a field holds, in the rows' order."""
+    """Return the distinct values of a field, in the rows' order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
 def _places(order: Sequence[Any]) -> Axis:
-    """An axis on which each thing has a place of the same width."""
+    """Return an axis with an equally wide place for each category."""
     return Axis(
         -0.5, max(len(order), 1) - 0.5, range(len(order)), [str(category) for category in order]
     )
@@ -163,7 +163,7 @@ def _bars(bars: Rows, names: Sequence[str]) -> Layer:
 
 
 def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
-    """The sum above each bar, where the bars are wide enough for all of them."""
+    """Return the sums above the bars, if the bars are wide enough for all of them."""
     words = [
         {"x": plane.x(at), "y": plane.y(value) - 8, "text": f"{value:,}"}
         for at, value in enumerate(sums.values())
@@ -196,7 +196,7 @@ def heatmap(
     titles: tuple[str, str],
     size: str = "wide",
 ) -> Spec:
-    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order.
+    """Draw cells shaded by ``share`` (0 to 1, or missing), with ``text`` inside, in row order.
 
     Columns too narrow for their names are numbered: as the rows are, if those have the same
     names, and otherwise with a key below. Narrow cells hold the first line of their texts, or
@@ -221,7 +221,7 @@ def heatmap(
 
 @dataclass(frozen=True, kw_only=True)
 class ChartGrid:
-    """Where cells stand, and what stands around them."""
+    """The positions of the cells, and the texts around them."""
 
     left: float
     top: float
@@ -235,7 +235,7 @@ class ChartGrid:
 
     @property
     def end(self) -> float:
-        """Where the last row ends."""
+        """The bottom of the last row."""
         return self.top + self.height * len(self.names)
 
 
@@ -269,20 +269,20 @@ def _grid(
 
 
 def _shown(inside: Lines, width: float) -> int:
-    """How many lines of the cells' texts are shown: all, the first, or none where none fits."""
+    """Return the number of text lines that fit in the cells: all, the first, or none."""
     most = max(map(len, inside), default=0)
     tries = (most, 1) if most else ()
     return next((n for n in tries if _widest([cell[:n] for cell in inside]) + AIR <= width), 0)
 
 
 def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[float, float]:
-    """Where the cells begin, and how wide they are."""
+    """Return the left edge of the cells and their width."""
     left = EDGE + _widest([wrap(name, picture * NAMES, SIZE, most=4) for name in down]) + 8
     return left, min(WIDEST, (picture - EDGE - left) / max(1, len(across)))
 
 
 def _heads(across: Sequence[str], width: float) -> Lines:
-    """Numbers of the columns, all or every fifth of them."""
+    """Number all columns, or only as many as there is room for."""
     label_width = text_width(str(len(across)), SIZE) + 4
     step = next(
         stride for stride in (1, 5, 10, 50, 100, len(across)) if stride * width >= label_width
@@ -319,14 +319,14 @@ def _shades(cells: Rows, grid: ChartGrid) -> Layer:
 
 
 def _shade(share: float | None) -> float | None:
-    """The share without the middle shades, on which neither dark nor light words can be read."""
+    """Return the share without the middle shades, on which no text is legible."""
     if share is None:
         return None
     return share / DEEP / 2 if share <= DEEP else 1 - (1 - share) * 0.55
 
 
 def _borders(grid: ChartGrid) -> Layer:
-    """Thin lines around all cells, so that pale ones have an end."""
+    """Return thin lines around all cells, so that pale ones have visible edges."""
     right = grid.left + grid.width * len(grid.heads)
     heights = [grid.top + grid.height * at for at in range(len(grid.names) + 1)]
     places = [grid.left + grid.width * at for at in range(len(grid.heads) + 1)]
@@ -335,7 +335,7 @@ def _borders(grid: ChartGrid) -> Layer:
 
 
 def _words(grid: ChartGrid) -> list[Layer]:
-    """Titles, names of rows and columns, and the key."""
+    """Return titles, names of rows and columns, and the key."""
     names = [
         text
         for at, lines in enumerate(grid.names)
@@ -357,13 +357,13 @@ def _words(grid: ChartGrid) -> list[Layer]:
 
 
 def _around(lines: Sequence[str], x: float, y: float, leading: float) -> list[dict[str, Any]]:
-    """Lines of a text around a height."""
+    """Return the lines of a text centred at a height."""
     first = y - leading * (len(lines) - 1) / 2
     return [{"x": x, "y": first + leading * at, "text": line} for at, line in enumerate(lines)]
 
 
 def _texts(cells: Rows, grid: ChartGrid, *, is_deep: bool) -> Layer:
-    """What stands in the deep cells, or in the pale ones."""
+    """Return the texts in the dark cells or in the pale ones."""
     words = [
         text
         for cell in cells

@@ -48,7 +48,7 @@ TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 
 @dataclass(frozen=True, kw_only=True)
 class RowPlacement:
-    """Where rows stand: the ends of the axis, heights in pixels, and the names on their lines.
+    """The layout of rows: the ends of the axis, heights in pixels, and the wrapped names.
 
     A row has slots above each other, one for each dot.
     """
@@ -66,21 +66,21 @@ class RowPlacement:
 
     @property
     def bottom(self) -> float:
-        """Where the last row ends."""
+        """The bottom of the last row."""
         return self.top + sum(self.rows)
 
     def start(self, at: int) -> float:
-        """Where a row begins."""
+        """Return the top of a row."""
         return self.top + sum(self.rows[:at])
 
     def middle(self, at: int) -> float:
-        """The middle of a row's dots."""
+        """Return the middle height of a row's dots."""
         if not self.is_above:
             return self.start(at) + self.rows[at] / 2
         return self.start(at) + self.rows[at] - self.apart - self.slots * self.slot / 2
 
     def dot(self, at: int, slot: int = 0) -> float:
-        """The height of a dot."""
+        """Return the height of a dot."""
         return self.middle(at) + (slot - (self.slots - 1) / 2) * self.slot
 
 
@@ -94,7 +94,9 @@ def place_rows(
     slot: float = 18,
     beyond: float = 0,
 ) -> RowPlacement:
-    """Room for names and numbers; ``beyond`` is kept free at the right of them.
+    """Lay out rows with room for names and numbers.
+
+    ``beyond`` is kept free to their right.
 
     Long names take several lines, in a narrow picture above their dots.
     """
@@ -124,7 +126,7 @@ def place_rows(
 
 
 def frame(place: RowPlacement, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Layer]:
-    """Names, lines and the axis, with dashed lines at the marks; and nothing behind a name."""
+    """Return names, lines and the axis, with dashed lines at the marks and none behind a name."""
     rows = range(len(place.names))
     across = [
         segment(place.left, place.dot(at, slot), place.right, place.dot(at, slot))
@@ -140,12 +142,12 @@ def frame(place: RowPlacement, axis: Axis, title: str, marks: Sequence[float] = 
 
 
 def below(place: RowPlacement, title: str) -> float:
-    """How much the axis and its title take below the rows."""
+    """Return the height of the axis and its title below the rows."""
     return 26 + LEADING * len(_title(place, title)[0])
 
 
 def spans(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
-    """Lines from low to high at the height y."""
+    """Return lines from low to high at the height y."""
     known = [row for row in rows if row["low"] is not None and row["high"] is not None]
     x = values("low", axis, (place.left, place.right))
     across = {"x": x, "x2": {"field": "high"}, "y": pixels("y")}
@@ -153,7 +155,7 @@ def spans(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> 
 
 
 def dots(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
-    """A sign at each value at the height y."""
+    """Return a sign at each value at the height y."""
     known = [row for row in rows if row["value"] is not None]
     x = values("value", axis, (place.left, place.right))
     encoding = {"x": x, "y": pixels("y"), **looks(names)}
@@ -161,7 +163,7 @@ def dots(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> L
 
 
 def number_of(value: float | None, axis: Axis) -> str:
-    """Shares with three places, points with two."""
+    """Format shares with three decimals, points with two."""
     if value is None:
         return "–"
     places = 3 if max(abs(axis.low), abs(axis.high)) <= 1 else 2
@@ -169,7 +171,7 @@ def number_of(value: float | None, axis: Axis) -> str:
 
 
 def _upright(place: RowPlacement, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
-    """Upright lines, in pieces where names stand above their dots."""
+    """Return vertical lines, interrupted where names stand above their dots."""
     half = place.slots * place.slot / 2
     upright = []
     for value in values:
@@ -211,7 +213,7 @@ def _axis(place: RowPlacement, axis: Axis, title: str) -> list[Layer]:
 
 
 def _title(place: RowPlacement, title: str) -> tuple[list[str], str]:
-    """Under the middle of the axis, or from its end to the left where it needs more room."""
+    """Centre the title under the axis, or align it right if it needs more room."""
     span = place.right - place.left
     if not title:
         return [], "center"
@@ -232,7 +234,7 @@ def intervals(
     marks: Sequence[float] = (),
     size: str = "wide",
 ) -> Spec:
-    """A dot with its interval (fields value, low, high) for each ``y``, a line for each series.
+    """Draw a dot with its interval (fields value, low, high) per ``y``, one line per series.
 
     The value stands at the right. ``marks`` are values at which a dashed line helps the eye.
     """
@@ -277,7 +279,7 @@ def parts(
     highest: float,
     size: str = "wide",
 ) -> Spec:
-    """A dot for each series at ``x`` in the row of ``y``, each series at a height of its own.
+    """Draw a dot per series at ``x`` in the row of ``y``, each series at its own height.
 
     ``names`` are the series in their order. Dots tell positions, no lengths: the axis begins a
     little below the lowest.
@@ -300,7 +302,7 @@ def parts(
 
 
 def _kinds(rows: Rows, name: str) -> list[Any]:
-    """What a field holds, in the rows' order."""
+    """Return the distinct values of a field, in the rows' order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
@@ -318,7 +320,7 @@ def ranked_dots(
     size: str = "wide",
     domain: tuple[float, float] | None = None,
 ) -> Spec:
-    """A dot with its interval for each row, in the rows' order, and its number at the right.
+    """Draw a dot with its interval per row, in row order, with its number at the right.
 
     Parameters
     ----------
@@ -352,7 +354,7 @@ def ranked_dots(
 
 
 def _brackets(rows: Rows, place: RowPlacement) -> Layer:
-    """A thin bracket behind the numbers of neighbours that share a group."""
+    """Return thin brackets behind the numbers of neighbours in the same group."""
     lines, at, x = [], 0, place.width - 2
     for group, members in groupby(rows, key=lambda row: row.get("group")):
         count = len(list(members))

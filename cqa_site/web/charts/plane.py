@@ -1,4 +1,4 @@
-"""Plane with two axes, and the labels of its points."""
+"""A plane with two axes, and the labels of its points."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from .vega import (
 
 @dataclass(frozen=True, kw_only=True)
 class Plane:
-    """A plane's sides in pixels of the picture, its axes and what is written around it."""
+    """A plane: its sides in pixels of the picture, its axes and the titles around it."""
 
     picture: int
     left: float
@@ -44,16 +44,16 @@ class Plane:
     title_up: list[str]
 
     def x(self, value: float) -> float:
-        """The pixel of a value across."""
+        """Return the pixel of a value on the horizontal axis."""
         return self.across.place(value, self.left, self.right)
 
     def y(self, value: float) -> float:
-        """The pixel of a value up."""
+        """Return the pixel of a value on the vertical axis."""
         return self.up.place(value, self.bottom, self.top)
 
     @property
     def end(self) -> float:
-        """Where the axis across and its title end."""
+        """The bottom of the horizontal axis and its title."""
         return self.bottom + 30 + LEADING * len(self.title)
 
 
@@ -67,7 +67,7 @@ def plane_of(
     start: float = 0,
     beyond: float = 0,
 ) -> Plane:
-    """A plane of a height below ``start``; ``beyond`` is kept free at its right."""
+    """Lay out a plane of this height below ``start``; ``beyond`` is kept free to its right."""
     picture = WIDTHS[size]
     above = wrap(titles[1], picture - 2 * EDGE, SIZE, most=4) if titles[1] else []
     left = EDGE + max((text_width(label, SIZE) for label in up.labels), default=0) + 8
@@ -86,7 +86,7 @@ def plane_of(
 
 
 def frame(plane: Plane, *, start: float = 0) -> list[Layer]:
-    """Lines at the values up, the values of both axes, and both titles."""
+    """Return grid lines, the values of both axes, and both titles."""
     lines = [
         segment(plane.left, plane.y(tick), plane.right, plane.y(tick)) for tick in plane.up.ticks
     ]
@@ -105,7 +105,7 @@ def frame(plane: Plane, *, start: float = 0) -> list[Layer]:
 
 
 def _labels(plane: Plane) -> list[dict[str, Any]]:
-    """Values across, moved into the picture: all, or every second, third, fifth that has room."""
+    """Return the labels across, kept inside the picture: as many as have room, evenly spaced."""
     every = []
     for tick, label in zip(plane.across.ticks, plane.across.labels, strict=True):
         half = text_width(label, SIZE) / 2
@@ -122,7 +122,7 @@ def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
 
 
 def _title(plane: Plane) -> Layer:
-    """Under the middle of the plane, or of the picture where it needs more room."""
+    """Centre the title under the plane, or shift it to keep it inside the picture."""
     half = max((text_width(line, SIZE) for line in plane.title), default=0) / 2
     middle = (plane.left + plane.right) / 2
     x = min(max(middle, half + EDGE), plane.picture - half - EDGE)
@@ -130,7 +130,7 @@ def _title(plane: Plane) -> Layer:
 
 
 def on(plane: Plane, x: str, y: str) -> Channels:
-    """Fields of values as places of a plane."""
+    """Return value fields as positions on a plane."""
     return {
         "x": values(x, plane.across, (plane.left, plane.right)),
         "y": values(y, plane.up, (plane.bottom, plane.top)),
@@ -155,12 +155,12 @@ class Box(NamedTuple):
     bottom: float
 
     def meets(self, other: "Box") -> bool:
-        """Whether two rectangles share a place."""
+        """Whether two rectangles overlap."""
         is_beside = self.right <= other.left or other.right <= self.left
         return not (is_beside or self.bottom <= other.top or other.bottom <= self.top)
 
     def holds(self, other: "Box") -> bool:
-        """Whether another rectangle lies inside."""
+        """Whether another rectangle lies inside this one."""
         return (
             self.left <= other.left
             and self.top <= other.top
@@ -171,7 +171,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class DotLabel:
-    """A word's middle, and where the line from its dot ends if that is not just beside it."""
+    """The centre of a label, and the end of the line from its dot if it is not adjacent."""
 
     text: str
     x: float
@@ -182,7 +182,7 @@ class DotLabel:
 def beside(
     points: Sequence[Point], names: Sequence[str], area: Box, obstacles: Sequence[Box] = ()
 ) -> list[DotLabel] | None:
-    """A name just beside each dot, meeting nothing; None where they do not all fit."""
+    """Place a name beside each dot without overlap; None if they do not all fit."""
     placed: list[Box] = []
     labels = []
     for point, name in zip(points, names, strict=True):
@@ -200,7 +200,7 @@ def beside(
 def numbered(
     points: Sequence[Point], area: Box, boxes: Sequence[Box] = ()
 ) -> list[DotLabel | None]:
-    """Numbers from 1 near their dots, or off a crowd with a line; None where there is no place."""
+    """Place numbers from 1 near their dots, or farther off with a line; None without room."""
     placed: list[Box] = []
     leads: list[Box] = []
     labels: list[DotLabel | None] = []
@@ -221,7 +221,7 @@ def numbered(
 
 
 def _far(point: Point, size: Box, placed: Sequence[Box]) -> Iterator[Box]:
-    """Places farther and farther away to which a line goes past the words that are there."""
+    """Yield ever more distant places whose line to the point avoids the other words."""
     width = size.right - size.left
     for away in range(16, FARTHEST, 6):
         for box in _ring(point, width, away):
@@ -231,7 +231,7 @@ def _far(point: Point, size: Box, placed: Sequence[Box]) -> Iterator[Box]:
 
 
 def edge(box: Box, point: Point) -> Point:
-    """Where the line from a point to the middle of a box meets the box."""
+    """Return the point where the line from a point to the middle of a box meets the box."""
     x, y = _middle(box)
     dx, dy = point[0] - x, point[1] - y
     reach = min(
@@ -241,7 +241,7 @@ def edge(box: Box, point: Point) -> Point:
 
 
 def _near(point: Point, width: float) -> list[Box]:
-    """Right, left, above, below, and at the corners."""
+    """Return the boxes right, left, above, below, and at the corners."""
     (x, y), half = point, width / 2
     sides = [(half + AWAY, 0.0), (-half - AWAY, 0.0), (0.0, -AWAY - 6.0), (0.0, AWAY + 6.0)]
     corners = [(side * (half + 5), up * 12.0) for side in (1, -1) for up in (-1, 1)]
@@ -266,7 +266,7 @@ def _middle(box: Box) -> Point:
 
 
 def around(points: Sequence[Point]) -> list[Box]:
-    """The boxes of dots."""
+    """Return the boxes of dots."""
     return [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in points]
 
 
@@ -277,7 +277,7 @@ def _first(boxes: Iterable[Box], area: Box, blocked: Sequence[Box]) -> Box | Non
 
 
 def along(start: Point, end: Point) -> list[Box]:
-    """Small boxes over a line, so that words keep off it."""
+    """Return small boxes along a line, so that words keep off it."""
     (x, y), (x2, y2) = start, end
     steps = int(max(abs(x2 - x), abs(y2 - y)) / 4) + 1
     places = [(x + (x2 - x) * at / steps, y + (y2 - y) * at / steps) for at in range(steps + 1)]
@@ -285,7 +285,7 @@ def along(start: Point, end: Point) -> list[Box]:
 
 
 def apart(places: Sequence[float], least: float, low: float, high: float) -> list[float]:
-    """The places moved as little as keeps them so far from each other, in their order.
+    """Move places as little as needed to keep the minimum distance, in their order.
 
     >>> apart([10, 12, 50], 10, 0, 100)
     [10, 20, 50]
@@ -310,7 +310,7 @@ Lines = Sequence[tuple[float, float, float, float]]
 
 
 def named(plane: Plane, rows: Rows, size: str, *, lines: Lines = ()) -> tuple[list[Layer], float]:
-    """Layers that name rows (fields x, y, text), and where the picture ends.
+    """Return layers that name rows (fields x, y, text), and the bottom of the picture.
 
     Words keep off the lines, which run between values.
     """
@@ -342,7 +342,7 @@ def _words(labels: Sequence[DotLabel]) -> Layer:
 
 
 def _key(names: Sequence[str], every: int, size: str, top: float) -> tuple[list[Layer], float]:
-    """Numbers with their names in as many columns as fit, and where they end."""
+    """Return numbers with names in as many columns as fit, and their bottom."""
     room = WIDTHS[size] - 2 * EDGE
     longest = max(text_width(name, SIZE) for name in names) + NUMBER + 8
     columns = max(1, min(3, int(room / longest)))

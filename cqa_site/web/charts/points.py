@@ -37,7 +37,7 @@ MOST = 40
 
 @dataclass(frozen=True)
 class Chart:
-    """What draws figures in a size, says them in words, and tells what there is to draw."""
+    """A chart: functions that draw it at a size, describe it, and return its rows."""
 
     draw: Callable[..., Spec]
     alt: Callable[..., str]
@@ -45,7 +45,7 @@ class Chart:
 
 
 def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str, Any]:
-    """The chart as fields of a `Figure`; empty where there is none, or nothing to draw."""
+    """Return the chart as fields of a `Figure`; empty without a chart or rows to draw."""
     chart = charts.get(slug)
     if chart is None or not chart.rows(*figures):
         return {}
@@ -53,7 +53,7 @@ def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str,
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """The names, numbered from the second of the same on, so that their rows stay apart."""
+    """Number repeated names from the second on, so that their rows stay apart."""
     seen: dict[str, int] = {}
     labels = []
     for name in names:
@@ -63,7 +63,7 @@ def distinct(names: Iterable[str]) -> list[str]:
 
 
 def of_all(title: str, every: int) -> str:
-    """The title of an axis, which says so where not all rows are drawn."""
+    """Return the axis title, with a note if not all rows are drawn."""
     if every <= MOST:
         return title
     return _("%(title)s; the first %(shown)d of %(all)d") % {
@@ -92,7 +92,7 @@ def points(
     is_curve: bool = False,
     size: str = "wide",
 ) -> Spec:
-    """A dot with its vertical interval (fields low, high) and a name for each row.
+    """Draw a dot with its vertical interval (fields low, high) and a name for each row.
 
     ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Series are
     told apart by colour and sign; of more than there are signs, the names have to say which is
@@ -136,7 +136,7 @@ def _across(rows: Rows, is_time: bool, is_curve: bool, size: str) -> Axis:
 
 
 def _curves(rows: Rows, names: Sequence[str]) -> list[list[dict[str, Any]]]:
-    """The dots of each series from left to right."""
+    """Sort the dots of each series from left to right."""
     return [
         sorted((row for row in rows if row["series"] == name), key=lambda row: row["x"])
         for name in names
@@ -144,12 +144,12 @@ def _curves(rows: Rows, names: Sequence[str]) -> list[list[dict[str, Any]]]:
 
 
 def _spans(rows: Rows) -> list[tuple[float, float, float, float]]:
-    """Intervals as lines between values."""
+    """Return intervals as lines between values."""
     return [(row["x"], row["low"], row["x"], row["high"]) for row in rows if _has_span(row)]
 
 
 def _pieces(curves: Sequence[Rows]) -> list[tuple[float, float, float, float]]:
-    """Curves as lines between values."""
+    """Return curves as lines between values."""
     return [
         (point["x"], point["y"], other["x"], other["y"])
         for curve in curves
@@ -162,7 +162,7 @@ def _has_span(row: dict[str, Any]) -> bool:
 
 
 def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> list[Layer]:
-    """Intervals, lines and dots."""
+    """Return intervals, lines and dots as layers."""
     colour = looks(names, has_signs=False)
     places = on(plane, "x", "y")
     spans = [row for row in rows if _has_span(row)]
@@ -182,7 +182,7 @@ def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> li
 def lines(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """One dashed or solid line for each series; ``x`` and ``y`` are numbers."""
+    """Draw one dashed or solid line per series; ``x`` and ``y`` are numbers."""
     names = list(dict.fromkeys(row[series] for row in rows))
     marked = [{"x": row[x], "y": row[y], "series": row[series]} for row in rows]
     above, start = legend(names, size, sign="line")
@@ -202,7 +202,7 @@ def lines(
 
 
 def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide") -> Spec:
-    """A dot for each row; points that lie on each other look darker."""
+    """Draw a dot per row; overlapping points look darker."""
     marked = [{"x": row[x], "y": row[y], "series": ""} for row in rows]
     plane = plane_of(
         axis_of((row["x"] for row in marked), most=5 if size == "wide" else 4),
@@ -229,7 +229,7 @@ def beside(
     highest: float,
     size: str = "wide",
 ) -> Spec:
-    """Two raters' means of the same things; on the dashed line they agree."""
+    """Draw two raters' means of the same items; dots on the dashed line mean agreement."""
     lowest = min((min(row[x], row[y]) for row in rows), default=0)
     both = axis_of([], domain=(max(0, int(lowest) - 1), highest))
     plane = plane_of(both, both, titles, size, height=WIDTHS[size] * 0.6)

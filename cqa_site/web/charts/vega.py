@@ -21,7 +21,7 @@ _DAYS = 86400 * 30, 86400 * 90, 86400 * 365, 86400 * 3650
 
 @dataclass(frozen=True)
 class Axis:
-    """Both ends, the values that are written, and their words."""
+    """The ends of an axis, its ticks and their labels."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class Axis:
     labels: Sequence[str]
 
     def place(self, value: float, start: float, end: float) -> float:
-        """The pixel of a value, where the axis runs from one pixel to another."""
+        """Return the pixel of a value on an axis between two pixels."""
         return start + (value - self.low) / (self.high - self.low) * (end - start)
 
 
@@ -40,7 +40,7 @@ def axis_of(
     most: int = 5,
     is_whole: bool = False,
 ) -> Axis:
-    """An axis on which nothing lies outside; it ends at round values unless a domain is given."""
+    """Return an axis that covers all values; its ends are round unless a domain is given."""
     known = [value for value in values if value is not None] + list(domain or ())
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if low == high:
@@ -57,7 +57,7 @@ def axis_of(
 
 
 def time_axis(values: Sequence[float], *, most: int) -> Axis:
-    """An axis of seconds since 1970, its words in UTC."""
+    """Return an axis of seconds since 1970, with labels in UTC."""
     low, high = (min(values), max(values)) if values else (0.0, 86400.0)
     pad = max((high - low) / 20, 60.0)
     low, high = low - pad, high + pad
@@ -69,12 +69,12 @@ def time_axis(values: Sequence[float], *, most: int) -> Axis:
 
 
 def seconds(at: str) -> float:
-    """An ISO time without a zone, read as UTC."""
+    """Convert an ISO time without a zone, read as UTC, to seconds since 1970."""
     return datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp()
 
 
 def in_words(value: float) -> str:
-    """A round value as people write it."""
+    """Format a round value for people."""
     return f"{value:,.10g}".replace("-", "−") if abs(value) < 1e10 else f"{value:.3g}"
 
 
@@ -84,7 +84,7 @@ def _round_values(low: float, high: float, step: float) -> list[float]:
 
 
 def _step(span: float, most: int) -> float:
-    """The smallest round step that makes no more than so many."""
+    """Return the smallest round step that gives at most this number of steps."""
     power = 10.0 ** floor(log10(span / most))
     return next(
         power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= most + 1e-9
@@ -121,13 +121,13 @@ ELLIPSIS = "…"
 
 
 def text_width(text: str, size: float = 12, *, is_bold: bool = False) -> float:
-    """Pixels that a text takes at most in one line."""
+    """Return the maximum width of a one-line text in pixels."""
     ems = sum(_WIDTHS.get(ord(character), _WIDEST) for character in text)
     return ems * size * (_BOLD if is_bold else 1)
 
 
 def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[str]:
-    """The text on up to ``most`` lines of a width.
+    """Wrap the text to up to ``most`` lines of a width.
 
     Lines end after words where that is enough. What does not fit loses its middle, because names
     that begin alike tell themselves apart at their ends.
@@ -139,14 +139,14 @@ def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[st
 
 
 def fits(text: str, width: float, size: float = 12, *, most: int = 2) -> bool:
-    """Whether the text fills no more lines and no word of it is broken."""
+    """Whether the text fits into these lines without breaking a word."""
     pieces = _PIECES.findall(text)
     is_narrow = all(text_width(piece.rstrip(), size) <= width for piece in pieces)
     return is_narrow and len(_by_words(text, width, size)) <= most
 
 
 def _by_words(text: str, width: float, size: float) -> list[str]:
-    """Lines as full as words allow; a word wider than a line is broken."""
+    """Fill lines with whole words; only a word wider than a line is broken."""
     lines = [""]
     for piece in filter(None, _PIECES.findall(text)):
         if text_width((lines[-1] + piece).rstrip(), size) <= width:
@@ -166,7 +166,7 @@ def _by_letters(text: str, width: float, size: float) -> list[str]:
 
 
 def _without_middle(text: str, width: float, size: float, most: int) -> list[str]:
-    """As much of the beginning as fills all lines but the last, and as much of the end: words."""
+    """Fill all lines but the last from the beginning and the last from the end, by words."""
     room = width - text_width(ELLIPSIS, size)
     first, *rest = _by_words(text, width, size)[: most - 1] or [""]
     if most == 1:
@@ -177,7 +177,7 @@ def _without_middle(text: str, width: float, size: float, most: int) -> list[str
 
 
 def _fitting(text: str, width: float, size: float) -> str:
-    """The longest beginning that fits."""
+    """Return the longest beginning that fits."""
     return _by_letters(text, width, size)[0] if text else ""
 
 
@@ -247,7 +247,7 @@ def _draw(spec: Spec, format: str, theme: str) -> bytes:
 
 
 def _drawable(part: Any) -> Any:
-    """The same without characters that no picture can hold."""
+    """Return the specification without characters a picture cannot hold."""
     if isinstance(part, str):
         return UNDRAWABLE.sub("", part)
     if isinstance(part, dict):
@@ -303,7 +303,7 @@ Channels = dict[str, Any]
 
 
 def layer(rows: Rows, mark: str, encoding: Channels, **look: Any) -> Layer:
-    """Rows drawn as marks."""
+    """Return a layer that draws rows as marks."""
     return {
         "data": {"values": list(rows)},
         "mark": {"type": mark, **look},
@@ -312,7 +312,7 @@ def layer(rows: Rows, mark: str, encoding: Channels, **look: Any) -> Layer:
 
 
 def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:
-    """The layers as one picture, drawn from the first to the last; those without rows are not."""
+    """Combine layers into one picture, drawn in order, without layers that have no rows."""
     return {
         "$schema": SCHEMA,
         "width": WIDTHS[size],
@@ -324,60 +324,60 @@ def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:
 
 
 def pixels(name: str) -> Channels:
-    """A field that holds pixels."""
+    """Return a field of pixels."""
     return {"field": name, "type": "quantitative", "scale": None, "axis": None}
 
 
 def places() -> Channels:
-    """Fields x and y that hold pixels."""
+    """Return the fields x and y in pixels."""
     return {"x": pixels("x"), "y": pixels("y")}
 
 
 def areas() -> Channels:
-    """Fields from x, y to x2, y2 that hold pixels."""
+    """Return the fields from x, y to x2, y2 in pixels."""
     return {**places(), "x2": {"field": "x2"}, "y2": {"field": "y2"}}
 
 
 def values(name: str, axis: Axis, ends: Sequence[float]) -> Channels:
-    """A field of values on an axis that runs from one pixel to another."""
+    """Return a field of values on an axis between two pixels."""
     scale = {"domain": [axis.low, axis.high], "range": list(ends), "nice": False, "zero": False}
     return {"field": name, "type": "quantitative", "scale": scale, "axis": None}
 
 
 def segments(lines: Rows, style: str) -> Layer:
-    """Straight lines from x, y to x2, y2."""
+    """Return straight lines from x, y to x2, y2."""
     return layer(lines, "rule", areas(), style=style)
 
 
 def segment(x: float, y: float, x2: float, y2: float) -> dict[str, float]:
-    """A straight line."""
+    """Return a straight line."""
     return {"x": x, "y": y, "x2": x2, "y2": y2}
 
 
 def texts(rows: Rows, style: str, align: str = "left") -> Layer:
-    """Texts (field text) whose middle is at the height y."""
+    """Return texts (field text) centred vertically at the height y."""
     encoding = {**places(), "text": {"field": "text", "type": "nominal"}}
     return layer(rows, "text", encoding, style=style, align=align, baseline="middle")
 
 
 def lines_of(lines: Sequence[str], x: float, y: float) -> list[dict[str, Any]]:
-    """Lines of a text, the middle of the first at the height y."""
+    """Return the lines of a text, with the middle of the first at the height y."""
     return [{"x": x, "y": y + LEADING * at, "text": line} for at, line in enumerate(lines)]
 
 
 def looks(names: Sequence[str], *, has_signs: bool = True) -> Channels:
-    """Colour and sign of each series (field series); a single series has the first of both."""
+    """Return colour and sign per series (field series); a single one has the first of both."""
     channels = {"color": _kinds(names)}
     return {**channels, "shape": _kinds(names, SIGNS)} if has_signs else channels
 
 
 def dashes(names: Sequence[str]) -> Channels:
-    """The dash of each series."""
+    """Return the dash pattern of each series."""
     return _kinds(names, DASHES)
 
 
 def _kinds(names: Sequence[str], kinds: Sequence[Any] = ()) -> Channels:
-    """A kind for each series, from the beginning again where there are more series."""
+    """Assign a style to each series, starting over if there are more series than styles."""
     scale: dict[str, Any] = {"domain": list(names)}
     if kinds:
         scale["range"] = [kinds[at % len(kinds)] for at in range(len(names))]
@@ -385,7 +385,7 @@ def _kinds(names: Sequence[str], kinds: Sequence[Any] = ()) -> Channels:
 
 
 def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[list[Layer], float]:
-    """Layers that name the series above a chart, and the height they take; none for one series.
+    """Return layers that name the series above a chart, and their height; none for one series.
 
     ``sign`` is point, square or line.
     """
@@ -401,7 +401,7 @@ def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[lis
 def _flow(
     names: Sequence[str], width: float, lead: float
 ) -> tuple[list[tuple[float, float, list[str], str]], float]:
-    """Names one after the other on lines, each with its lines and place; and the height of all."""
+    """Flow names over lines; return each with its lines and position, and the total height."""
     placements, x, y, tallest = [], 0.0, float(LEADING) - 3, 1
     for name in names:
         lines = wrap(name, width - lead, SIZE, most=3)

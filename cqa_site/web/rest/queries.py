@@ -46,7 +46,7 @@ DETAILS = {
 
 
 class Conflict(APIException):
-    """What was asked does not fit the present state."""
+    """The request conflicts with the current state."""
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This is not possible now."
@@ -63,7 +63,7 @@ class Busy(APIException):
 
 
 class ProblemDocuments:
-    """Answer every refusal below ``/api/`` with a problem document, also those made elsewhere.
+    """Middleware that gives every error below ``/api/`` a problem document, whatever its source.
 
     Django, its middleware and the pages of outages know people only.
     """
@@ -72,7 +72,7 @@ class ProblemDocuments:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Replace the body of a refusal; status and other headers stay."""
+        """Replace the body of an error response; status and other headers stay."""
         response = self.get_response(request)
         is_page = response.headers.get("Content-Type") != MEDIA_TYPE
         if response.status_code >= HTTPStatus.BAD_REQUEST and is_page and _is_api(request):
@@ -81,7 +81,7 @@ class ProblemDocuments:
 
 
 class ProblemSerializer(serializers.Serializer):
-    """One error: title and status always, detail in words, errors by field."""
+    """One error: title and status always, detail as text, errors by field."""
 
     type = serializers.CharField(default="about:blank")
     title = serializers.CharField()
@@ -92,7 +92,7 @@ class ProblemSerializer(serializers.Serializer):
 
 @contextmanager
 def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
-    """Turn the named refusals of an action into 409 with their message."""
+    """Turn these exceptions of an action into 409 with their message."""
     try:
         yield
     except refusals as refusal:
@@ -101,7 +101,7 @@ def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
-    """Turn the named refusals of an action into 400 at the field they are about."""
+    """Turn these exceptions of an action into 400 at the field concerned."""
     try:
         yield
     except refusals as refusal:
@@ -109,7 +109,7 @@ def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
 
 
 def problem(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Render an API error; anything unexpected stays Django's bare 500 and its log line."""
+    """Render an API error; unexpected ones keep Django's bare 500 and its log line."""
     if is_away(error):
         log.warning("the database did not answer", exc_info=error)
         error = Busy()
@@ -137,7 +137,7 @@ def _make_problem(response: HttpResponse) -> None:
 
 
 def body(code: int, data: Any) -> dict[str, Any]:
-    """The problem document of an error DRF described by a detail, a list or a dict."""
+    """Return the problem document of a DRF error, given as a detail, a list or a dict."""
     filled = {"type": "about:blank", "title": HTTPStatus(code).phrase, "status": code}
     if isinstance(data, dict) and set(data) == {"detail"}:
         return filled | {"detail": str(data["detail"])}
@@ -160,13 +160,13 @@ UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class StrictQuery:
-    """Refuse a query with parts that nothing behind could store or look up."""
+    """Middleware that rejects queries with parts that cannot be stored or looked up."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer 400 with the names that are wrong, or pass the request on."""
+        """Answer 400 with the invalid parameters, or pass the request on."""
         errors = wrong_parameters(request)
         if not errors:
             return self.get_response(request)
@@ -176,7 +176,7 @@ class StrictQuery:
 
 
 def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
-    """What is wrong with the query, by parameter."""
+    """Return the problems of the query, by parameter."""
     problems: dict[str, list[str]] = {}
     count = 0
     for name, values in request.GET.lists():
@@ -192,19 +192,19 @@ def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
 
 
 def chosen(request: HttpRequest, name: str, known: Collection[str]) -> str:
-    """The value of a parameter if it is a known one, else an empty text: everything."""
+    """Return a parameter's value if it is known, else an empty text, which means everything."""
     value = request.GET.get(name, "")
     return value if value in known else ""
 
 
 def whole_number(text: str | None) -> int | None:
-    """The number from 0 on that a text is, small enough for every column; None for any other."""
+    """Parse a whole number from 0 that fits every column; None for any other text."""
     is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 9
     return int(text or 0) if is_number else None
 
 
 def id_from(text: str | None) -> uuid.UUID | None:
-    """The id that a text is; None for any other text."""
+    """Parse an id; None for any other text."""
     try:
         return uuid.UUID(text or "")
     except ValueError:
@@ -222,7 +222,7 @@ MAX_PAGE = 1_000_000
 
 
 class Pages(PageNumberPagination):
-    """50 rows a page by default, at most 200; a page beyond the last one is a 404."""
+    """Pagination with 50 rows per page, at most 200; a page beyond the last one is a 404."""
 
     page_size = 50
     page_size_query_param = "page_size"
@@ -238,11 +238,11 @@ class Pages(PageNumberPagination):
         )
 
     def get_page_number(self, request: Request, paginator: Paginator) -> Any:
-        """Read ``page``; raises 400 unless it is a whole number from 1 on."""
+        """Read ``page``; raises 400 unless it is a whole number from 1."""
         return _whole(request.query_params.get("page", "1"), "page", MAX_PAGE)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Both parameters with their bounds."""
+        """Return both parameters with their bounds."""
         bounds = {"page": MAX_PAGE, "page_size": self.max_page_size}
         parameters = super().get_schema_operation_parameters(view)
         for parameter in parameters:
@@ -266,12 +266,12 @@ MOST_NAMED = 60
 
 
 class FilterSet(AnyFilterSet):
-    """What the parameters of lists are declared in."""
+    """Base class that declares the parameters of lists."""
 
 
 @extend_schema_field(OpenApiTypes.BOOL)
 class TrueFalseFilter(TypedChoiceFilter):
-    """true or false; anything else is a 400 instead of being ignored."""
+    """A filter for true or false; anything else is a 400 instead of being ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         choices = (("true", "true"), ("false", "false"))
@@ -279,7 +279,7 @@ class TrueFalseFilter(TypedChoiceFilter):
 
 
 def one_of(values: Iterable[Any]) -> str:
-    """What a wrong choice could have been."""
+    """Return a message that lists the allowed values."""
     return "Must be one of: " + ", ".join(map(str, values)) + "."
 
 
@@ -288,7 +288,7 @@ def _is_true(text: str) -> bool:
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """Refuse unknown parameters, so that no lookup can reach a field nobody listed."""
+    """A filter backend that rejects unknown parameters, so that lookups reach listed fields."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
         """Filter by the view's ``filterset_class``; raises 400 for a parameter it lacks."""
@@ -297,7 +297,7 @@ class StrictFilterBackend(DjangoFilterBackend):
         return super().filter_queryset(request, queryset, view)
 
     def get_filterset(self, request: Request, queryset: QuerySet, view: APIView) -> Any:
-        """The filters, which say at a wrong choice which there are."""
+        """Return the filters; a wrong choice is answered with the allowed ones."""
         filterset = super().get_filterset(request, queryset, view)
         for field in filterset.form.fields.values() if filterset else ():
             # The choices of rows would be a query.
@@ -312,7 +312,7 @@ class StrictFilterBackend(DjangoFilterBackend):
 
 
 def refuse_undeclared(request: Request, declared: Sequence[OpenApiParameter]) -> None:
-    """Raise 400 for parameters that were not declared, and for values outside a declared list."""
+    """Raise 400 for undeclared parameters, and for values outside a declared list."""
     refuse_unknown(request, {parameter.name for parameter in declared})
     wrong = {
         declaration.name: [one_of(declaration.enum)]
@@ -325,7 +325,7 @@ def refuse_undeclared(request: Request, declared: Sequence[OpenApiParameter]) ->
 
 
 def refuse_unknown(request: Request, allowed: set[str]) -> None:
-    """Raise 400 for parameters that are not allowed, and for one given twice."""
+    """Raise 400 for parameters that are not allowed or given twice."""
     wrong: dict[str, Any] = {
         name: ["Unknown parameter."] for name in request.query_params if name not in allowed
     }

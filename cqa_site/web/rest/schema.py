@@ -1,4 +1,4 @@
-"""The OpenAPI description: bearer tokens, and the errors every address may answer."""
+"""The OpenAPI description: bearer tokens, and the errors every address may return."""
 
 import re
 from typing import Any, Literal
@@ -21,7 +21,7 @@ ERRORS = {
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
-    """``Authorization: Bearer cqa_…``."""
+    """The security scheme ``Authorization: Bearer cqa_…``."""
 
     target_class = "cqa_site.people.access.TokenAuthentication"
     name = "token"
@@ -41,7 +41,7 @@ _ID = re.compile(r"([\w-]+s|people|corpora)/\{(\w+)\}")
 
 
 def name_ids(result: dict[str, Any], **_about: Any) -> dict[str, Any]:
-    """Name each id in a path by the list it is from, wherever it stands: ``{import_id}``.
+    """Name each id in a path after its list, at any position, such as ``{import_id}``.
 
     In our code the last one is ``public_id``, and a round is a ``round_id`` to several kinds.
     """
@@ -66,7 +66,7 @@ def _one_of(many: str) -> str:
 
 
 class ProblemSchema(AutoSchema):
-    """Adds problem documents to what the views declare, and what bodies must not hold."""
+    """A schema that adds problem documents and limits on bodies to the views' declarations."""
 
     def _get_response_bodies(
         self, direction: Literal["request", "response"] = "response"
@@ -85,7 +85,7 @@ class ProblemSchema(AutoSchema):
         return dict(sorted(responses.items()))
 
     def get_filter_backends(self) -> list[Any]:
-        """Only reads are filtered; a change refuses every query parameter."""
+        """Return filters for reads only; a change rejects every query parameter."""
         return super().get_filter_backends() if self.method == "GET" else []
 
     def _map_serializer_field(self, field: Any, direction: str, *args: Any) -> Any:
@@ -105,7 +105,7 @@ class ProblemSchema(AutoSchema):
         return map_basic_serializer
 
     def _get_paginator(self) -> Any:
-        """Only reads come in pages; what a request has made is listed whole."""
+        """Return the paginator for reads only; created objects are listed in full."""
         return super()._get_paginator() if self.method == "GET" else None
 
     def _error_codes(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A form shows what somebody has to decide; what has a usual value is folded below it.
+"""Forms with their required decisions visible and fields with default values folded below.
 
 The class of the form names these fields in ``advanced``, in the order in which they are shown.
 """
@@ -13,14 +13,14 @@ register = template.Library()
 
 @register.filter
 def without_advanced(form: BaseForm) -> list[BoundField]:
-    """The visible fields that are not folded."""
+    """Return the visible fields that are not folded."""
     names = getattr(form, "advanced", ())
     return [field for field in form.visible_fields() if field.name not in names]
 
 
 @register.inclusion_tag("forms/advanced.html")
 def advanced(form: BaseForm, css: str = "") -> dict[str, Any]:
-    """The folded fields of a form; open where one is wrong or has another value than usual."""
+    """Render a form's folded fields, unfolded if one is invalid or differs from its default."""
     names = [name for name in getattr(form, "advanced", ()) if name in form.fields]
     unoffered = getattr(form, "unoffered", ())
     fields = [form[name] for name in names if name not in unoffered and not form[name].is_hidden]
@@ -30,7 +30,7 @@ def advanced(form: BaseForm, css: str = "") -> dict[str, Any]:
 
 
 def _usual_values(form: Any) -> dict[str, Any]:
-    """What a form shows where nobody chose; one over something stored begins with that instead."""
+    """Return a form's default values; a form over a stored object starts with that object's."""
     if getattr(form, "round", None):
         # Each round draws a seed of its own.
         return form.begun(form.study) | {"seed": form["seed"].initial}

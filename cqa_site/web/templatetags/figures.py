@@ -1,4 +1,4 @@
-"""How numbers look on pages; what is not defined says so."""
+"""Formats of numbers on pages; undefined values are marked as such."""
 
 import math
 import re
@@ -20,7 +20,7 @@ NAMED = re.compile(r"([A-Z][a-z]+(?: [a-z]+){0,2}): (.+)", re.S)
 
 
 class HasInterval(Protocol):
-    """An estimate, of whatever kind."""
+    """An estimate with or without an interval."""
 
     @property
     def low(self) -> float | None: ...
@@ -30,7 +30,7 @@ class HasInterval(Protocol):
 
 @register.filter
 def paragraphs(text: Any) -> list[tuple[str, str]]:
-    """Paragraphs of a text in order, each with its name; empty for one that has none."""
+    """Split a text into paragraphs in order, each with its name; empty for one without a name."""
     parts = [" ".join(part.split()) for part in str(text).split("\n\n")]
     named = [(NAMED.fullmatch(part), part) for part in parts if part]
     if len(named) == 1:
@@ -40,25 +40,25 @@ def paragraphs(text: Any) -> list[tuple[str, str]]:
 
 @register.filter
 def decimals(value: float | None, places: int = 3) -> str:
-    """A number rounded to some places, with a real minus sign."""
+    """Format a number with this many decimals and a real minus sign."""
     return _("not defined") if value is None else text_of(float(value), places)
 
 
 @register.filter
 def percent(share: float | None, places: int = 0) -> str:
-    """A share as percent."""
+    """Format a share as percent."""
     return "–" if share is None else f"{text_of(100 * share, places)} %"
 
 
 @register.filter
 def points(difference: float) -> str:
-    """A difference of shares in percentage points."""
+    """Format a difference of shares in percentage points."""
     return text_of(100 * difference, 0)
 
 
 @register.filter
 def interval(entry: HasInterval, places: int = 3) -> str:
-    """Both bounds of an estimate in brackets, or nothing."""
+    """Format both bounds of an estimate in brackets; empty without an interval."""
     if entry.low is None or entry.high is None:
         return ""
     return f"[{text_of(float(entry.low), places)}, {text_of(float(entry.high), places)}]"
@@ -66,7 +66,7 @@ def interval(entry: HasInterval, places: int = 3) -> str:
 
 @register.filter
 def cell(value: Any) -> SafeString | str:
-    """One cell of a table."""
+    """Format one cell of a table."""
     if value is None:
         return format_html('<span class="soft">{}</span>', _("not defined"))
     if hasattr(value, "bounds"):
@@ -77,7 +77,7 @@ def cell(value: Any) -> SafeString | str:
 
 @register.filter
 def heat(share: float | None) -> int:
-    """Shade 0 to 5 of a share; anything above nothing has a shade."""
+    """Return the shade of a share, 0 to 5; every share above 0 has a shade."""
     if share is None or share <= 0:
         return 0
     return min(HEATS, math.ceil(share * HEATS))
@@ -85,17 +85,17 @@ def heat(share: float | None) -> int:
 
 @register.filter
 def at(row: list[Any], place: int) -> Any:
-    """The element at a place."""
+    """Return the element at an index."""
     return row[place]
 
 
 @register.filter
 def lookup(table: dict[str, Any], key: str) -> Any:
-    """The value under a key, or None."""
+    """Return the value under a key, or None."""
     return table.get(key)
 
 
 @register.filter
 def pseudonym(rater_id: str) -> str:
-    """The short name that `Rater.pseudonym` gives, from the rater's public id as text."""
+    """Return `Rater.pseudonym`, the short name, from the rater's public id as text."""
     return f"R-{rater_id.replace('-', '')[:6]}"

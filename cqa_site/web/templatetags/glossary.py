@@ -1,4 +1,4 @@
-"""Words of the glossary, looked up where they stand."""
+"""Glossary terms with their meanings, shown in the text."""
 
 import re
 from itertools import count
@@ -18,7 +18,9 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def term(context: dict[str, Any], word: str, shown: str = "") -> SafeString:
-    """A word with its sentence of the glossary behind it; ``shown`` is how the text bends it.
+    """Show a term with its glossary sentence.
+
+    ``shown`` is its inflected form in the text.
 
     The browser opens and closes it (``popover``) by mouse, touch and keyboard, without a script.
     """
@@ -41,7 +43,7 @@ def term(context: dict[str, Any], word: str, shown: str = "") -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -> SafeString:
-    """A line of words that somebody new to the page may want to look up; nothing without any."""
+    """Show a line of terms that newcomers to the page may look up; empty without terms."""
     terms = [(term(context, word),) for word in (*words, *of)]
     if not terms:
         return SafeString("")
@@ -51,7 +53,7 @@ def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -
 
 @register.filter
 def rows_named(html: SafeString) -> SafeString:
-    """Give rows of rendered Markdown the name of their first cell, that links can lead to."""
+    """Name the rows of rendered Markdown after their first cell, as link targets."""
 
     def named(match: re.Match[str]) -> str:
         return f'<tr id="{slugify(strip_tags(match[1]))}">{match[0].removeprefix("<tr>")}'

@@ -1,4 +1,4 @@
-"""Markdown written by researchers as safe HTML."""
+"""Conversion of researchers' Markdown to safe HTML."""
 
 import re
 
@@ -23,7 +23,7 @@ RENDERER = MarkdownIt("commonmark", {"html": False}).enable("table").disable("im
 
 @register.filter
 def markdown(text: str) -> SafeString:
-    """Render Markdown; HTML in the text stays text, and only listed elements remain."""
+    """Render Markdown; HTML in it stays plain text, and only listed elements remain."""
     cleaned = nh3.clean(
         RENDERER.render(text),
         tags=TAGS,
@@ -44,7 +44,7 @@ PICTURE = re.compile(r'!<a href="[./]*/static/(img/help/[a-z-]+\.webp)"[^>]*>([^
 
 @register.filter
 def pictures(html: SafeString) -> SafeString:
-    """Show the pictures of the site's own documentation, where rendered Markdown leads to them."""
+    """Show the site's own documentation pictures where rendered Markdown links to them."""
     cleaned = conditional_escape(html)
 
     def shown(match: re.Match[str]) -> str:
@@ -55,7 +55,7 @@ def pictures(html: SafeString) -> SafeString:
 
 @register.filter
 def anchors(html: SafeString) -> SafeString:
-    """Give headings of rendered Markdown names that links can lead to."""
+    """Give headings of rendered Markdown names as link targets."""
 
     def named(match: re.Match[str]) -> str:
         level, words = match[1], match[2]

@@ -27,7 +27,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def study_menu(context: dict[str, Any]) -> list[VisibleGroup]:
-    """The groups of the member who asks; none for somebody who only works.
+    """Return the menu groups of the current member; none for a member who only annotates.
 
     A page that belongs to a list elsewhere says its name as ``home_name``.
     """
@@ -43,13 +43,13 @@ def study_menu(context: dict[str, Any]) -> list[VisibleGroup]:
 
 @register.filter
 def others_hold_this_page(groups: list[VisibleGroup]) -> bool:
-    """Whether the page at hand stands among groups that the study's question does not need."""
+    """Whether the current page is in a group that the study's question does not need."""
     return any(group.is_current and not group.is_needed for group in groups)
 
 
 @register.simple_tag(takes_context=True)
 def help_address(context: dict[str, Any], groups: list[VisibleGroup]) -> str:
-    """The part of the documentation that is about the page at hand."""
+    """Return the address of the documentation about the current page."""
     membership = getattr(context["request"], "membership", None)
     if membership is not None and not groups:
         return reverse("help_page", args=["annotator-guide"])
@@ -61,21 +61,21 @@ def help_address(context: dict[str, Any], groups: list[VisibleGroup]) -> str:
 
 @register.simple_tag(takes_context=True)
 def you_are_here(context: dict[str, Any], groups: list[VisibleGroup]) -> Breadcrumb | None:
-    """The way to the page at hand, for those who have a menu."""
+    """Return the location of the current page, for members with a menu."""
     address = context["request"].path
     return place_of(address, context["study"].public_id, groups) if groups else None
 
 
 @register.simple_tag(takes_context=True)
 def tour_stop(context: dict[str, Any], groups: list[VisibleGroup]) -> Stop | None:
-    """The stop of a tour that the page at hand is, if somebody takes one."""
+    """Return the tour stop at the current page, if the person takes a tour."""
     request = context["request"]
     return stop_at(groups, request.path) if TOUR in request.GET else None
 
 
 @register.simple_tag
 def tour_start(groups: list[VisibleGroup]) -> str:
-    """Where a tour of the study begins."""
+    """Return the address where a tour of the study begins."""
     return first_stop(groups)
 
 
@@ -83,7 +83,7 @@ def tour_start(groups: list[VisibleGroup]) -> str:
 def crumb(
     context: dict[str, Any], text: object, page: str, *things: Any, **parameters: Any
 ) -> str:
-    """Return a breadcrumb: a link to a page of the study, with the query ``parameters``."""
+    """Link a page of the study above the current one; ``asked`` is the query of its address."""
     address = reverse(
         page, args=[context["study"].public_id, *(thing.public_id for thing in things)]
     )
@@ -93,7 +93,7 @@ def crumb(
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """A picture beside words that say the same, so that screen readers leave it out."""
+    """Show an icon beside text of the same meaning, hidden from screen readers."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>',
         static("img/icons.svg"),

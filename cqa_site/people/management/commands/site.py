@@ -1,4 +1,4 @@
-"""Run the site and its worker together until one is told to stop."""
+"""Run the site and its worker together until the command is stopped."""
 
 import http.client
 import signal
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             raise CommandError(_how_it_ended(code))
 
     def _run(self, options: dict[str, Any]) -> int:
-        """Run both until one is told to stop; return how the web server ended."""
+        """Run both until the command is stopped; return the web server's exit code."""
         web = leash.start(_web_command(options))
         worker = fetcher = None
         try:
@@ -115,7 +115,7 @@ class Command(BaseCommand):
 
 
 def _address(options: dict[str, Any]) -> str:
-    """Where a browser on this machine finds it."""
+    """Return the address for a browser on this machine."""
     host = ANYWHERE.get(options["host"], options["host"])
     return (
         f"http://[{host}]:{options['port']}" if ":" in host else f"http://{host}:{options['port']}"
@@ -127,7 +127,7 @@ def _interrupt(*args: Any) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Refuse a port somebody listens on: the web server would share it with an earlier one."""
+    """Refuse a port that is in use; the web server would share it with an earlier one."""
     try:
         family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family)) as probe:
@@ -141,7 +141,7 @@ def check_port(host: str, port: int) -> None:
 
 
 def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
-    """Wait for the first page; False if the web server ends before."""
+    """Wait for the first page; return False if the web server ends before."""
     while not _answers(options["host"], options["port"]):
         if web.poll() is not None:
             return False
@@ -150,7 +150,7 @@ def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
 
 
 def _answers(host: str, port: int) -> bool:
-    """Whether any answer comes; what it says is not asked."""
+    """Whether the server answers at all; the content of the answer does not matter."""
     connection = http.client.HTTPConnection(ANYWHERE.get(host, host), port, timeout=5)
     with closing(connection), suppress(OSError, http.client.HTTPException):
         connection.request("GET", "/healthz")
@@ -159,7 +159,7 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _missing() -> list[packages.PackageState]:
-    """Parts of the language packages that are not there."""
+    """Return the states of the language package parts that are missing."""
     return [state for part in packages.PackagePart if not (state := packages.state(part)).is_there]
 
 
@@ -186,7 +186,9 @@ def _web_command(options: dict[str, Any]) -> list[str]:
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
-    """Errors go to the terminal; what Celery says of itself does not.
+    """Start the worker.
+
+    Errors go to the terminal; Celery's own messages do not.
 
     This command has run Django's checks; in the worker they would load every page.
     """

@@ -1,4 +1,4 @@
-"""Make a token for the REST interface, for installs that nobody clicks through."""
+"""Create a token for the REST API, for automated installations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Let somebody in again who is locked out."""
+"""Unlock an account after too many failed sign-ins."""
 
 from typing import Any
 
@@ -78,7 +78,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def _forget_tries(user: User) -> None:
-        """Clear what the account library counted, by the keys it counts with."""
+        """Clear the account library's counters of failed tries, by the library's own keys."""
         request = RequestFactory().get("/")
         with context.request_context(request):
             address = get_adapter()._get_login_attempts_cache_key(request, email=user.email)

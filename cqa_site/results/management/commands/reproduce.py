@@ -125,14 +125,14 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{reproduction.summary()}")
 
     def _print_cells(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
-        """In columns; widths are those of all but the last."""
+        """Print cells in columns; the widths are those of all but the last."""
         for *padded, last in rows:
             texts = [cell.ljust(width) for cell, width in zip(padded, widths, strict=True)]
             self.stdout.write("  ".join([*texts, last]))
 
 
 def reference_data() -> Path:
-    """Where the released files lie unless somebody says otherwise."""
+    """Return the folder of the released files, from COUNTERPOINT_REFERENCE_DATA if set."""
     default = settings.BASE_DIR.parent / "shared" / "data"
     return Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", default))
 

@@ -1,4 +1,4 @@
-"""Compute the figures of a snapshot again from its rows, and compare."""
+"""Recompute the figures of a snapshot from its rows and compare them."""
 
 import uuid
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""Start the model in the box, ask it twice, and say how it went."""
+"""Start the built-in model, send it two requests, and report the result."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ def _request(sentence: str) -> ChatRequest:
 
 
 def _shape(reply: ChatReply) -> str:
-    """The answer's fields and their types; what the model thinks is of no interest here."""
+    """Describe the answer's fields and their types, but not its values."""
     try:
         answer = json.loads(reply.text)
     except ValueError:
@@ -79,7 +79,7 @@ def _shape(reply: ChatReply) -> str:
 
 
 def _memory_mib(pid: int | None) -> int | None:
-    """Largest resident memory of a process so far; only Linux says."""
+    """Return the peak resident memory of a process in MiB; None except on Linux."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return None

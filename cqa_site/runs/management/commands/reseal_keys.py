@@ -1,4 +1,4 @@
-"""Encrypt stored secrets with the newest of SECRETS_KEYS, so that the older ones can go."""
+"""Encrypt stored secrets with the newest of SECRETS_KEYS, so that older ones can be removed."""
 
 from typing import Any
 

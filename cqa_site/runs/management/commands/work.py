@@ -1,4 +1,4 @@
-"""Do background work without Celery: a side-car where brokers may fail, and for scripts."""
+"""Do background work without Celery, in scripts or as a side-car if the broker may fail."""
 
 import logging
 import signal
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
 
 def do_jobs() -> int:
-    """Run due jobs and look after provider batches; return how many moved."""
+    """Run due jobs and process provider batches; return how many jobs and batches changed."""
     return jobs.drain() + clients.tend()
 
 

@@ -1,4 +1,4 @@
-"""What is looked at; importing a module registers its examinations.
+"""The examinations; importing a module registers its own.
 
 The database first: whether it answers decides whether anything else is asked of it.
 """

@@ -42,7 +42,7 @@ SAMPLE = 200
 
 @examination(Family.FILES, gettext_lazy("Room"))
 def room() -> Finding:
-    """Bytes and files that every place still takes, on each disk once."""
+    """Check the free bytes and files of every place, once per disk."""
     findings = [_room_at(name, place) for name, place in _disks().items()]
     return min(findings, key=lambda finding: list(CheckState).index(finding.state))
 
@@ -55,7 +55,7 @@ def _places() -> Iterator[tuple[str, Path]]:
 
 
 def _disks() -> dict[str, Path]:
-    """One place for each disk, named after what lies on it."""
+    """Return one place per disk, named after its contents."""
     disks: dict[int, tuple[list[str], Path]] = {}
     for name, place in _places():
         place = _nearest(place)
@@ -64,7 +64,7 @@ def _disks() -> dict[str, Path]:
 
 
 def _nearest(place: Path) -> Path:
-    """The folder, or the one it will be made in."""
+    """Return the folder, or the existing one in which it will be created."""
     return next(folder for folder in (place, *place.parents) if folder.exists())
 
 
@@ -93,7 +93,7 @@ def _size(count: int) -> str:
 
 @examination(Family.FILES, gettext_lazy("Uploads and exports"))
 def media() -> Finding:
-    """Write, read and delete a file where uploads and exports go."""
+    """Write, read and delete a file in the folder of uploads and exports."""
     folder = Path(settings.MEDIA_ROOT)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def _user() -> str:
 
 @examination(Family.FILES, gettext_lazy("Stored files"), asks_database=True)
 def stored() -> Finding:
-    """Whether files that rows name are there, of a sample."""
+    """Check for a sample of rows that the files they name exist."""
     named = [path for model in _with_files() for path in _named(model)]
     if not named:
         return well(_("The database names no files."))
@@ -161,7 +161,7 @@ HASH = re.compile(rb"\.[0-9a-f]{12}(?=\.\w)")
 
 @examination(Family.FILES, gettext_lazy("Static files"))
 def static() -> Finding:
-    """Compare every source with what was collected of it."""
+    """Compare every static file with its collected copy."""
     if not isinstance(staticfiles_storage, ManifestStaticFilesStorage):
         return well(_("Served from their sources."))
     # The stubs know of another return value.
@@ -181,7 +181,7 @@ def static() -> Finding:
 
 
 def _differs(collected: str | None, source: Path) -> bool:
-    """Whether a collected file came from another source, or is not there."""
+    """Whether a collected file differs from its source or is missing."""
     copy = Path(settings.STATIC_ROOT) / (collected or "")
     if not copy.is_file():
         return True
@@ -190,7 +190,7 @@ def _differs(collected: str | None, source: Path) -> bool:
 
 
 def _without_names(content: bytes) -> bytes:
-    """A style or script without what collecting writes into it: hashes of names, and quotes."""
+    """Remove the hashes of names and the quotes that collecting writes into styles and scripts."""
     return HASH.sub(b"", content).translate(None, b"\"'")
 
 
@@ -208,7 +208,7 @@ GGUF = b"GGUF"
 
 @examination(Family.MODELS, gettext_lazy("Sentence encoder"))
 def encoder() -> Finding:
-    """The packaged weights, against what their package says of them."""
+    """Compare the packaged weights with the hashes of their package."""
     try:
         package = distribution(ENCODER)
     except PackageNotFoundError:
@@ -231,7 +231,7 @@ def _whole(package: Distribution) -> Finding | None:
 
 
 def _from_record(value: str) -> str:
-    """A hash as `RECORD` has it, in hexadecimal digits."""
+    """Convert a hash in `RECORD` to hexadecimal digits."""
     return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
 
 
@@ -242,14 +242,14 @@ def _sum(path: Path) -> str:
 
 @lru_cache(maxsize=256)
 def _sum_of(path: Path, _size: int, _changed: int) -> str:
-    """Read once, for as long as the file stays as it is."""
+    """Return the file's SHA-256, cached until its size or time changes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @examination(Family.MODELS, gettext_lazy("Model in the box"))
 def in_the_box() -> Finding:
-    """The file that is served, against its package; another one has at least to begin as one."""
+    """Compare the served model with its package; another file must at least begin like a model."""
     try:
         path = model_file()
     except MissingModel as problem:
@@ -269,7 +269,7 @@ def in_the_box() -> Finding:
 
 
 def _packaged_sum(path: Path) -> str:
-    """What the package beside it says of a file; empty where there is none."""
+    """Return the packaged hash of a file; empty if no package lists it."""
     for package in distributions(path=[str(settings.MODELS_DIR)]):
         for file in package.files or ():
             if file.hash and Path(str(file.locate())) == path:
@@ -279,7 +279,7 @@ def _packaged_sum(path: Path) -> str:
 
 @examination(Family.MODELS, gettext_lazy("Scorers of the site"))
 def shipped_scorers() -> Finding:
-    """The scorers that come with the code, against the sums beside them."""
+    """Compare the scorers that come with the code with their checksums."""
     if not apps.is_installed("argsum"):
         return well(_("Not used."))
     broken = [path for path, known in _shipped() if not path.is_file() or _sum(path) != known]
@@ -290,7 +290,7 @@ def shipped_scorers() -> Finding:
 
 
 def _shipped() -> Iterator[tuple[Path, str]]:
-    """Files of the scorers and their sums."""
+    """Yield the scorers' files and checksums."""
     from argsum.scorers.actions.models import SHIPPED, SUMS
 
     for folder in SHIPPED.values():
@@ -307,7 +307,7 @@ RECENT, OLD = timedelta(days=2), timedelta(days=14)
 
 @examination(Family.BACKUPS, gettext_lazy("Newest backup"))
 def newest_backup() -> Finding:
-    """When the last whole one was made."""
+    """Check the age of the last complete backup."""
     datetime = newest()
     remedy, command = _("Create one, and keep it on another machine:"), manage("backup FILE")
     say = wrong if settings.PRODUCTION else look

@@ -43,7 +43,7 @@ READING_SECONDS = 1.0
 
 @examination(Family.DATABASE, gettext_lazy("Connection"), asks_database=True, must_answer=True)
 def answers() -> Finding:
-    """Whether it answers, beside the pool, which would hide the reason."""
+    """Check that the database responds, bypassing the pool, which would hide the reason."""
     try:
         ask_database()
     except DatabaseError as problem:
@@ -56,7 +56,7 @@ def answers() -> Finding:
 
 
 def _place() -> str:
-    """Which database, without its password."""
+    """Describe the database without its password."""
     values = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"SQLite {sqlite3.sqlite_version} ({values['NAME']})"
@@ -76,7 +76,7 @@ def _how_to_reach() -> tuple[str, str]:
 
 @examination(Family.DATABASE, gettext_lazy("Migrations"), asks_database=True)
 def migrations() -> Finding:
-    """Whether the tables are those of this code, neither older nor newer."""
+    """Check that the tables match this code, neither older nor newer."""
     executor = MigrationExecutor(connection)
     loader = executor.loader
     # What a release replaced by one migration stays written down as applied.
@@ -106,7 +106,7 @@ def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
 
 @examination(Family.DATABASE, gettext_lazy("SQLite"))
 def sqlite_version() -> Finding:
-    """Whether the library may write the file the way it is written, and where the file lies."""
+    """Check that this SQLite version handles the file's mode safely, and where the file is."""
     if connection.vendor != "sqlite":
         return well(_("Not used."))
     path = Path(connection.settings_dict["NAME"])
@@ -114,7 +114,7 @@ def sqlite_version() -> Finding:
 
 
 def _own_connection(path: Path) -> closing[sqlite3.Connection]:
-    """Without Django's settings, which change the mode; and the file must be there already.
+    """Open an existing file without Django's settings, which change its mode.
 
     Never open the file itself: to close it would end the locks of every connection in here.
     """
@@ -122,7 +122,7 @@ def _own_connection(path: Path) -> closing[sqlite3.Connection]:
 
 
 def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
-    """Whether a file is in WAL mode although the library has the race."""
+    """Return a fault if the file is in WAL mode and this SQLite version has the race."""
     with _own_connection(path) as own:
         mode = own.execute("PRAGMA journal_mode").fetchone()[0]
     if mode != "wal" or version >= SAFE_WAL:
@@ -154,7 +154,7 @@ def _place_of_file(path: Path) -> Finding:
 
 
 def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
-    """The kind of file system that a path is on; empty where only the system knows."""
+    """Return the type of a path's file system; empty if unknown."""
     try:
         lines = mounts.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -170,7 +170,7 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
 
 @examination(Family.DATABASE, gettext_lazy("Integrity"))
 def integrity() -> Finding:
-    """Whether SQLite finds its own file sound; a large one is not read through here."""
+    """Check SQLite's file for damage; reading a large one stops early."""
     if connection.vendor != "sqlite":
         return well(_("PostgreSQL checks its own files."))
     path = Path(connection.settings_dict["NAME"])
@@ -200,7 +200,7 @@ def _not_read_through(problem: sqlite3.OperationalError) -> Finding:
 
 @examination(Family.DATABASE, gettext_lazy("Cache"), asks_database=True)
 def cache() -> Finding:
-    """Whether the cache answers, and whether all processes share it."""
+    """Check that the cache responds and that all processes share it."""
     usual = caches["default"]
     if isinstance(usual, DatabaseCache):
         if not has_cache_tables():
@@ -229,7 +229,7 @@ LEFT_OUT = {"cqa.E001", "cqa.E008", "security.W021"}
 
 @examination(Family.SETTINGS, gettext_lazy("Mode"))
 def mode() -> Finding:
-    """Whether the safe settings are on where other machines may ask."""
+    """Check that the safe settings are on if other machines have access."""
     others = sorted(set(settings.ALLOWED_HOSTS) - LOOPBACK)
     if settings.DEBUG:
         says = _("DEBUG is on: anyone who meets an error can read source code and settings.")
@@ -245,7 +245,7 @@ def mode() -> Finding:
 
 @examination(Family.SETTINGS, gettext_lazy("Checks"))
 def checks() -> Finding:
-    """What Django and our own checks say; of deployment only in production."""
+    """Run Django's checks and ours; deployment checks only in production."""
     messages = [
         check
         for check in run_checks(include_deployment_checks=settings.PRODUCTION)
@@ -275,7 +275,7 @@ LENT = 0o640
 
 @examination(Family.KEYS, gettext_lazy("Stored secrets"), asks_database=True)
 def stored_secrets() -> Finding:
-    """Whether keys of endpoints, and secrets of web hooks, can be read with SECRETS_KEYS."""
+    """Check that SECRETS_KEYS decrypts the endpoint keys and webhook secrets."""
     if not keys_are_sound():
         says = _("SECRETS_KEYS is missing or not a key: API keys can be neither stored nor read.")
         remedy = _("Restore the previous key. If there was none, set a new one. Generate it with:")
@@ -309,7 +309,7 @@ def _can_be_read(ciphertext: bytes | memoryview) -> bool:
 
 @examination(Family.KEYS, gettext_lazy("Private files"))
 def key_files() -> Finding:
-    """Whether files with keys, and the database's, are the site's, and nobody else reads them."""
+    """Check that only the site owns and reads the database and the key files."""
     there = [path for path in _files() if path.exists()]
     fault = next(filter(None, map(_fault, there)), None) or _weak_key()
     if fault or not there:
@@ -343,7 +343,7 @@ def _fault(path: Path) -> Finding | None:
 
 
 def _weak_key() -> Finding | None:
-    """A key cut short by a full disk, or chosen by a person; in production nothing starts."""
+    """Return a fault for a cut-off or guessable key; in production the site would not start."""
     if not key_is_weak(settings.SECRET_KEY):
         return None
     remedy = _(
@@ -364,7 +364,7 @@ INSTALL = f"-m pip install -r {SITE}"
 
 @examination(Family.SETTINGS, gettext_lazy("Packages"))
 def packages() -> Finding:
-    """Whether what the site needs is installed, in the version that is pinned."""
+    """Check that the required packages are installed in their pinned versions."""
     pinned = dict(PIN.findall((settings.BASE_DIR / SITE).read_text(encoding="utf-8")))
     installed = {name: _installed(name) for name in pinned}
     if missing := sorted(name for name, there in installed.items() if not there):
@@ -386,7 +386,7 @@ def packages() -> Finding:
 
 @examination(Family.MODELS, gettext_lazy("Language packages"))
 def language_packages() -> Finding:
-    """Whether judges and scorers find what they compute with; nothing of it is loaded."""
+    """Check that judges and scorers have their packages, without loading any."""
     lacking = [package for part in PackagePart if not (package := state(part)).is_there]
     if lacking:
         remedy = _("Features that need them say so; everything else works. To download them, run:")

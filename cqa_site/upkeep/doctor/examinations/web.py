@@ -38,7 +38,7 @@ DAY = 86_400
 
 @examination(Family.WEB, gettext_lazy("Hosts"))
 def hosts() -> Finding:
-    """Whether host names are names, and every trusted origin is one of them."""
+    """Check that host names are bare names, and every trusted origin is one of them."""
     for host in settings.ALLOWED_HOSTS:
         if "/" in host or (":" in host and not host.startswith("[")):
             says = _(
@@ -62,7 +62,7 @@ def _is_allowed(origin: str) -> bool:
 
 
 def _without_origin() -> Iterator[str]:
-    """Hosts whose forms Django compares with an origin that nobody named.
+    """Yield hosts whose forms Django would reject, because no trusted origin names them.
 
     Where the proxy is trusted to say https, the address itself is origin enough.
     """
@@ -78,7 +78,7 @@ def _trusts_a_proxy() -> bool:
 
 @examination(Family.WEB, gettext_lazy("TLS"))
 def tls() -> Finding:
-    """Whether browsers are asked for https, and the site hears that they came by it."""
+    """Check that browsers are sent to https, and that the site detects https requests."""
     if not settings.PRODUCTION:
         return well(_("Not required outside production."))
     host = settings.ALLOWED_HOSTS[0].lstrip(".")
@@ -96,7 +96,7 @@ def tls() -> Finding:
 
 
 def look_at_address(address: str) -> Finding:
-    """Ask for the site's health at the address that people use."""
+    """Request the site's health page at its public address."""
     try:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -134,7 +134,7 @@ def _ask(parts: SplitResult) -> Finding:
 
 
 def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) -> Finding | None:
-    """What is wrong with an answer; None for that of a site that is well."""
+    """Return the problem with a reply; None if the site is healthy."""
     host, status = str(parts.hostname), answer.status
     if status == 400:
         says = _("The site answers 400 to %s: ALLOWED_HOSTS does not name it.") % host
@@ -200,7 +200,7 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
 
 @examination(Family.MAIL, gettext_lazy("Delivery"))
 def delivery() -> Finding:
-    """Connect, encrypt and sign in as for a message."""
+    """Connect, encrypt and sign in to the mail server as for a message."""
     if settings.EMAIL_BACKEND != SMTP:
         return _goes_nowhere()
     connection = get_connection(timeout=MAIL_SECONDS)
@@ -260,7 +260,7 @@ def _place() -> str:
 
 
 def send_to(address: str) -> Finding:
-    """Send a message to somebody, and say how that went."""
+    """Send a test message and report the result."""
     message = EmailMessage(
         subject=_("Mail from Counterpoint arrives"),
         body=_("A site administrator requested this message. No action is needed."),
@@ -285,7 +285,7 @@ def send_to(address: str) -> Finding:
 
 @examination(Family.WEB, gettext_lazy("Sign-in providers"))
 def providers() -> Finding:
-    """Read what each says of itself and its keys, as a sign-in would."""
+    """Read each provider's metadata and keys, as a sign-in would."""
     for provider in settings.OIDC_PROVIDERS.values():
         if why := _what_is_wrong(provider):
             says = _("Nobody can sign in with %(name)s (%(issuer)s): %(why)s")
@@ -316,7 +316,7 @@ INVENTED = "@counterpoint.example"
 
 @examination(Family.SETTINGS, gettext_lazy("Administrators"), asks_database=True)
 def administrators() -> Finding:
-    """Whether anybody can sign in who may open these pages."""
+    """Check that at least one administrator can sign in."""
     staff = User.objects.filter(Q(is_staff=True) | Q(is_superuser=True), is_active=True)
     # Whom a provider made one that the site has no longer is none from the next sign-in on.
     staying = staff.exclude(pk__in=orphans().filter(study=None).values("user"))
@@ -329,7 +329,7 @@ def administrators() -> Finding:
 
 @examination(Family.SETTINGS, gettext_lazy("Demo"), asks_database=True)
 def demo() -> Finding:
-    """Whether people of the demo could sign in on a site that is used for work."""
+    """Check that demo accounts cannot sign in on a production site."""
     people = User.objects.filter(email__endswith=INVENTED, is_active=True)
     if not settings.PRODUCTION:
         return well(_("Its people may sign in outside production."))

@@ -37,7 +37,7 @@ MANY = 1_000
 
 @examination(Family.WORK, gettext_lazy("Broker"))
 def broker() -> Finding:
-    """Connect, and count the messages that nobody fetched."""
+    """Connect to the broker and count unfetched messages."""
     try:
         count = _messages()
     except Exception as problem:  # noqa: BLE001  every transport has errors of its own
@@ -55,7 +55,7 @@ def broker() -> Finding:
 
 
 def _place() -> str:
-    """Which broker, without its password."""
+    """Describe the broker without its password."""
     parts = urlsplit(settings.CELERY_BROKER_URL)
     if parts.scheme == "filesystem":
         return _("The folder of messages")
@@ -63,7 +63,7 @@ def _place() -> str:
 
 
 def _messages() -> int:
-    """How many wait; raises what the transport raises."""
+    """Count the waiting messages; raises the transport's exceptions."""
     from celery import current_app
     from kombu import Connection
     from kombu.exceptions import ChannelError
@@ -100,7 +100,7 @@ STAMPS: tuple[tuple[type[models.Model], str], ...] = (
 
 @examination(Family.DATABASE, gettext_lazy("Clock"), asks_database=True)
 def clock() -> Finding:
-    """Whether this machine, the database and stored rows agree about the time."""
+    """Check that this machine, the database and stored rows agree on the time."""
     off = _ahead_of_the_database()
     if abs(off) > A_LITTLE:
         return _clocks_differ(off)
@@ -116,7 +116,7 @@ def clock() -> Finding:
 
 
 def _ahead_of_the_database() -> timedelta:
-    """How far this machine's clock is ahead; SQLite has no other."""
+    """Return how far this machine's clock is ahead of the database; 0 for SQLite."""
     if connection.vendor == "sqlite":
         return timedelta(0)
     before = datetime.now(UTC)
@@ -139,7 +139,7 @@ def _clocks_differ(off: timedelta) -> Finding:
 
 
 def _newest_rows() -> Iterator[datetime]:
-    """When the last row of each table says that it was made."""
+    """Yield the creation time of the last row of each table."""
     for model, field in STAMPS:
         rows = model._default_manager.order_by("-pk").values_list(field, flat=True)
         yield from rows[:1]
@@ -169,7 +169,7 @@ REFUSED = (Failure.DENIED, Failure.KEY, Failure.QUOTA, Failure.CERTIFICATE, Fail
 
 @examination(Family.WORK, gettext_lazy("Workers"), asks_database=True)
 def workers() -> Finding:
-    """Whether anybody works, with this version of the code, and takes up what waits."""
+    """Check that workers are running, with this version of the code, and pick up waiting work."""
     alive, waits = workers_alive(), _oldest_waiting()
     if not alive:
         return _nobody_works(waits)
@@ -206,7 +206,7 @@ def _nobody_works(waits: datetime | None) -> Finding:
 
 
 def _oldest_waiting() -> datetime | None:
-    """Since when the longest waiting job or call is due."""
+    """Return the due time of the longest waiting job or call."""
     jobs = Job.objects.filter(state="ready", run_after__lte=Now()).order_by("run_after")
     first = [jobs.values_list("run_after", flat=True).first()]
     for rows in _due_calls():
@@ -215,7 +215,7 @@ def _oldest_waiting() -> datetime | None:
 
 
 def _due_calls() -> Iterator[QuerySet[Call]]:
-    """Of runs that work and asked nothing lately: others have a queue of their own."""
+    """Yield the due calls of working runs without recent requests; others have their own queue."""
     lately = timezone.now() - STUCK
     for run in Run.objects.filter(state__in=Run.WORKING):
         calls = Call.objects.filter(run=run)
@@ -225,7 +225,7 @@ def _due_calls() -> Iterator[QuerySet[Call]]:
 
 @examination(Family.WORK, gettext_lazy("Housekeeping"), asks_database=True)
 def housekeeping() -> Finding:
-    """Whether workers look around by themselves: then they keep house every hour."""
+    """Check that workers run the hourly housekeeping."""
     path = kept_at()
     if not path.exists():
         return _never_kept()
@@ -242,7 +242,7 @@ def housekeeping() -> Finding:
 
 
 def _never_kept() -> Finding:
-    """Right for a new site, on which no worker was started yet."""
+    """Return the finding without housekeeping, which is fine for a new site without workers."""
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
     if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
         says = _("Housekeeping has never run: expired data are not deleted.")
@@ -253,7 +253,7 @@ def _never_kept() -> Finding:
 
 @examination(Family.WORK, gettext_lazy("Jobs"), asks_database=True)
 def jobs() -> Finding:
-    """Jobs that broke; one that is refused says why to the person who asked."""
+    """Report broken jobs; a refused one tells its person the reason."""
     lately = timezone.now() - timedelta(days=1)
     failed = Job.objects.filter(state="failed", error=UNEXPECTED, finished_at__gt=lately)
     if not (count := failed.count()):
@@ -268,7 +268,7 @@ def jobs() -> Finding:
 
 @examination(Family.WORK, gettext_lazy("Runs"), asks_database=True)
 def runs() -> Finding:
-    """Runs that a fault paused, and batches that never came back."""
+    """Report runs paused by a fault, and batches that never returned."""
     paused = Run.objects.filter(state=Run.State.PAUSED).exclude(
         pause_reason__in=("person", "budget", Run.RESTORED)
     )
@@ -290,7 +290,7 @@ def runs() -> Finding:
 
 @examination(Family.WORK, gettext_lazy("Endpoints"), asks_database=True)
 def endpoints() -> Finding:
-    """Endpoints of runs under way whose last request was refused for good."""
+    """Report endpoints of active runs whose last request was permanently refused."""
     active = Run.objects.filter(state__in=Run.ACTIVE).select_related("endpoint")
     targets = {run.endpoint_id: run.endpoint for run in active}
     refused = [endpoint.name for pk, endpoint in targets.items() if _last_failure(pk) in REFUSED]

@@ -1,4 +1,4 @@
-"""Write everything a site holds into one file, while people go on working."""
+"""Write a whole site into one backup file while people keep working."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Say what is well, what is not, and what to do about it."""
+"""Report the state of the site, its faults and their remedies."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ class Command(BaseCommand):
 
 
 def _asked_for(options: dict[str, Any]) -> list[Result]:
-    """What is only examined when somebody asks."""
+    """Run the examinations that need an explicit request."""
     results = []
     if options["url"]:
         results.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))

@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
 
 def _address(argument: str) -> str:
-    """What was said, or what the environment says: arguments can be read by everybody here."""
+    """Return the given address, or the environment's, because arguments are visible to all."""
     if argument != "-":
         return argument
     if not (address := os.environ.get(VARIABLE)):

@@ -1,4 +1,4 @@
-"""Check what must always hold: labelling, editing, scoring, the ledger, snapshots."""
+"""Check the invariants of labelling, editing, scoring, the ledger and snapshots."""
 
 from typing import Any
 

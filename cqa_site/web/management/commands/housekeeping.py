@@ -1,4 +1,4 @@
-"""Throw away what is no longer needed; workers do the same every hour."""
+"""Delete data that is no longer needed; workers do the same every hour."""
 
 from typing import Any
 
