@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation.labelling.actions import campaigns as actions
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.campaigns import save_version
-from annotation.labelling.forms import CampaignForm
+from annotation.labelling.forms import LabelRoundForm
 from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from annotation.labelling.models.scales import ScaleNotValid
 from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
@@ -39,7 +39,7 @@ class SentenceSerializer(serializers.ModelSerializer):
 class LabelRoundSerializer(RoundSerializer):
     """One label round with all its settings: ``done`` of ``wanted`` votes are in."""
 
-    form = CampaignForm
+    form = LabelRoundForm
 
     class Meta:
         model = Campaign
@@ -99,7 +99,7 @@ class GuidelineInput(Input):
 class LabelRoundInput(FormInput):
     """Settings of a draft; omitted fields keep their default, or their value on a change."""
 
-    form = CampaignForm
+    form = LabelRoundForm
     # Without one, the study's newest.
     guideline = serializers.UUIDField(required=False)
 

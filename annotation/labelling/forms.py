@@ -49,12 +49,12 @@ def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]
 
 def proposed_controls(arguments: int, known: int) -> dict[str, int]:
     """Return one control item per block of default size, limited to known labels; else none."""
-    block = CampaignForm.base_fields["block_size"].initial
+    block = LabelRoundForm.base_fields["block_size"].initial
     controls = min(known, math.ceil(arguments / block))
     return {"known": controls, "controls_per_block": 1 if controls else 0}
 
 
-class CampaignForm(RoundPlanForm):
+class LabelRoundForm(RoundPlanForm):
     """Form for a draft campaign, apart from its items."""
 
     kind = LABELS
@@ -217,12 +217,12 @@ class CampaignForm(RoundPlanForm):
         return items.count() - controls, controls
 
 
-class NewCampaignForm(CampaignForm):
+class NewCampaignForm(LabelRoundForm):
     """Form for a campaign with its initial items; API requests and drafts list them one by one."""
 
     groups: ClassVar[Groups] = (
         (lazy("Arguments to label"), (("which", "sample"), ("known",))),
-        *CampaignForm.groups,
+        *LabelRoundForm.groups,
     )
 
     which = forms.ChoiceField(label=lazy("Arguments"), choices=WHICH, initial=EVERY)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_json
-from cqa_site.judging.labels import closed_object, parse_prose
+from cqa_site.judging.reply_parsing import closed_object, parse_prose
 
 # Increased with every change that may read a reply differently.
 READER_VERSION = 1

@@ -25,7 +25,6 @@ from benchmark.preferences.models import (
 from benchmark.scoring.reports.sheets import PEOPLE
 from cqa_site.judging.chat import digest
 from cqa_site.judging.extraction import ReplyNotUsable
-from cqa_site.judging.labels import PARSER_VERSION, WordReading, parse_choice
 from cqa_site.judging.prompts import (
     PromptLayout,
     PromptParts,
@@ -35,6 +34,7 @@ from cqa_site.judging.prompts import (
     quote,
     render,
 )
+from cqa_site.judging.reply_parsing import PARSER_VERSION, WordReading, parse_choice
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne

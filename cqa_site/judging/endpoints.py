@@ -7,9 +7,9 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from .chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure, decode, ordered_json
+from .endpoint_responses import TOKEN_LIMITS
 from .extraction import ReplyNotUsable, without_reasoning
 from .rate_limits import is_repeatable, most_paid
-from .replies import TOKEN_LIMITS
 
 # Finding out what an endpoint honours, by asking it and looking at what comes back.
 #

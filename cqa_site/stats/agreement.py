@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 import pandas as pd
 
-from cqa_site.stats.coefficients import (
+from cqa_site.stats.agreement_coefficients import (
     Weights,
     disagreement,
     fleiss_kappa,

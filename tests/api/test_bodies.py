@@ -15,7 +15,7 @@ from annotation.generation.forms import GenerationForm
 from annotation.judges.api import RunInput
 from annotation.judges.forms import RunForm
 from annotation.labelling.api import LabelRoundInput
-from annotation.labelling.forms import CampaignForm
+from annotation.labelling.forms import LabelRoundForm
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
@@ -190,7 +190,7 @@ DECLARED = {
     "study": {"name", "goal"},
     "member": {"is_active"},
     "invitations": {"leads_to"},
-    "label_rounds": set(CampaignForm.base_fields),
+    "label_rounds": set(LabelRoundForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
     "consensus": {"overridden_by"},
     "adjudications": {"comment", "known"},
@@ -261,7 +261,7 @@ DECLARED |= {
 
 def test_the_api_takes_what_the_pages_forms_take():
     pairs = {
-        LabelRoundInput: CampaignForm,
+        LabelRoundInput: LabelRoundForm,
         ControlChangeInput: ControlChangeForm,
         ConsensusInput: ConsensusForm,
         CrowdLinkInput: ParticipantLinkForm,

@@ -10,7 +10,6 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +18,7 @@ from django.apps import apps
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.management import call_command
 from django.db import connections
-from django.test import override_settings
+from django.test import override_settings, testcases
 from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
@@ -27,6 +26,9 @@ from tests.cast import sign_in
 from tests.conftest import make_by_hand
 from tests.find_chromium import ADVICE, find
 from tests.worlds import BuiltWorld
+
+# pytest-django looks for the app of static files by Django's own name; ours is a child of it.
+testcases._StaticFilesHandler = StaticFilesHandler
 
 # Playwright's own event loop makes Django think that the ORM is called from async code.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -207,9 +209,7 @@ def server(prepared, tmp_path, django_db_blocker):
     path = tmp_path / "site.sqlite3"
     shutil.copy(prepared.path, path)
     with django_db_blocker.unblock(), OwnFile(path):
-        # pytest-django knows the app by Django's own name only; this site's is a child of it.
-        with patch("django.test.testcases._StaticFilesHandler", StaticFilesHandler):
-            live = LiveServer("127.0.0.1")
+        live = LiveServer("127.0.0.1")
         yield live.url
         live.stop()
 

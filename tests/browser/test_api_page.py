@@ -38,18 +38,18 @@ def test_a_read_is_tried_and_answers(boss, visit):
     assert loaded(page) < LIGHT
     assert visitor.axe() == []
     page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
     expect(page.get_by_label("Answer")).to_contain_text('"count": 2')
     # What the interface refuses is shown as it says it.
     page.get_by_label("label_round_id").fill("nothing")
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.locator("#try output")).to_contain_text("404")
     # Lent once, and again when it has ended.
     assert boss.api_tokens.count() == 1
     boss.api_tokens.all().delete()
     page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Send").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
     # Chromium notes the two refusals, and nothing else: no breach of the policy.
     refused = [each for each in visitor.console if "Failed to load resource" in each]

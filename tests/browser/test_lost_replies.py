@@ -237,7 +237,7 @@ def test_a_conflict_says_what_is_stored_and_what_is_not(visit):
     page.wait_for_url(lambda url: url != before)
     press(other, "b")
     card = other.locator(".conflict")
-    expect(card.locator("th")).to_contain_text(["What", "Set aside", "Stored"])
+    expect(card.locator("th")).to_contain_text(["Field", "Set aside", "Stored"])
     expect(card.locator("tbody tr").first).to_contain_text(
         re.compile(r"B is better\s*A is better")
     )

@@ -37,7 +37,12 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     expect(page.get_by_role("option")).to_have_text("Search the help for “teax”")
     assert page.get_by_role("option").get_attribute("href").endswith("/help/?q=teax")
     # Pages are found by what people call them, too.
-    for words, entry in (("invite", "People"), ("upload", "Imports"), ("alpha", "Agreement")):
+    pages = {"invite": "People", "upload": "Imports", "alpha": "Score agreement"}
+    for words, entry in pages.items():
+        ("invite", "People"),
+        ("upload", "Imports"),
+        ("alpha", "Score agreement"),
+    ):
         box.fill(words)
         expect(page.get_by_role("option").first).to_contain_text(entry)
     box.fill("score")

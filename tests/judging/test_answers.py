@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from cqa_site.judging import rate_limits
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure, decode, reply_of, storable
-from cqa_site.judging.rate_limits import Next, after_failure, after_unusable_reply, backoff
-from cqa_site.judging.replies import (
+from cqa_site.judging.endpoint_responses import (
     answer_of,
     batch_of,
     model_names,
@@ -18,6 +17,7 @@ from cqa_site.judging.replies import (
     reply_of_line,
     retry_after,
 )
+from cqa_site.judging.rate_limits import Next, after_failure, after_unusable_reply, backoff
 
 
 def read(content, headers=None):

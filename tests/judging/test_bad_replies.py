@@ -5,7 +5,12 @@ import asyncio
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatRequest
-from cqa_site.judging.labels import ReplyNotUsable, UnscoredReason, parse_prose, parse_single
+from cqa_site.judging.reply_parsing import (
+    ReplyNotUsable,
+    UnscoredReason,
+    parse_prose,
+    parse_single,
+)
 from cqa_site.judging.transport.egress import AllowedNetwork
 from cqa_site.judging.transport.openai_client import OpenAIClient
 

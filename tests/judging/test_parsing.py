@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from cqa_site.judging import extraction
-from cqa_site.judging.labels import (
+from cqa_site.judging.prompts import neutralise
+from cqa_site.judging.reply_parsing import (
     LONGEST_REASON,
     LabelReading,
     ReplyNotUsable,
@@ -27,7 +28,6 @@ from cqa_site.judging.labels import (
     validate_label,
     verdict_schema,
 )
-from cqa_site.judging.prompts import neutralise
 
 SCALE = range(4)
 GOOD = '{"reason": "both named", "label": 2}'

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.judging.labels import batch_schema, label_schema
 from cqa_site.judging.prompts import (
     LONGEST_PART,
     PromptLayout,
@@ -24,6 +23,7 @@ from cqa_site.judging.prompts import (
     quote,
     render,
 )
+from cqa_site.judging.reply_parsing import batch_schema, label_schema
 
 LAYOUT = PromptLayout(run=("levels",), item=("object1", "sentence"))
 SHIPPED = Path(__file__).parents[2] / "annotation/judges/prompts"

@@ -19,7 +19,7 @@ from cqa_site.judging.endpoints import (
     estimate_messages,
     estimate_tokens,
 )
-from cqa_site.judging.labels import label_schema
+from cqa_site.judging.reply_parsing import label_schema
 
 REQUEST = {
     "origin": "http://127.0.0.1:8000/v1",

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from lxml import html
 
-from annotation.labelling.forms import CampaignForm
+from annotation.labelling.forms import LabelRoundForm
 from cqa_site.web.templatetags.advanced import advanced
 from tests.cast import sign_in
 from tests.flat import flat
@@ -104,7 +104,7 @@ def test_a_draft_says_which_setting_is_its_own(own, admin):
         return html.fromstring(content).xpath("//form[contains(@class, 'round')]")[0]
 
     names = ("block_size", "lease_minutes", "skip_share")
-    usual = {name: CampaignForm.base_fields[name].initial for name in names}
+    usual = {name: LabelRoundForm.base_fields[name].initial for name in names}
     type(draft).objects.filter(pk=draft.pk).update(**usual, seed=77)
     assert "seed" not in in_sight(form())
     type(draft).objects.filter(pk=draft.pk).update(lease_minutes=60)
@@ -127,7 +127,7 @@ def test_an_endpoint_with_limits_of_its_own_shows_them(own, admin):
 
 
 def test_a_fault_at_a_folded_field_that_nobody_changed_opens_it(own):
-    round_form = CampaignForm({"seed": "1"}, study=own.study, initial={"seed": 1})
+    round_form = LabelRoundForm({"seed": "1"}, study=own.study, initial={"seed": 1})
     round_form.advanced = ("seed",)
     assert advanced(round_form)["unusual"] == []
     round_form.add_error("seed", "It does not fit the other fields.")

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cqa_site.stats import coefficients
+from cqa_site.stats import agreement_coefficients as coefficients
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.cross_alpha import alpha_difference, alpha_interval, cross_alpha
 from cqa_site.stats.estimate import NO_VALUES

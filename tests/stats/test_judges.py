@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from cqa_site.stats.agreement_coefficients import krippendorff_alpha
 from cqa_site.stats.alternative_annotator import alternative_annotator_test
-from cqa_site.stats.coefficients import krippendorff_alpha
 from cqa_site.stats.cross_alpha import concatenated_alpha, shuffled_baseline
 from cqa_site.stats.disagreement import replace_one_vote
 from cqa_site.stats.ratings import LEVELS, Ratings

@@ -16,13 +16,6 @@ from annotation.editing.models import Revision
 from annotation.editing.reports.versions import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from annotation.faithfulness.reports.texts import CitationSubject
-from cqa_site.judging.labels import (
-    PARSER_VERSION,
-    ReplyNotUsable,
-    YesNoReading,
-    parse_verdict,
-    verdict_schema,
-)
 from cqa_site.judging.prompts import (
     PromptLayout,
     PromptParts,
@@ -31,6 +24,13 @@ from cqa_site.judging.prompts import (
     neutralise,
     quote,
     render,
+)
+from cqa_site.judging.reply_parsing import (
+    PARSER_VERSION,
+    ReplyNotUsable,
+    YesNoReading,
+    parse_verdict,
+    verdict_schema,
 )
 from cqa_site.people.models import Study
 from cqa_site.runs.integrity import check_places

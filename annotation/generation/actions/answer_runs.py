@@ -21,7 +21,7 @@ from annotation.answers.models import Answer, Condition
 from annotation.corpus.models import Question, text_key
 from annotation.generation.models import GenerationRun
 from annotation.labelling.models.campaigns import campaigns_of
-from cqa_site.judging.labels import PARSER_VERSION, ReplyNotUsable, parse_prose
+from cqa_site.judging.reply_parsing import PARSER_VERSION, ReplyNotUsable, parse_prose
 from cqa_site.people.models import Study
 from cqa_site.runs import kinds
 from cqa_site.runs.kinds import EndedCall, PreviewTargets, ReplyReading, Subject

@@ -16,16 +16,6 @@ from annotation.judges.models import JudgeLabel, RelevanceRun
 from annotation.labelling.actions.campaigns import default_levels
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.judging.chat import digest
-from cqa_site.judging.labels import (
-    PARSER_VERSION,
-    LabelReading,
-    ReplyNotUsable,
-    UnscoredReason,
-    batch_schema,
-    label_schema,
-    parse_batch,
-    parse_single,
-)
 from cqa_site.judging.prompts import (
     Neutral,
     PromptLayout,
@@ -36,6 +26,16 @@ from cqa_site.judging.prompts import (
     neutralise,
     quote,
     render,
+)
+from cqa_site.judging.reply_parsing import (
+    PARSER_VERSION,
+    LabelReading,
+    ReplyNotUsable,
+    UnscoredReason,
+    batch_schema,
+    label_schema,
+    parse_batch,
+    parse_single,
 )
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.kinds import (

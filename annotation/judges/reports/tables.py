@@ -363,7 +363,7 @@ def compare_runs(first: Run, second: Run) -> RunAgreement:
     A sentence asked several times in a run counts with its most frequent label; of equally
     frequent labels the higher one. Unscored answers have no label and are left out.
     """
-    from cqa_site.stats.coefficients import krippendorff_alpha
+    from cqa_site.stats.agreement_coefficients import krippendorff_alpha
     from cqa_site.stats.disagreement import confusion, percent_agreement
 
     base, other = _labels(first), _labels(second)

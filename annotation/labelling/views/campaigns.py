@@ -20,9 +20,9 @@ from annotation.labelling.actions import campaigns as actions
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.campaigns import default_draft, save_version
 from annotation.labelling.forms import (
-    CampaignForm,
     ControlForm,
     GuidelineForm,
+    LabelRoundForm,
     NewCampaignForm,
     PickForm,
     agreed_on,
@@ -62,7 +62,7 @@ ONLY = {
 }
 
 FACE = RoundPages(
-    form=CampaignForm,
+    form=LabelRoundForm,
     new_form=NewCampaignForm,
     initial=_initial,
     template="annotation/labelling/campaign.html",

@@ -17,7 +17,6 @@ from argsum.datasets.models import Cell, CellArgument
 from argsum.writing.actions.prompts import SIDES, fenced_arguments
 from argsum.writing.methods import one_schema, read_one
 from cqa_site.judging.extraction import UnscoredReason
-from cqa_site.judging.labels import ReplyNotUsable
 from cqa_site.judging.prompts import (
     PromptLayout,
     PromptParts,
@@ -27,6 +26,7 @@ from cqa_site.judging.prompts import (
     quote,
     render,
 )
+from cqa_site.judging.reply_parsing import ReplyNotUsable
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused, ask_more
 from cqa_site.runs.integrity import check_rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cqa_site.judging.extraction import ReplyNotUsable, is_taken_back
-from cqa_site.judging.labels import parse_prose
+from cqa_site.judging.reply_parsing import parse_prose
 
 # Marks of a person on one summary set → how many references it covers, how many it says once.
 #

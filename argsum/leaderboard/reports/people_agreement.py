@@ -225,7 +225,7 @@ def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
     """
     import pandas as pd
 
-    from cqa_site.stats.coefficients import krippendorff_alpha
+    from cqa_site.stats.agreement_coefficients import krippendorff_alpha
     from cqa_site.stats.ratings import Ratings
 
     rows = [

@@ -26,7 +26,7 @@ from argsum.writing.methods import (
     read_one,
 )
 from argsum.writing.reports import WritingCallKey
-from cqa_site.judging.labels import ReplyNotUsable, UnscoredReason
+from cqa_site.judging.reply_parsing import ReplyNotUsable, UnscoredReason
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows

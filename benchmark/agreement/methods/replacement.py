@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from cqa_site.stats.agreement_coefficients import krippendorff_alpha
 from cqa_site.stats.alternative_annotator import (
     EPSILON,
     LEAST_HUMANS,
     LEAST_ITEMS,
     alternative_annotator_test,
 )
-from cqa_site.stats.coefficients import krippendorff_alpha
 from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.ratings import FloatArray

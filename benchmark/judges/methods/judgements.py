@@ -9,7 +9,12 @@ from typing import Any
 
 from benchmark.rubrics.methods.rubric import Criterion, Rubric
 from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_json
-from cqa_site.judging.labels import LONGEST_REASON, closed_object, parse_prose, validate_label
+from cqa_site.judging.reply_parsing import (
+    LONGEST_REASON,
+    closed_object,
+    parse_prose,
+    validate_label,
+)
 
 # What a judge reads of a rubric: its criteria, the shape of the reply, and points as examples.
 #

@@ -166,7 +166,7 @@ THEIRS = {FIRST: OWN[SECOND], SECOND: OWN[FIRST]}
 
 @dataclass(frozen=True, kw_only=True)
 class PreferenceStanding:
-    """One ranked system; see `cqa_site.stats.ranks.ranking.Standing` for ranks and tie groups.
+    """One ranked system; see `cqa_site.stats.estimate.Standing` for ranks and tie groups.
 
     Attributes
     ----------

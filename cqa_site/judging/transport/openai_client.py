@@ -18,8 +18,7 @@ from ..chat import (
     reply_of,
     request_body,
 )
-from ..endpoints import Capabilities, probe
-from ..replies import (
+from ..endpoint_responses import (
     BatchState,
     EndpointResponse,
     answer_of,
@@ -28,6 +27,7 @@ from ..replies import (
     model_names,
     refusal_of,
 )
+from ..endpoints import Capabilities, probe
 from .egress import (
     CONNECT_TIMEOUT,
     MAX_BYTES,

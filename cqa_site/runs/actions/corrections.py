@@ -14,9 +14,9 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from cqa_site.judging.chat import Failure
+from cqa_site.judging.endpoint_responses import SCHEMA, TOKEN_LIMITS
 from cqa_site.judging.endpoints import cost_micro
 from cqa_site.judging.extraction import UnscoredReason
-from cqa_site.judging.replies import SCHEMA, TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs import jobs

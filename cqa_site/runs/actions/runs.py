@@ -9,7 +9,7 @@ from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
 from cqa_site.judging.chat import digest
-from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs

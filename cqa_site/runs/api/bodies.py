@@ -13,8 +13,8 @@ from django_filters import rest_framework as filters
 from rest_framework import serializers
 
 from cqa_site.api.base import FormInput, Input, ReadSerializer, public_id
+from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART
-from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import FIELDS
 from cqa_site.runs.forms.endpoints import MILLION, MOST_MONEY

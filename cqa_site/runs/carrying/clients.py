@@ -299,7 +299,7 @@ def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str,
 
 
 def _finished(sent: OutgoingRequest, line: dict[str, Any] | None) -> FinishedRequest:
-    from cqa_site.judging.replies import reply_of_line
+    from cqa_site.judging.endpoint_responses import reply_of_line
 
     try:
         return FinishedRequest(sent, reply=reply_of_line(line))

@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from cqa_site.judging.endpoint_responses import SCHEMA, TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART, PromptNotValid, PromptParts, check
-from cqa_site.judging.replies import SCHEMA, TOKEN_LIMITS
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.tabular.cells import StrictJsonError, loads

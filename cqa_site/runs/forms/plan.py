@@ -10,7 +10,7 @@ from django.db.models import Case, Model, Q, When
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.corrections import MOST_TOKENS
 from cqa_site.runs.actions.endpoints import first_prompts

@@ -13,8 +13,8 @@ from django.db.models import F, Q, QuerySet
 
 from cqa_site.judging import rate_limits as rules
 from cqa_site.judging.chat import ChatRequest, content_key
+from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.judging.rate_limits import MAX_LOSSES
-from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.runs import processes
 from cqa_site.runs.kinds import CallRequest, EndedCall, ReplyReading, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run

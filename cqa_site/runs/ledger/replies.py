@@ -9,6 +9,7 @@ from django.db.models import F
 
 from cqa_site.judging import rate_limits as rules
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
+from cqa_site.judging.endpoint_responses import named
 from cqa_site.judging.endpoints import cost_micro
 from cqa_site.judging.rate_limits import (
     GateStep,
@@ -17,7 +18,6 @@ from cqa_site.judging.rate_limits import (
     after_unusable_reply,
     is_repeatable,
 )
-from cqa_site.judging.replies import named
 from cqa_site.runs.kinds import EndedCall, ReplyReading, RunKind, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 

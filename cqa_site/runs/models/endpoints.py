@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.web.logging import request_id
 
 # Endpoints: OpenAI-compatible servers with a model, a price and a gate.

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions

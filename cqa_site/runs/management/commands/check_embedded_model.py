@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from cqa_site.judging.chat import CallFailed, ChatReply, ChatRequest
-from cqa_site.judging.labels import label_schema
+from cqa_site.judging.reply_parsing import label_schema
 from cqa_site.runs.model_box.embedded import SERVER, EmbeddedClient, model_name
 from cqa_site.runs.models import Endpoint
 

@@ -17,7 +17,7 @@ from benchmark.agreement.methods.pairs import (
     ratings_of,
 )
 from benchmark.agreement.methods.raters import self_consistency, spearman_brown
-from cqa_site.stats.coefficients import krippendorff_alpha
+from cqa_site.stats.agreement_coefficients import krippendorff_alpha
 from cqa_site.stats.correlation import bland_altman, correlation
 from cqa_site.stats.cross_alpha import concatenated_alpha
 from cqa_site.stats.estimate import from_json, to_json
