@@ -33,10 +33,10 @@ class QuestionSerializer(ReadSerializer):
     """A comparison with an optional aspect and wording; ``text`` is the question in full."""
 
     comparison = public_id("comparison")
-    object1 = serializers.CharField(source="comparison.object1", read_only=True)
-    object2 = serializers.CharField(source="comparison.object2", read_only=True)
-    text = serializers.CharField(source="__str__", read_only=True)
-    answers = serializers.IntegerField(source="answer_count", read_only=True)
+    object1 = serializers.CharField(source="comparison.object1")
+    object2 = serializers.CharField(source="comparison.object2")
+    text = serializers.CharField(source="__str__")
+    answers = serializers.IntegerField(source="answer_count")
 
     class Meta:
         model = Question
@@ -62,10 +62,9 @@ class AddedQuestionsSerializer(serializers.Serializer):
 class SystemSerializer(ReadSerializer):
     """A writer of answers; ``model`` is the model name in requests, if it is a model."""
 
-    answers = serializers.IntegerField(source="answer_count", read_only=True)
+    answers = serializers.IntegerField(source="answer_count")
     learned = serializers.IntegerField(
         source="learned_count",
-        read_only=True,
         help_text="Pairs of objects that its model was trained on; they never test it.",
     )
 
@@ -81,7 +80,7 @@ class ConditionSerializer(ReadSerializer):
     """
 
     prompt = public_id("prompt", allow_null=True, default=None)
-    answers = serializers.IntegerField(source="answer_count", read_only=True)
+    answers = serializers.IntegerField(source="answer_count")
 
     class Meta:
         model = Condition
@@ -110,12 +109,12 @@ class AnswerSerializer(ReadSerializer):
 
     question = public_id("question")
     system = public_id("system")
-    system_name = serializers.CharField(source="system.name", read_only=True)
+    system_name = serializers.CharField(source="system.name")
     condition = public_id("condition")
-    condition_name = serializers.CharField(source="condition.name", read_only=True)
+    condition_name = serializers.CharField(source="condition.name")
     revision = public_id("revision", allow_null=True, default=None)
     edited_from = serializers.UUIDField(
-        source="revision.sheet.answer.public_id", read_only=True, allow_null=True, default=None
+        source="revision.sheet.answer.public_id", allow_null=True, default=None
     )
     argument_list = public_id("argument_list", allow_null=True, default=None)
     run = public_id("run", allow_null=True, default=None)
@@ -160,7 +159,7 @@ class NumberedArgumentSerializer(serializers.Serializer):
 class AnswerDetailSerializer(AnswerSerializer):
     """One answer with the arguments it may cite."""
 
-    arguments = NumberedArgumentSerializer(many=True, read_only=True)
+    arguments = NumberedArgumentSerializer(many=True)
 
     class Meta:
         model = Answer

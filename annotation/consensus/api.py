@@ -44,13 +44,11 @@ class ConsensusSerializer(ReadSerializer):
 class VoteSerializer(ReadSerializer):
     """One item served to one rater, and the answer."""
 
-    item_id = serializers.CharField(source="item.external_id", read_only=True)
+    item_id = serializers.CharField(source="item.external_id")
     argument = public_id("item.argument")
-    control_label = serializers.IntegerField(
-        source="item.control_label", read_only=True, allow_null=True
-    )
+    control_label = serializers.IntegerField(source="item.control_label", allow_null=True)
     rater = public_id("rater")
-    is_counted = serializers.BooleanField(read_only=True)
+    is_counted = serializers.BooleanField()
 
     class Meta:
         model = Assignment
@@ -111,9 +109,9 @@ class AdoptionSerializer(ReadSerializer):
     """Labels of one rater in another round, adopted in this round."""
 
     label_round = public_id("source")
-    label_round_name = serializers.CharField(source="source.name", read_only=True)
+    label_round_name = serializers.CharField(source="source.name")
     rater = public_id("rater")
-    rater_name = serializers.CharField(source="rater.described", read_only=True)
+    rater_name = serializers.CharField(source="rater.described")
 
     class Meta:
         model = Adoption
@@ -127,7 +125,6 @@ class AdoptionSerializer(ReadSerializer):
             "created_at",
             "withdrawn_at",
         ]
-        read_only_fields = fields
 
 
 class LabelChangeSerializer(serializers.Serializer):

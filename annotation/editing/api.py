@@ -27,10 +27,8 @@ class EditingRoundSerializer(RoundSerializer):
     """Assignment and progress of a round; ``found`` answers matched."""
 
     form = EditingRoundForm
-    found = serializers.IntegerField(source="recipe.found", read_only=True)
-    other_conditions = serializers.IntegerField(
-        source="recipe.other_conditions", default=0, read_only=True
-    )
+    found = serializers.IntegerField(source="recipe.found")
+    other_conditions = serializers.IntegerField(source="recipe.other_conditions", default=0)
 
     class Meta:
         model = EditingRound
@@ -49,13 +47,11 @@ class EditingTaskSerializer(ReadSerializer):
 
     editor = public_id("rater.user")
     answer = public_id("answer")
-    position = serializers.IntegerField(source="place", read_only=True)
-    state = serializers.ChoiceField(
-        EditingSheet.Progress.choices, source="progress", read_only=True
-    )
-    draft_version = serializers.IntegerField(source="version", read_only=True)
-    draft_saved_at = serializers.DateTimeField(source="saved_at", read_only=True, allow_null=True)
-    revisions = serializers.IntegerField(source="revision_count", read_only=True)
+    position = serializers.IntegerField(source="place")
+    state = serializers.ChoiceField(EditingSheet.Progress.choices, source="progress")
+    draft_version = serializers.IntegerField(source="version")
+    draft_saved_at = serializers.DateTimeField(source="saved_at", allow_null=True)
+    revisions = serializers.IntegerField(source="revision_count")
 
     class Meta:
         model = EditingSheet
@@ -77,7 +73,7 @@ class EditingTaskSerializer(ReadSerializer):
 class EditingTaskDetailSerializer(EditingTaskSerializer):
     """A task with the current text on the desk, submitted or not."""
 
-    text = serializers.CharField(read_only=True)
+    text = serializers.CharField()
 
     class Meta:
         model = EditingSheet
@@ -95,15 +91,13 @@ class RevisionSerializer(ReadSerializer):
     task = public_id("sheet")
     editor = public_id("sheet.rater.user")
     answer = public_id("sheet.answer")
-    is_calibration = serializers.BooleanField(source="sheet.is_calibration", read_only=True)
-    text = serializers.CharField(read_only=True)
-    comment = serializers.CharField(read_only=True)
-    created_at = serializers.DateTimeField(source="at", read_only=True)
-    reasons = serializers.ListField(
-        child=serializers.ChoiceField(Revision.Reason.choices), read_only=True
-    )
-    checks = serializers.DictField(child=serializers.BooleanField(allow_null=True), read_only=True)
-    is_after_closing = serializers.BooleanField(read_only=True)
+    is_calibration = serializers.BooleanField(source="sheet.is_calibration")
+    text = serializers.CharField()
+    comment = serializers.CharField()
+    created_at = serializers.DateTimeField(source="at")
+    reasons = serializers.ListField(child=serializers.ChoiceField(Revision.Reason.choices))
+    checks = serializers.DictField(child=serializers.BooleanField(allow_null=True))
+    is_after_closing = serializers.BooleanField()
 
     class Meta:
         model = Revision

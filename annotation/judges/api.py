@@ -129,7 +129,7 @@ class JudgeSerializer(serializers.Serializer):
 class TrainedJudgeSerializer(ReadSerializer):
     """One version of the trained judge."""
 
-    figures = serializers.DictField(read_only=True)
+    figures = serializers.DictField()
 
     class Meta:
         model = TrainedJudge

@@ -75,7 +75,7 @@ class LevelSerializer(serializers.Serializer):
 class GuidelineSerializer(ReadSerializer):
     """One version of the instructions and the label scale."""
 
-    levels = LevelSerializer(many=True, read_only=True)
+    levels = LevelSerializer(many=True)
 
     class Meta:
         model = Guideline

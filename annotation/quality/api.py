@@ -38,12 +38,12 @@ class RaterSerializer(SkipsSerializer, ReadSerializer):
     """A rater in one round, under a pseudonym."""
 
     rater_pk = "pk"
-    pseudonym = serializers.CharField(read_only=True)
-    votes = serializers.IntegerField(read_only=True)
-    control_votes = serializers.IntegerField(read_only=True)
-    control_correct = serializers.IntegerField(read_only=True)
-    is_excluded = serializers.BooleanField(read_only=True)
-    exclusion_reason = serializers.CharField(read_only=True)
+    pseudonym = serializers.CharField()
+    votes = serializers.IntegerField()
+    control_votes = serializers.IntegerField()
+    control_correct = serializers.IntegerField()
+    is_excluded = serializers.BooleanField()
+    exclusion_reason = serializers.CharField()
 
     class Meta:
         model = Rater
@@ -158,7 +158,7 @@ class ExcludedSerializer(serializers.Serializer):
 class ExclusionSerializer(ReadSerializer):
     """Exclusion of all annotators below a control accuracy."""
 
-    still_excluded = serializers.IntegerField(read_only=True)
+    still_excluded = serializers.IntegerField()
 
     class Meta:
         model = Exclusion

@@ -58,10 +58,8 @@ class CountingRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
     form = CountingRoundForm
-    found = serializers.IntegerField(
-        source="recipe.found", allow_null=True, default=None, read_only=True
-    )
-    sets = serializers.IntegerField(source="size", read_only=True)
+    found = serializers.IntegerField(source="recipe.found", allow_null=True, default=None)
+    sets = serializers.IntegerField(source="size")
 
     class Meta:
         model = CountingRound
@@ -73,8 +71,8 @@ class CountingItemSerializer(ItemSerializer):
 
     id = public_id("summary_set")
     cell = public_id("summary_set.cell")
-    system = serializers.CharField(source="summary_set.system", read_only=True)
-    setting = serializers.CharField(source="summary_set.setting", read_only=True)
+    system = serializers.CharField(source="summary_set.system")
+    setting = serializers.CharField(source="summary_set.setting")
 
     class Meta:
         model = CountingItem
@@ -96,11 +94,11 @@ class CountSheetSerializer(ReadSerializer):
 
     set = public_id("summary_set")
     cell = public_id("summary_set.cell")
-    system = serializers.CharField(source="summary_set.system", read_only=True)
-    setting = serializers.CharField(source="summary_set.setting", read_only=True)
+    system = serializers.CharField(source="summary_set.system")
+    setting = serializers.CharField(source="summary_set.setting")
     rater = public_id("rater")
     counting_round = public_id("round", allow_null=True, default=None)
-    marks = serializers.JSONField(read_only=True)
+    marks = serializers.JSONField()
 
     class Meta:
         model = CountSheet

@@ -103,10 +103,10 @@ class SystemRunSerializer(ReadSerializer):
     match_scorer = public_id("match_scorer", allow_null=True, default=None)
     quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
     writing = public_id("writing", allow_null=True, default=None)
-    grid = serializers.DictField(read_only=True)
-    sets_done = serializers.IntegerField(read_only=True)
-    sets_without_result = serializers.IntegerField(source="sets_none", read_only=True)
-    sets_waiting = serializers.IntegerField(read_only=True)
+    grid = serializers.DictField()
+    sets_done = serializers.IntegerField()
+    sets_without_result = serializers.IntegerField(source="sets_none")
+    sets_waiting = serializers.IntegerField()
 
     class Meta:
         model = SystemRun
@@ -303,12 +303,12 @@ class SummarySetSerializer(ReadSerializer):
 
     cell = public_id("cell")
     dataset = public_id("cell.dataset")
-    topic = serializers.CharField(source="cell.topic", read_only=True)
-    stance = serializers.ChoiceField(Cell.Stance.choices, source="cell.stance", read_only=True)
-    split = serializers.CharField(source="cell.split", read_only=True)
+    topic = serializers.CharField(source="cell.topic")
+    stance = serializers.ChoiceField(Cell.Stance.choices, source="cell.stance")
+    split = serializers.CharField(source="cell.split")
     system_run = public_id("system_run", allow_null=True, default=None)
-    parameters = serializers.DictField(read_only=True)
-    summaries = SystemSummarySerializer(many=True, read_only=True)
+    parameters = serializers.DictField()
+    summaries = SystemSummarySerializer(many=True)
 
     class Meta:
         model = SummarySet

@@ -73,9 +73,9 @@ class TextScorerSerializer(ReadSerializer):
 class TextScorerDetailSerializer(TextScorerSerializer):
     """A scorer with recipe, all figures, card and the work it waits for."""
 
-    recipe = serializers.DictField(read_only=True)
-    figures = serializers.DictField(read_only=True)
-    job = JobSerializer(read_only=True, allow_null=True)
+    recipe = serializers.DictField()
+    figures = serializers.DictField()
+    job = JobSerializer(allow_null=True)
 
     class Meta(TextScorerSerializer.Meta):
         fields = [*TextScorerSerializer.Meta.fields, "recipe", "figures", "card", "job"]

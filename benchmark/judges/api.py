@@ -84,7 +84,7 @@ class RunSheetSerializer(ReadSerializer):
     """One sheet of a run; ``points`` is empty and ``reason`` set where it is unscored."""
 
     answer = public_id("answer")
-    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
+    condition = serializers.UUIDField(source="answer.condition.public_id")
     call = public_id("call", allow_null=True, default=None)
 
     class Meta:

@@ -52,11 +52,10 @@ class PreferenceRoundSerializer(RoundSerializer):
     controls = serializers.ListField(
         source="recipe.controls",
         child=serializers.ListField(child=serializers.UUIDField()),
-        read_only=True,
     )
-    answers = serializers.IntegerField(source="recipe.answers", read_only=True)
-    fewer_because = serializers.CharField(source="recipe.fewer_because", read_only=True)
-    pairs = serializers.IntegerField(source="size", read_only=True)
+    answers = serializers.IntegerField(source="recipe.answers")
+    fewer_because = serializers.CharField(source="recipe.fewer_because")
+    pairs = serializers.IntegerField(source="size")
 
     class Meta:
         model = PreferenceRound

@@ -52,7 +52,7 @@ class RubricSerializer(ReadSerializer):
 class RubricTextSerializer(RubricSerializer):
     """One version with its whole text."""
 
-    content = serializers.DictField(read_only=True)
+    content = serializers.DictField()
 
     class Meta(RubricSerializer.Meta):
         fields = [*RubricSerializer.Meta.fields, "content"]

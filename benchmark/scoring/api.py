@@ -51,11 +51,9 @@ class ScoringRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
     form = ScoringRoundForm
-    other_conditions = serializers.IntegerField(
-        source="recipe.other_conditions", default=0, read_only=True
-    )
-    found = serializers.IntegerField(source="recipe.found", read_only=True)
-    answers = serializers.IntegerField(source="size", read_only=True)
+    other_conditions = serializers.IntegerField(source="recipe.other_conditions", default=0)
+    found = serializers.IntegerField(source="recipe.found")
+    answers = serializers.IntegerField(source="size")
 
     class Meta:
         model = ScoringRound
@@ -130,8 +128,8 @@ class SheetSerializer(ReadSerializer):
     """One sheet; ``points`` has no criterion that could not be judged, and that is never a 0."""
 
     answer = public_id("answer")
-    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
-    condition_name = serializers.CharField(source="answer.condition.name", read_only=True)
+    condition = serializers.UUIDField(source="answer.condition.public_id")
+    condition_name = serializers.CharField(source="answer.condition.name")
     rubric = public_id("rubric")
     rater = public_id("rater")
     rater_kind = serializers.ChoiceField(source="rater.kind", choices=Rater.Kind.choices)

@@ -175,7 +175,7 @@ class ReadSerializer(serializers.ModelSerializer):
         """Mark every field as read only."""
         fields = super().get_fields()
         for field in fields.values():
-            field.read_only = True
+            field.read_only, field.required = True, False
         return fields
 
 

@@ -91,8 +91,8 @@ class MemberSerializer(ReadSerializer):
     """One person's role in the study."""
 
     id = public_id("user")
-    name = serializers.CharField(source="user.name", read_only=True)
-    email = serializers.EmailField(source="user.email", read_only=True, allow_null=True)
+    name = serializers.CharField(source="user.name")
+    email = serializers.EmailField(source="user.email", allow_null=True)
 
     class Meta:
         model = Membership
@@ -102,7 +102,7 @@ class MemberSerializer(ReadSerializer):
 class InvitationSerializer(ReadSerializer):
     """An invitation, without its secret."""
 
-    is_open = serializers.BooleanField(read_only=True)
+    is_open = serializers.BooleanField()
     created_by = public_id("created_by")
     used_by = public_id("used_by", allow_null=True, default=None)
 
@@ -125,7 +125,7 @@ class InvitationSerializer(ReadSerializer):
 class NewInvitationSerializer(InvitationSerializer):
     """An invitation just made, with the address to send to the person."""
 
-    address = serializers.CharField(read_only=True)
+    address = serializers.CharField()
 
     class Meta:
         model = Invitation
@@ -156,7 +156,7 @@ class TokenSerializer(ReadSerializer):
 class MeSerializer(ReadSerializer):
     """The person behind the token."""
 
-    token = TokenSerializer(read_only=True)
+    token = TokenSerializer()
 
     class Meta:
         model = User

@@ -26,11 +26,11 @@ class NumberedSnapshotSerializer(ReadSerializer):
     """A numbered snapshot; a kind names the fields it tells, `SNAPSHOT_FIELDS` among them."""
 
     kind: ClassVar[ResultKind]
-    is_frozen = serializers.BooleanField(read_only=True)
-    recipe = serializers.DictField(read_only=True)
-    public_token = serializers.UUIDField(read_only=True, allow_null=True)
-    figures = serializers.DictField(read_only=True)
-    changes = serializers.DictField(read_only=True)
+    is_frozen = serializers.BooleanField()
+    recipe = serializers.DictField()
+    public_token = serializers.UUIDField(allow_null=True)
+    figures = serializers.DictField()
+    changes = serializers.DictField()
     manifest = serializers.SerializerMethodField()
 
     def get_manifest(self, row: Any) -> dict[str, Any]:

@@ -72,8 +72,8 @@ class RoundSerializer(ReadSerializer):
     """
 
     form: ClassVar[type[RoundPlanForm]]
-    wanted = serializers.IntegerField(read_only=True)
-    done = serializers.IntegerField(read_only=True)
+    wanted = serializers.IntegerField()
+    done = serializers.IntegerField()
 
     class Meta:
         fields = ["id", "state", "wanted", "done", "created_at", "opened_at", "closed_at"]
@@ -103,8 +103,8 @@ def _begun(field: forms.Field) -> Any:
 class ItemSerializer(ReadSerializer):
     """One thing of a round, with how many sheets it asks for and has."""
 
-    wanted = serializers.IntegerField(read_only=True)
-    done = serializers.IntegerField(read_only=True)
+    wanted = serializers.IntegerField()
+    done = serializers.IntegerField()
 
     class Meta:
         fields = ["position", "wanted", "done"]

@@ -15,8 +15,8 @@ class CorpusSerializer(ReadSerializer):
     """One file of sentences: the result of its check, and whether it was loaded."""
 
     job = public_id("job", allow_null=True, default=None)
-    options = serializers.DictField(read_only=True)
-    found = serializers.DictField(read_only=True)
+    options = serializers.DictField()
+    found = serializers.DictField()
 
     class Meta:
         model = Corpus
@@ -58,7 +58,7 @@ class CamRequestSerializer(ReadSerializer):
 
     comparison = public_id("comparison")
     job = public_id("job", allow_null=True, default=None)
-    aspects = serializers.ListField(child=serializers.CharField(), read_only=True)
+    aspects = serializers.ListField(child=serializers.CharField())
     is_answered = serializers.SerializerMethodField()
 
     class Meta:
@@ -93,7 +93,7 @@ class CamSentenceSerializer(serializers.Serializer):
 class CamRequestDetailSerializer(CamRequestSerializer):
     """One request with its sentences, best first; add them by their position from 1."""
 
-    found = CamSentenceSerializer(many=True, read_only=True, allow_null=True)
+    found = CamSentenceSerializer(many=True, allow_null=True)
 
     class Meta:
         model = CamRequest
@@ -128,9 +128,9 @@ class ArgumentSerializer(ReadSerializer):
     """One sentence of a comparison."""
 
     comparison = public_id("comparison")
-    object1 = serializers.CharField(source="comparison.object1", read_only=True)
-    object2 = serializers.CharField(source="comparison.object2", read_only=True)
-    origin = OriginSerializer(read_only=True, allow_null=True, default=None)
+    object1 = serializers.CharField(source="comparison.object1")
+    object2 = serializers.CharField(source="comparison.object2")
+    origin = OriginSerializer(allow_null=True, default=None)
 
     class Meta:
         model = Argument

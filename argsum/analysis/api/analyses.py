@@ -46,14 +46,14 @@ class AnalysisSerializer(ReadSerializer):
 
     cell = public_id("cell")
     dataset = public_id("cell.dataset")
-    topic = serializers.CharField(source="cell.topic", read_only=True)
-    stance = serializers.IntegerField(source="cell.stance", read_only=True)
+    topic = serializers.CharField(source="cell.topic")
+    stance = serializers.IntegerField(source="cell.stance")
     match_scorer = public_id("match_scorer")
     quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
     setting = serializers.SerializerMethodField()
-    choice = serializers.DictField(read_only=True)
-    points_shown = serializers.IntegerField(read_only=True)
-    points_proposed = serializers.IntegerField(read_only=True)
+    choice = serializers.DictField()
+    points_shown = serializers.IntegerField()
+    points_proposed = serializers.IntegerField()
 
     class Meta:
         model = Analysis
@@ -91,8 +91,8 @@ class AnalysisDetailSerializer(AnalysisSerializer):
 
     new_comments = serializers.SerializerMethodField()
     new_statements = serializers.SerializerMethodField()
-    facets = serializers.DictField(read_only=True)
-    job = JobSerializer(read_only=True, allow_null=True)
+    facets = serializers.DictField()
+    job = JobSerializer(allow_null=True)
     writing = serializers.SerializerMethodField()
 
     class Meta(AnalysisSerializer.Meta):

@@ -59,7 +59,7 @@ class FoundPointSerializer(ReadSerializer):
     """
 
     merged_into = public_id("merged_into", allow_null=True, default=None)
-    writer = WriterSerializer(read_only=True, allow_null=True)
+    writer = WriterSerializer(allow_null=True)
 
     class Meta:
         model = FoundPoint

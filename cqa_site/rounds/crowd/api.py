@@ -59,12 +59,10 @@ class CrowdLinkInput(FormInput):
 class CrowdLinkSerializer(ReadSerializer):
     """A link for a crowd platform, without its secret and its completion codes."""
 
-    most_items = serializers.IntegerField(
-        read_only=True, help_text="How many items the round has for one person."
-    )
-    return_url = serializers.CharField(read_only=True)
-    joined = serializers.IntegerField(read_only=True)
-    is_open = serializers.BooleanField(read_only=True)
+    most_items = serializers.IntegerField(help_text="How many items the round has for one person.")
+    return_url = serializers.CharField()
+    joined = serializers.IntegerField()
+    is_open = serializers.BooleanField()
 
     class Meta:
         model = ParticipantLink
@@ -89,7 +87,7 @@ class CrowdLinkSerializer(ReadSerializer):
 class NewCrowdLinkSerializer(CrowdLinkSerializer):
     """A link just made, with the address that the platform needs."""
 
-    address = serializers.CharField(read_only=True)
+    address = serializers.CharField()
 
     class Meta:
         model = ParticipantLink

@@ -154,17 +154,14 @@ class CapabilitySerializer(serializers.Serializer[Any]):
 class EndpointSerializer(ReadSerializer):
     """A server and model; of the key only whether there is one, and its last characters."""
 
-    origin = serializers.CharField(
-        read_only=True, help_text="Scheme, host and port that the key belongs to."
-    )
-    has_key = serializers.BooleanField(read_only=True)
+    origin = serializers.CharField(help_text="Scheme, host and port that the key belongs to.")
+    has_key = serializers.BooleanField()
     is_withdrawn = serializers.BooleanField(
-        read_only=True,
         help_text="Whether the offer was withdrawn, so that nothing can be sent with it.",
     )
-    last4 = serializers.CharField(source="key_last4", read_only=True)
-    extra_params = serializers.DictField(read_only=True)
-    capabilities = serializers.DictField(child=CapabilitySerializer(), read_only=True)
+    last4 = serializers.CharField(source="key_last4")
+    extra_params = serializers.DictField()
+    capabilities = serializers.DictField(child=CapabilitySerializer())
 
     class Meta:
         model = Endpoint

@@ -46,14 +46,12 @@ class RunSerializer(KindDetailSerializer):
 
     endpoint = public_id("endpoint")
     prompt = public_id("prompt")
-    model = serializers.CharField(source="spec.model", read_only=True)
-    done = serializers.IntegerField(read_only=True)
-    unscored = serializers.IntegerField(read_only=True)
-    cancelled = serializers.IntegerField(read_only=True)
-    spent_micro = serializers.IntegerField(source="budget.spent_micro", read_only=True)
-    cap_micro = serializers.IntegerField(
-        source="budget.cap_micro", read_only=True, allow_null=True
-    )
+    model = serializers.CharField(source="spec.model")
+    done = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    spent_micro = serializers.IntegerField(source="budget.spent_micro")
+    cap_micro = serializers.IntegerField(source="budget.cap_micro", allow_null=True)
     created_by = public_id("created_by", allow_null=True, default=None)
 
     class Meta:
@@ -124,23 +122,22 @@ class RunDetailSerializer(RunSerializer):
     """A run with its progress, its pre-flight and everything that decides what is asked."""
 
     parts = ("run", "run_detail")
-    message = serializers.CharField(read_only=True, help_text="The state in words.")
+    message = serializers.CharField(help_text="The state in words.")
     planning_error = serializers.CharField(
-        read_only=True, help_text="Why a draft could not be prepared; otherwise empty."
+        help_text="Why a draft could not be prepared; otherwise empty."
     )
-    progress = ProgressSerializer(read_only=True)
-    spec = serializers.DictField(read_only=True)
+    progress = ProgressSerializer()
+    spec = serializers.DictField()
     params = serializers.DictField(
-        read_only=True,
         help_text="The parameters in use: those of the plan or of the newest correction.",
     )
     amendments = serializers.ListField(
-        child=serializers.DictField(), read_only=True, help_text="Corrections, oldest first."
+        child=serializers.DictField(), help_text="Corrections, oldest first."
     )
-    estimate = serializers.DictField(read_only=True)
-    preflight = serializers.DictField(read_only=True)
-    flags = serializers.DictField(read_only=True)
-    batches = BatchSerializer(many=True, read_only=True)
+    estimate = serializers.DictField()
+    preflight = serializers.DictField()
+    flags = serializers.DictField()
+    batches = BatchSerializer(many=True)
 
     class Meta:
         model = Run
@@ -280,8 +277,8 @@ class CallDetailSerializer(CallSerializer):
     """One request with its exact text, every attempt, every reply and every label."""
 
     parts = ("call", "call_detail")
-    asked = RequestTextSerializer(read_only=True, allow_null=True)
-    attempts = AttemptSerializer(many=True, read_only=True)
+    asked = RequestTextSerializer(allow_null=True)
+    attempts = AttemptSerializer(many=True)
 
     class Meta:
         model = Call
