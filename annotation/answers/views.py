@@ -46,7 +46,6 @@ from cqa_site.people.models import Study
 # machines under numbers, in an order of their own; researchers may choose to.
 
 
-PER_PAGE = 50
 # Columns of one page; a reader compares few texts at a time.
 SIDE_BY_SIDE = 12
 

@@ -51,10 +51,10 @@ class AnnotatorTest:
     judge_advantage, human_advantage
         Share of items on which the judge (the human) comes at least as close, 0 to 1; ties
         count for both.
-    p, p_adjusted
-        That the human's edge is epsilon or more; and after Benjamini-Yekutieli.
+    p
+        That the human's edge is epsilon or more.
     is_beaten
-        Whether `p_adjusted` is at most the level.
+        Whether `p`, adjusted after Benjamini-Yekutieli, is at most the level.
     n_clusters, p_closer, p_farther
         Clusters of these items; that the human's edge is epsilon or more, and that it is epsilon
         or less, over clusters.
@@ -67,7 +67,6 @@ class AnnotatorTest:
     judge_advantage: float | None = None
     human_advantage: float | None = None
     p: float | None = None
-    p_adjusted: float | None = None
     is_beaten: bool | None = None
     n_clusters: int = 0
     p_closer: float | None = None
@@ -286,7 +285,7 @@ def _corrected(comparisons: list[AnnotatorTest], level: float) -> list[Annotator
     return [
         comparison
         if comparison.p is None
-        else replace(comparison, p_adjusted=(own := next(adjusted)), is_beaten=own <= level)
+        else replace(comparison, is_beaten=next(adjusted) <= level)
         for comparison in comparisons
     ]
 

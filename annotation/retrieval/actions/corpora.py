@@ -73,14 +73,14 @@ def add_corpus(
 @transaction.atomic
 def request_check(*, corpus: Corpus, options: dict[str, str], actor: User | None) -> None:
     """Check the file again, with other columns; raises CorpusBusy."""
-    _move(corpus, State.CHECKING, {State.CHECKED, State.REFUSED}, actor, options=options)
+    _move(corpus, State.CHECKING, {State.CHECKED, State.REFUSED}, options=options)
     _enqueue(corpus, CHECK_JOB, actor)
 
 
 @transaction.atomic
 def request_load(*, corpus: Corpus, actor: User | None) -> None:
     """Load the sentences into the table in the background; raises CorpusBusy."""
-    _move(corpus, State.LOADING, {State.CHECKED}, actor)
+    _move(corpus, State.LOADING, {State.CHECKED})
     _enqueue(corpus, LOAD_JOB, actor)
 
 
@@ -121,9 +121,7 @@ def discard_old_corpora() -> int:
     return len(stored_corpora)
 
 
-def _move(
-    corpus: Corpus, state: str, allowed: set[str], actor: User | None, **changes: Any
-) -> None:
+def _move(corpus: Corpus, state: str, allowed: set[str], **changes: Any) -> None:
     """Set the state if the current one is allowed, or if its job broke off."""
     if is_stranded(corpus):
         allowed = allowed | {state}

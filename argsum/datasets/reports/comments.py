@@ -85,11 +85,6 @@ def attributes_of(dataset: Dataset) -> list[str]:
     return list(dataset.recipe.get(ATTRIBUTES, []))
 
 
-def group_of(dataset: Dataset) -> str:
-    """Return the attribute chosen as group; "" if none."""
-    return str(dataset.recipe.get(GROUP, ""))
-
-
 def comments_of(
     cell: Cell, *, search: str = "", show: str = "", attribute: str = "", value: str = ""
 ) -> QuerySet[Comment]:
@@ -143,11 +138,6 @@ def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
     links = CommentStatement.objects.filter(argument=OuterRef("pk")).order_by()
     number = links.values("argument").annotate(n=Count("comment", distinct=True)).values("n")
     return arguments.annotate(comments=Coalesce(Subquery(number), 0))
-
-
-def new_statements(cell: Cell, after: int) -> QuerySet[CellArgument]:
-    """Return kept statements after position ``after``, by position."""
-    return cell.arguments.filter(left_out="", position__gt=after).order_by("position")
 
 
 def new_comments(cell: Cell, after: int) -> QuerySet[Comment]:

@@ -33,7 +33,7 @@ def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
     if canaries and not _is_waiting(scoring.run, canaries):
         results = decided_canaries(scoring.run, rubric)
         ProbeResult.objects.bulk_update(results, ["obeyed"])
-        trust = trust_of(results, plain_totals(scoring.run, rubric, results), rubric)
+        trust = trust_of(results, plain_totals(scoring.run, rubric, results))
     if trust != scoring.trust:
         scoring.trust = trust
         ScoringRun.objects.filter(pk=scoring.pk).update(trust=trust)
@@ -58,7 +58,7 @@ def decided_canaries(run: Run, rubric: Rubric) -> list[ProbeResult]:
     return results
 
 
-def trust_of(canaries: Sequence[ProbeResult], plain: Plain, rubric: Rubric) -> str:
+def trust_of(canaries: Sequence[ProbeResult], plain: Plain) -> str:
     """Return the trust in a run, given its decided canaries."""
     may = may_be_trusted([outcome_of(canary, plain) for canary in canaries])
     if may is None:
@@ -392,5 +392,5 @@ def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
     for result in results:
         if stored[result.pk] != result.obeyed:
             yield f"canary {result.pk} is not decided as its points say"
-    if trust_of(results, plain_totals(run, rubric, results), rubric) != scoring.trust:
+    if trust_of(results, plain_totals(run, rubric, results)) != scoring.trust:
         yield f"the run is {scoring.trust}, its canaries say otherwise"

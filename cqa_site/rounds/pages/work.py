@@ -106,7 +106,7 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     def work(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Redirect to the next sheet, or say why there is no work."""
         (round_id,) = ids.values()
-        return _work(face, request, opened_round(kind, request, study, round_id))
+        return _work(request, opened_round(kind, request, study, round_id))
 
     @study_page(*face.roles)
     @require_safe
@@ -161,7 +161,7 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     ]
 
 
-def _work(face: TaskPages, request: Any, round_: Any) -> HttpResponse:
+def _work(request: Any, round_: Any) -> HttpResponse:
     rater = own_rater(request)
     work = next_work(request, round_, rater)
     if work.sheet is not None:

@@ -64,7 +64,7 @@ def store(run: Run, gate: OpenGate, finished: Sequence[FinishedRequest]) -> list
     replied = _store_replies(run, gate, [done for done in mine if done.reply])
     failed = [done for done in mine if done.failure]
     _store_failures(run, gate, failed)
-    _close_stale(run, gate, stale)
+    _close_stale(run, stale)
     _note_models(run, replied)
     return [done.sent.call for done in replied]
 
@@ -247,7 +247,7 @@ def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None
     attempt.cost_micro = attempt.reserve_micro if is_paid else 0
 
 
-def _close_stale(run: Run, gate: OpenGate, stale: list[FinishedRequest]) -> None:
+def _close_stale(run: Run, stale: list[FinishedRequest]) -> None:
     """Keep late replies of calls that were taken over, whose cost the reaper has settled."""
     if not stale:
         return
