@@ -205,9 +205,8 @@ def glossary() -> dict[str, TermMeaning]:
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    """Return the product name, whether the debug pages exist, and ``SETTLE_MS``."""
+    """Return the product name and ``SETTLE_MS``."""
     return {
         "site_name": "Counterpoint",
-        "debug_pages": settings.DEBUG,
         "settle_ms": settings.SETTLE_MS,
     }

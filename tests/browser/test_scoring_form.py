@@ -15,8 +15,6 @@ from .conftest import WIDTHS
 
 pytestmark = pytest.mark.browser
 
-DOUBLE = ("C9", "C10", "C11", "C12")
-
 
 def make_world():
     """A round of three answers."""

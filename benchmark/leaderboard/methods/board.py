@@ -176,7 +176,7 @@ def calibrate(
         numbers = np.array(scored.scenarios)[scored.scenario[mine]]
         over = scenarios.get(code)
         own_rows = mine[np.isin(numbers, over)] if over else mine
-        standings.append(_of_system(scored, judge, own_rows, code, people, options))
+        standings.append(_of_system(scored, judge, own_rows, code, people))
     return tuple(standings)
 
 
@@ -207,7 +207,6 @@ def _of_system(
     mine: IntArray,
     system: int,
     people: tuple[FloatArray, FloatArray],
-    options: BoardOptions,
 ) -> CalibratedStanding:
     means = []
     for scenario in np.unique(scored.scenario[mine]):

@@ -35,17 +35,16 @@ class MergedOrders:
     ----------
     verdicts
         A pair judged in both orders has the side ``both``.
-    n_both, n_same
-        Pairs (of a rater) judged in both orders; those with the same verdict in both.
+    n_both
+        Pairs (of a rater) judged in both orders.
     n_made_ties
-        Pairs whose two verdicts differ, hence counted as ties: ``n_both - n_same``.
+        Pairs whose two verdicts differ, hence counted as ties.
     n_one_order
         Pairs judged in one order only; their verdict stands.
     """
 
     verdicts: Verdicts
     n_both: int
-    n_same: int
     n_made_ties: int
     n_one_order: int
 
@@ -85,7 +84,6 @@ def merge_orders(verdicts: Verdicts) -> MergedOrders:
     return MergedOrders(
         verdicts=Verdicts.from_frame(merged),
         n_both=n_both,
-        n_same=n_both - n_made_ties,
         n_made_ties=n_made_ties,
         n_one_order=len(merged) - n_both,
     )

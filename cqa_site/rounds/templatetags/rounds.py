@@ -1,22 +1,15 @@
-"""Links to the results of rounds, and cells of the tables of rounds."""
+"""Cells of the tables of rounds."""
 
 from typing import Any
 
 from django import template
 
 from cqa_site.people.models import Rater
-from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Item, Round
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages
 from cqa_site.rounds.progress import Pace
 
 register = template.Library()
-
-
-@register.simple_tag
-def results_of(section: str) -> list[TaskKind]:
-    """Return the kinds whose results are listed under a tab of the study."""
-    return [kind for kind in kinds() if kind.results_page and kind.section == section]
 
 
 @register.inclusion_tag("rounds/_cell.html")

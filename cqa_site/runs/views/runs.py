@@ -215,17 +215,11 @@ run_urls = [
 BATCHES = 20
 
 
-def home_of(run: Run) -> dict[str, Any]:
-    """Return the address and title of the list that contains a run."""
-    home = kind_of(run).home
-    return {"home_name": home.route, "home_title": home.title}
-
-
 def run_context(study: Study, run: Run) -> dict[str, Any]:
     """Return the context of any run's page."""
     return {
         "study": study,
-        **home_of(run),
+        "home_name": kind_of(run).home.route,
         "kind_name": prompt_kinds()[run.prompt.kind].name,
         "limits": LimitsForm.of(run),
         "batches": run.batches.annotate(size=Count("calls")).order_by("-pk")[:BATCHES],
@@ -260,7 +254,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
     _add_items(run, page)
     context = {
         "study": study,
-        **home_of(run),
+        "home_name": kind_of(run).home.route,
         "run": run,
         "titles": kind_of(run).call_subjects.titles,
         "page": page,
@@ -286,7 +280,7 @@ def run_call(
     again = asked_again(run, call)
     context = {
         "study": study,
-        **home_of(run),
+        "home_name": kind_of(run).home.route,
         "run": run,
         "call": call,
         "attempts": attempts,
