@@ -62,8 +62,6 @@ def mean_interval(
     UndefinedIntervalError
         Fewer units than `least`, or all with the same value.
     """
-    pass
-
     check_confidence(confidence)
     n = len(values) if multiplicity is None else int(multiplicity.sum())
     if n < least:

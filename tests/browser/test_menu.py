@@ -39,10 +39,6 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     # Pages are found by what people call them, too.
     pages = {"invite": "People", "upload": "Imports", "alpha": "Score agreement"}
     for words, entry in pages.items():
-        ("invite", "People"),
-        ("upload", "Imports"),
-        ("alpha", "Score agreement"),
-    ):
         box.fill(words)
         expect(page.get_by_role("option").first).to_contain_text(entry)
     box.fill("score")

@@ -399,8 +399,6 @@ def groups_of(
     key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"
     groups: list[GroupFigures] | None = cache.get(key)
     if groups is None:
-        pass
-
         groups = compute_groups(study, choice.mode, run, choice.labels)
         cache.set(key, groups, KEPT_SECONDS)
     return shown_groups(groups, choice)

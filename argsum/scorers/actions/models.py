@@ -331,8 +331,6 @@ class CrossEncoder:
 
     def _read(self, pairs: list[tuple[str, str]]) -> Scores:
         if self._reader is None:
-            pass
-
             self._reader = PairReader(self.source)
         return self._reader.read(pairs)
 

@@ -61,8 +61,6 @@ def train_match(scorer: Scorer, cells: Splits, recipe: ScorerRecipe, say: Say) -
 
     Raises EmbeddingsUnavailable if the base model cannot be loaded.
     """
-    pass
-
     begun, cpu = time.monotonic(), time.process_time()
     folder = trained_folder(scorer)
     averaged = AveragedTraining(
