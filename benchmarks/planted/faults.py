@@ -59,8 +59,8 @@ FAULTS = (
         name="crowd-place-taken-over",
         means="A browser without a cookie gets the place of another crowd participant.",
         file="cqa_site/rounds/crowd/participants.py",
-        old="return not kept or (bool(browser) and kept ==",
-        new="return not (kept and browser) or (kept ==",
+        old="return not browser_hash or (\n        bool(browser) and browser_hash ==",
+        new="return not (browser_hash and browser) or (\n        browser_hash ==",
         aims=(
             "tests/people/test_crowd.py",
             "tests/people",
