@@ -1,6 +1,7 @@
 """Nothing leaves but to checked addresses, and nothing comes back beyond the bounds."""
 
 import asyncio
+import json
 import time
 from dataclasses import replace
 
@@ -14,7 +15,6 @@ from cqa_site.judging.transport.egress import (
     EgressFailed,
     fetch,
     guarded_client,
-    post_json,
 )
 from cqa_site.judging.transport.openai_client import OpenAIClient
 
@@ -61,6 +61,13 @@ ANSWERS = {
 REQUEST = ChatRequest("m", ({"role": "user", "content": "?"},), deadline=5.0)
 # A real resolver is asked for odd spellings; a busy machine may take seconds for it.
 PATIENT = replace(REQUEST, deadline=30.0)
+
+
+def post_json(url, document, *, headers=(), **options):
+    headers = {"Content-Type": "application/json", **dict(headers)}
+    return fetch(
+        url, method="POST", body=json.dumps(document).encode(), headers=headers, **options
+    )
 
 
 def refused(awaitable, *kinds):
@@ -269,15 +276,13 @@ def test_every_encoding_but_the_identity_is_refused():
         refused(answered_with(data.replace(b"200 OK", b"500 No") % encoding), Failure.TOO_LARGE)
 
 
-def test_any_other_status_is_a_reply_and_a_document_with_nan_is_not_sent(stub, allowed):
+def test_any_other_status_is_a_reply(stub, allowed):
     stub.conduct.broken, stub.conduct.broken_status = 1.0, 503
     url = f"{stub.base_url}/chat/completions"
     reply = asyncio.run(post_json(url, {}, allowed=allowed))
     assert (reply.status, reply.headers["retry-after"]) == (503, "1")
     assert reply.body == b'{"error": {"message": "broken"}}'
     assert reply.milliseconds >= 0
-    with pytest.raises(ValueError, match="Out of range"):
-        asyncio.run(post_json(stub.base_url, {"a": float("nan")}, allowed=allowed))
 
 
 def test_headers_are_sent_as_given_and_never_split(stub, allowed):

@@ -1,7 +1,6 @@
 """Single exit to the network: bounded HTTP requests to checked addresses, and JSON services."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -45,7 +44,6 @@ __all__ = [
     "fetch",
     "guarded_client",
     "parse_allowed",
-    "post_json",
 ]
 
 # So that nobody else imports the HTTP library.
@@ -220,13 +218,6 @@ async def fetch(
         )
     finally:
         await transport.aclose()
-
-
-async def post_json(url: str, document: Any, **options: Any) -> FetchedReply:
-    """Send a JSON document with `fetch`, which takes the other arguments."""
-    headers = {"Content-Type": "application/json"} | dict(options.pop("headers", None) or {})
-    body = json.dumps(document, allow_nan=False).encode()
-    return await fetch(url, method="POST", body=body, headers=headers, **options)
 
 
 class _Reply(httpx2.AsyncByteStream):
