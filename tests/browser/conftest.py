@@ -214,6 +214,13 @@ def server(prepared, tmp_path, django_db_blocker):
         live.stop()
 
 
+# What Chromium itself logs: of the driver's settings, and where a test takes the network away.
+CHROMIUM_NOTES = {
+    "Service Worker registration blocked by Playwright",
+    "Failed to load resource: net::ERR_INTERNET_DISCONNECTED",
+}
+
+
 class Visitor:
     """A person in a browser of their own, signed in unless the user is None."""
 
@@ -235,7 +242,7 @@ class Visitor:
         self.page = self.context.new_page()
 
     def _hear(self, text):
-        if text != "Service Worker registration blocked by Playwright":
+        if text not in CHROMIUM_NOTES:
             self.console.append(text)
 
     def _note(self, request):

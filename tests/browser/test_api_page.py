@@ -40,7 +40,7 @@ def test_a_read_is_tried_and_answers(boss, visit):
     page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
     page.get_by_role("button", name="Send").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
-    expect(page.get_by_label("Answer")).to_contain_text('"count": 2')
+    expect(page.get_by_label("Response")).to_contain_text('"count": 2')
     # What the interface refuses is shown as it says it.
     page.get_by_label("label_round_id").fill("nothing")
     page.get_by_role("button", name="Send").click()
