@@ -25,7 +25,8 @@ FINDERS = (
 def study_entries() -> Iterator[MenuEntry]:
     """Yield menu entries from arguments to faithful answers."""
     tour = _(
-        "Sentences retrieved for each comparison. People label them, and systems write from them."
+        "Sentences retrieved for each comparison. People label them, and systems write answers "
+        "from them."
     )
     yield MenuEntry("data", _("Arguments"), "arguments", place=20, tour=tour)
     yield MenuEntry("data", _("Find arguments"), "find_start", place=30, under=("comparisons/",))

@@ -163,7 +163,7 @@ def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpRes
         try:
             change_system(system=row, actor=request.user, **form.cleaned_data)
         except AlreadyThere:
-            form.add_error("name", _("Another system of the study has this name."))
+            form.add_error("name", _("Another system in the study has this name."))
         else:
             messages.success(request, _("“%s” was changed.") % row.name)
             return redirect("systems", study.public_id)
@@ -187,7 +187,7 @@ def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) ->
     file = request.FILES.get("pairs")
     try:
         if file is None:
-            raise NotPairs(_("Choose the file of pairs."))
+            raise NotPairs(_("Choose the file with the pairs."))
         if (file.size or 0) > MOST_BYTES:
             raise NotPairs(_("The file is too large."))
         name = str(file.name)
@@ -198,8 +198,8 @@ def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) ->
         messages.error(request, str(reason))
     else:
         text = ngettext(
-            "%d more pair of objects no longer tests it.",
-            "%d more pairs of objects no longer test it.",
+            "%d more pair of objects can no longer be used to test this system.",
+            "%d more pairs of objects can no longer be used to test this system.",
             new,
         )
         messages.success(request, text % new)

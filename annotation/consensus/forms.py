@@ -23,7 +23,7 @@ class AdjudicationForm(forms.Form):
         label=_("Comment"),
         max_length=MAX_COMMENT,
         required=False,
-        help_text=_("What made it hard? Useful for the next version of the guideline."),
+        help_text=_("What made the decision hard? Useful for the next version of the guideline."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     known = forms.DateTimeField(required=False, widget=forms.HiddenInput)
@@ -56,7 +56,8 @@ class ConsensusForm(forms.ModelForm):
         }
         help_texts = {
             "overridden_by": _(
-                "With several experts: the most frequent label, the higher one on a tie."
+                "If several experts gave a label: the most frequent label, or the higher one on "
+                "a tie."
             )
         }
         widgets = {"overridden_by": forms.CheckboxSelectMultiple}

@@ -245,14 +245,16 @@ def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Co
     if not total:
         return None
     text = ngettext(
-        "Final labels of %(n)s argument: %(labels)s.",
-        "Final labels of %(n)s arguments: %(labels)s.",
+        "Final labels for %(n)s argument: %(labels)s.",
+        "Final labels for %(n)s arguments: %(labels)s.",
         total,
     )
     says = text % {"n": f"{total:,}", "labels": by_label(labels, guideline)}
     if not left:
         return Conclusion(says)
-    sure = ngettext("%(n)s more has no label yet.", "%(n)s more have no label yet.", left)
+    sure = ngettext(
+        "%(n)s more argument has no label yet.", "%(n)s more arguments have no label yet.", left
+    )
     return Conclusion(says, sure % {"n": f"{left:,}"})
 
 

@@ -73,8 +73,8 @@ class EditingRoundForm(RoundPlanForm):
         max_value=MOST_ANSWERS,
         initial=10,
         help_text=_(
-            "To discuss calibration answers first, create a round without these, close it, "
-            "then create a second round."
+            "To discuss calibration answers first, create a round with calibration answers only, "
+            "close it, then create a second round."
         ),
     )
     system = forms.ModelChoiceField(
@@ -112,8 +112,8 @@ class EditingRoundForm(RoundPlanForm):
         required=False,
         initial=True,
         help_text=_(
-            "They belong to a system of people, each linked to its revision and original "
-            "answer. You can also add them later by hand."
+            "The new answers belong to a system of the kind “People”. Each is linked to its "
+            "revision and original answer. You can also add them by hand later."
         ),
     )
 

@@ -34,7 +34,7 @@ class ExportForm(forms.Form):
         choices=ExportFile.Content.choices,
         initial=[ExportFile.Content.VOTES],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Files created together share the pseudonyms of annotators."),
+        help_text=_("Files created together use the same pseudonyms for annotators."),
     )
     format = forms.ChoiceField(
         label=_("Format"),

@@ -16,7 +16,7 @@ class ExportFile(files.ExportFile):
         VOTES = "votes", _("Votes")
         FINAL_LABELS = "final_labels", _("Final labels")
         ANNOTATORS = "annotators", _("Annotators")
-        FIGURES = "figures", _("Figures of the snapshot")
+        FIGURES = "figures", _("Figures from the snapshot")
         CROWDKIT = "crowdkit", _("crowd-kit columns (task, worker, label)")
 
     campaign = models.ForeignKey(

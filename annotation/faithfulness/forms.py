@@ -28,7 +28,9 @@ class FiguresForm(forms.Form):
     embedding = forms.ChoiceField(
         label=lazy("Sentence embeddings"),
         required=False,
-        help_text=lazy("Used for similarity of meaning. The operator can offer other models."),
+        help_text=lazy(
+            "Used to measure similarity of meaning. The operator can offer other models."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -53,8 +53,8 @@ class GenerationForm(RunPlanForm):
     questions = forms.ChoiceField(
         label=lazy("Questions"),
         choices=[
-            ("all", lazy("All of the study")),
-            ("comparisons", lazy("Those of the comparisons selected below")),
+            ("all", lazy("All in the study")),
+            ("comparisons", lazy("Those about the comparisons selected below")),
             ("sample", lazy("A random sample")),
         ],
         initial="all",
@@ -91,7 +91,7 @@ class GenerationForm(RunPlanForm):
         choices=BY_FAVOUR,
         initial="any",
         help_text=lazy(
-            "A probe for bias. A rule decides by the wording; if it cannot tell, the "
+            "A probe for bias. A rule decides based on the wording; if it cannot tell, the "
             "argument is left out and counted."
         ),
     )
@@ -100,7 +100,9 @@ class GenerationForm(RunPlanForm):
         initial=ARGUMENTS,
         min_value=1,
         max_value=MOST_ARGUMENTS,
-        help_text=lazy("If there are more, the seed selects which. It also sets their order."),
+        help_text=lazy(
+            "If there are more, the seed selects which to use. It also sets their order."
+        ),
     )
     prompt = differing("prompt", label=lazy("Scenario"))
     temperature = differing(
@@ -112,15 +114,15 @@ class GenerationForm(RunPlanForm):
         "max_tokens",
         initial=1_500,
         help_text=lazy(
-            "300 words and a list of arguments take about 900; reasoning models need far "
-            "more. A truncated reply is requested once more with twice the limit, and is "
-            "never an answer."
+            "300 words and a list of arguments take about 900 tokens; reasoning models need far "
+            "more. A truncated reply is requested once more with twice the limit, and is never "
+            "used as an answer."
         ),
     )
     seed = differing(
         "seed",
         help_text=lazy(
-            "Sets the sample, the arguments and their order, and the requests of the pre-flight."
+            "Sets the sample, the arguments and their order, and the pre-flight requests."
         ),
     )
     reuse = differing("reuse", help_text=lazy("Costs nothing. Turn off to get fresh texts."))
@@ -206,9 +208,9 @@ class MatrixForm(GenerationForm):
     wordings = forms.MultipleChoiceField(
         label=lazy("Question content"),
         choices=[
-            ("both", lazy("Aspect and own wording, where it has them")),
-            ("aspect", lazy("Its aspect, not its own wording")),
-            ("wording", lazy("Its own wording, not its aspect")),
+            ("both", lazy("Aspect and own wording, if any")),
+            ("aspect", lazy("Aspect, but not own wording")),
+            ("wording", lazy("Own wording, but not aspect")),
             ("neither", lazy("The two objects alone")),
         ],
         initial=["both"],
@@ -242,7 +244,7 @@ class MatrixForm(GenerationForm):
         """Validate the combinations and limit their number."""
         data = super().clean()
         if not self.errors and self._count(data) > MOST_RUNS:
-            text = _("These are %(found)d combinations; one launch can have at most %(most)d.")
+            text = _("You chose %(found)d combinations; one launch can have at most %(most)d.")
             self.complain("prompt", text % {"found": self._count(data), "most": MOST_RUNS})
         return data
 

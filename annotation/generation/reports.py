@@ -25,7 +25,7 @@ FIRST, SECOND, NEITHER, UNCLEAR, NONE = "object1", "object2", "neither", "unclea
 CHOICES: dict[str, Promise] = {
     FIRST: lazy("the first object"),
     SECOND: lazy("the second object"),
-    NEITHER: lazy("neither: it declines"),
+    NEITHER: lazy("neither: the answer declines"),
     UNCLEAR: lazy("a word that names neither object"),
     NONE: lazy("no part naming a choice"),
 }
@@ -35,9 +35,9 @@ LEFT_OUT: dict[str, Promise] = {
     "relevance": lazy("arguments with another label"),
     "unclear": lazy("arguments that favour neither object clearly"),
     "other_object": lazy("arguments for the other object"),
-    "too_many": lazy("arguments above the maximum per question"),
+    "too_many": lazy("arguments beyond the maximum per question"),
     "learned": lazy("questions that the model was trained on"),
-    "questions": lazy("questions left without arguments, so they are not asked"),
+    "questions": lazy("questions left without arguments and therefore not asked"),
 }
 
 

@@ -65,11 +65,11 @@ FACE = RunListPages(
     kind=KIND,
     has_things=lambda study: study.questions.exists(),
     about=lazy(
-        "Language models answer the questions of the study in the background, under four "
-        "scenarios from a bare request to one with role, structure and arguments."
+        "Language models answer the study's questions in the background, under four scenarios, "
+        "from a bare request to one with role, structure and arguments."
     ),
     lead=lazy("Choose questions, a scenario and a model."),
-    nothing=lazy("A model answers the questions of the study. Add some first."),
+    nothing=lazy("A model answers the study's questions. Add some questions first."),
     starts=(("questions", lazy("Questions")),),
     columns=(
         RunColumn(lazy("System"), "annotation/generation/_run_system.html"),

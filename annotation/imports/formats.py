@@ -42,9 +42,9 @@ NEW_ARGUMENTS = ngettext_lazy("%(shown)s new argument", "%(shown)s new arguments
 NEW_QUESTIONS = ngettext_lazy("%(shown)s new question", "%(shown)s new questions", "number")
 NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "number")
 NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
-TO_LABEL = _("Its arguments can be labelled in a round.")
+TO_LABEL = _("The arguments can be labelled in a round.")
 TO_A_ROUND = _("Label them in a new round")
-SIDE_BY_SIDE = _("Its answers appear side by side with those of other systems.")
+SIDE_BY_SIDE = _("The answers appear side by side with those from other systems.")
 WHO_WROTE = _("Who wrote the answers")
 
 
@@ -70,10 +70,11 @@ class StudyFormat(Format):
         """Return a note on the campaigns that hold the labels."""
         number = file.counts.get("label_rounds", {}).get("new", 0)
         if number > 1:
-            return gettext("Its labels are in %s rounds; this is the first.") % number
+            return gettext("The labels are in %s rounds; this is the first.") % number
         if file.round:
             return gettext(
-                "Its labels are in a separate round; see agreement and final labels there."
+                "The labels are in a separate round; see that round for agreement and final "
+                "labels."
             )
         return super().follow(file)
 
@@ -110,7 +111,7 @@ class AnswersFormat(StudyFormat):
             return super().follow(file)
         return gettext(
             "No other system has answered yet. Answers from a second system will appear "
-            "beside these."
+            "alongside these."
         )
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
@@ -162,15 +163,17 @@ def register_study_imports() -> None:
         Option(
             "rater",
             longest=120,
-            label=_("Judge or rater of its scores"),
-            help_text=_("For judged answers, and for score sheets without such a column."),
+            label=_("Judge or rater of the scores"),
+            help_text=_(
+                "For judged answers, and for score sheets without a judge or rater column."
+            ),
             hint="Whose scores or counts they are, where no column says.",
             is_shared=True,
         ),
         Option(
             "label_round",
             longest=100,
-            label=_("Round name for its labels"),
+            label=_("Round name for the labels"),
             help_text=_(
                 "Optional. The file name if left empty. Ignored for files without labels."
             ),
@@ -182,7 +185,7 @@ def register_study_imports() -> None:
         Option(
             "system",
             longest=120,
-            label=_("System that wrote its answers"),
+            label=_("System that wrote the answers"),
             title=_("System"),
             help_text=_(
                 "Optional. Taken from the kind and name of the file if left empty. Ignored "
@@ -195,7 +198,7 @@ def register_study_imports() -> None:
         Option(
             "scenario",
             choices=Answer.Scenario.choices,
-            label=_("Scenario of its answers"),
+            label=_("Scenario of the answers"),
             title=_("Scenario"),
             hint="Under which prompt; 0 for none.",
             is_shared=True,
@@ -205,7 +208,7 @@ def register_study_imports() -> None:
     register_format(
         StudyFormat(
             "toloka",
-            _("Labels of crowd workers (Toloka, TSV)"),
+            _("Labels from crowd workers (Toloka, TSV)"),
             vote_sources.read_crowd,
             heading=JUDGED,
             is_many=True,
@@ -214,7 +217,7 @@ def register_study_imports() -> None:
         ),
         StudyFormat(
             "expert_workbook",
-            _("Labels of experts, one sheet each (XLSX)"),
+            _("Labels from experts, one sheet each (XLSX)"),
             vote_sources.read_experts,
             heading=JUDGED,
             fits=samples.fits_experts,
@@ -259,7 +262,7 @@ def register_study_imports() -> None:
             _("List of questions (CSV, TSV, JSONL, XLSX)"),
             read_questions,
             is_many=True,
-            next_step=_("Its questions can be answered by systems."),
+            next_step=_("Systems can answer the questions."),
             home=ANSWERS_PAGE,
             fits=samples.fits_questions,
             sample=samples.SAMPLES["questions"],
@@ -271,8 +274,8 @@ def register_study_imports() -> None:
             asks="mapping",
             asking=TableImportForm,
             holds=_(
-                "Set from the headers where they are clear. Object 1, object 2 and the "
-                "sentence are required; with label and rater, rows are also votes."
+                "Set from the headers where they are clear. Object 1, object 2 and the sentence "
+                "are required; if label and rater are set too, rows are also votes."
             ),
             is_mapped=True,
             is_many=True,

@@ -34,7 +34,7 @@ FIELD_LABELS = {
     "state": _("State of the vote"),
     "is_extra": _("Extra vote"),
     "is_excluded": _("Rater excluded"),
-    "skip_reason": _("Reason of a skip"),
+    "skip_reason": _("Reason for a skip"),
     "is_flagged": _("Flagged"),
     "active_ms": _("Active time in ms"),
     "block": _("Block"),
@@ -56,7 +56,7 @@ class MappingForm(ColumnsForm):
         help_text=_("The column name is the rater."),
     )
     rater = forms.CharField(
-        label=_("Rater of all rows"),
+        label=_("Rater for all rows"),
         required=False,
         max_length=120,
         help_text=_("Only if no column names the raters."),

@@ -175,13 +175,13 @@ def fits_questions(look: Look) -> str:
     is_list = len(columns) > 2 or look.bare == {"object1", "object2"}
     if not is_list and not _sentence_columns(look):
         return ""
-    return _("each row names two objects that can be compared, and no answer")
+    return _("each row names two objects that can be compared, but no answer")
 
 
 def fits_table(look: Look) -> str:
     """Recognise two objects and a sentence per row."""
     if is_own_export(look.columns):
-        return _("its columns are those of a votes export of this site")
+        return _("its columns are those of a votes export from this site")
     mapping = guess_mapping(look.columns, look.rows)
     if not set(REQUIRED_FIELDS) <= set(mapping) or look.has_points:
         return ""

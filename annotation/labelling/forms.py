@@ -151,7 +151,8 @@ class LabelRoundForm(RoundPlanForm):
         max_value=240,
         initial=Campaign.USUAL["lease_minutes"],
         help_text=lazy(
-            "Renewed while the page is visible. When it runs out, others get the item."
+            "Renewed while the page is visible. When the reservation runs out, others get the "
+            "item."
         ),
     )
     skip_share = skip_share_field()
@@ -166,8 +167,8 @@ class LabelRoundForm(RoundPlanForm):
         label=lazy("Start with items the trained judge is least sure of"),
         required=False,
         help_text=lazy(
-            "Uses the newest trained judge of the study when the round opens. Items without "
-            "a prediction follow in random order. Annotators do not see this."
+            "Uses the study's most recent trained judge when the round opens. Items without a "
+            "prediction follow in random order. Annotators do not see this."
         ),
     )
 
@@ -240,8 +241,8 @@ class NewCampaignForm(LabelRoundForm):
         initial=0,
         help_text=lazy(
             "How many control items to draw from arguments that at least two people in this "
-            "study gave the same label and no one another. That label becomes the known "
-            "label."
+            "study gave the same label and nobody gave a different one. That label becomes the "
+            "known label."
         ),
     )
 

@@ -134,7 +134,7 @@ def _describe(record: ControlRecord) -> str:
     if record.interval is None:
         return _("No control item answered.")
     low, high = record.interval
-    return _("Control accuracy %(right)d of %(n)d, 95%% interval %(low).2f to %(high).2f.") % {
+    return _("Control accuracy %(right)d of %(n)d, 95 %% interval %(low).2f to %(high).2f.") % {
         "right": record.right,
         "n": record.n,
         "low": low,

@@ -101,7 +101,7 @@ class ServiceForm(forms.Form):
         if parts.username is not None or parts.password is not None or "{" in parts.netloc:
             raise ValidationError(_("Only a host can precede the path."))
         if parts.query or parts.fragment:
-            raise ValidationError(_("Leave out everything from ? or # on."))
+            raise ValidationError(_("Remove the ? or # and everything after it."))
         if unknown := unknown_placeholders(parts.path):
             raise ValidationError(_("Unknown placeholder {%s}.") % unknown[0])
         return address
@@ -135,10 +135,10 @@ class SearchForm(forms.Form):
     words = forms.ChoiceField(
         label=lazy("Sentences contain, for each object,"),
         required=False,
-        choices=[("", lazy("the whole name")), ("any", lazy("any word of its name"))],
+        choices=[("", lazy("the whole name")), ("any", lazy("any word in its name"))],
     )
     aspect = forms.CharField(
-        label=lazy("Also a word of the aspect"), required=False, max_length=LONGEST_ASPECT
+        label=lazy("Also a word from the aspect"), required=False, max_length=LONGEST_ASPECT
     )
     most = forms.IntegerField(
         label=lazy("Maximum results"), required=False, min_value=1, max_value=actions.MOST_HITS

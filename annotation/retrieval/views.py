@@ -185,7 +185,9 @@ def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> 
     except actions.CorpusBusy as reason:
         messages.error(request, str(reason))
     else:
-        messages.success(request, _("“%s” was deleted. Arguments added from it stay.") % row.name)
+        messages.success(
+            request, _("“%s” was deleted. Arguments added from it are kept.") % row.name
+        )
     return redirect("corpora", study.public_id)
 
 

@@ -66,7 +66,10 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
     return step(
         study,
         title=title,
-        text=_("A round sets which arguments get how many labels under which guideline."),
+        text=_(
+            "A round defines which arguments to label, the number of labels per argument and the "
+            "guideline."
+        ),
         button=_("New label round"),
         page="campaign_new",
         is_done=opened is not None,
@@ -204,7 +207,7 @@ def judge_steps(study: Study) -> list[StudyStep]:
         _model(study),
         step(
             study,
-            title=_("Let it label the same arguments"),
+            title=_("Let the model label the same arguments"),
             text=_("You see the cost and try a few calls before the run continues on its own."),
             button=_("New run"),
             page="run_new" if campaign else "runs",
@@ -229,7 +232,11 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> StudyStep:
         button, page = _("Label rounds"), "campaigns"
     elif study.arguments.exists():
         button, page = _("New label round"), "campaign_new"
-    sentence = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
+    sentence = ngettext(
+        "%(count)s person has labelled arguments",
+        "%(count)s people have labelled arguments",
+        raters,
+    )
     text = sentence % {"count": raters}
     hint = _(
         "At least three people must label the same arguments. Label here or import their votes."
@@ -261,7 +268,10 @@ def _model(study: Study) -> StudyStep:
 JUDGE = Path(
     "judge",
     lazy("Can a judge replace my annotators?"),
-    lazy("A language model labels what people labelled and is compared with each of them."),
+    lazy(
+        "A language model labels the arguments that people labelled and is compared with each "
+        "person."
+    ),
     judge_steps,
     groups=frozenset(("data", "label", "judges", "study")),
     place=30,

@@ -97,7 +97,7 @@ class NarrowForm(forms.Form):
     """Filters for the statements and comments that a page shows and counts."""
 
     q = forms.CharField(label=_("Statement contains"), required=False, max_length=LONGEST_SEARCH)
-    group = forms.ChoiceField(label=_("Comments of"), required=False)
+    group = forms.ChoiceField(label=_("Comments from"), required=False)
     first = forms.DateField(
         label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
@@ -180,8 +180,8 @@ class PointWritingForm(RunPlanForm):
         "max_tokens",
         initial=300,
         help_text=_(
-            "Enough for one sentence; allow more for models that reason first. A truncated "
-            "reply is requested once more with twice as many."
+            "Enough for one sentence; allow more for models that reason first. A truncated reply "
+            "is requested once more with twice as many tokens."
         ),
     )
 

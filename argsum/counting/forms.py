@@ -240,7 +240,7 @@ class CountingRoundForm(RoundPlanForm):
         min_value=1,
         max_value=20,
         initial=3,
-        help_text=lazy("Agreement needs at least two."),
+        help_text=lazy("Agreement needs at least two people per set."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -325,7 +325,7 @@ class CountingRunForm(plan_PlanForm):
         initial=MOST_TOKENS,
         help_text=lazy(
             "Allow a few words about each reference before the count. A truncated reply is "
-            "requested once more with twice as many."
+            "requested once more with twice as many tokens."
         ),
     )
 
@@ -358,8 +358,8 @@ class CountImportForm(forms.Form):
         label=lazy("Dataset name"),
         max_length=LONGEST_NAME,
         help_text=lazy(
-            "Topics are matched by text and stance. If the dataset does not exist, it is "
-            "created with the topics and references of the file, without arguments."
+            "Topics are matched by text and stance. If the dataset does not exist, it is created "
+            "with the topics and references from the file, without arguments."
         ),
     )
     rater = forms.CharField(
@@ -373,6 +373,6 @@ class CountImportForm(forms.Form):
         choices=[
             ("", lazy("Import clear matches (the dry run lists them)")),
             ("same", lazy("Refuse")),
-            ("order", lazy("Match in file order (the first with the first)")),
+            ("order", lazy("Match in file order (first with first)")),
         ],
     )

@@ -230,9 +230,7 @@ def _drawn(counting_round: CountingRound) -> list[tuple[Any, Any]]:
     recipe = counting_round.recipe
     dataset = [recipe.get("dataset_name") or _("all"), recipe.get("split")]
     systems = [", ".join(recipe.get("systems", [])) or _("all"), recipe.get("setting")]
-    every = (
-        _("every setting") if recipe.get("per_cell") == ALL else _("one of every system and cell")
-    )
+    every = _("every setting") if recipe.get("per_cell") == ALL else _("one per system and cell")
     sample = [every, recipe.get("size") and _("%d at random") % recipe["size"]]
     return [
         (_("Dataset"), _joined(dataset)),
@@ -304,7 +302,7 @@ RUN_PAGES = RunPages(
     taken=_taken,
     about=lazy(
         "Language models count covered references and unique key points, several times per set. "
-        "Coverage and redundancy are means over these replies."
+        "Coverage and redundancy are means over the replies."
     ),
     new=lazy("New counting run"),
     lead=lazy(
@@ -313,7 +311,7 @@ RUN_PAGES = RunPages(
         "one run for coverage and one for redundancy."
     ),
     nothing=lazy(
-        "A judge counts key points of topics with references. Run a system or import sets first."
+        "A judge counts key points for topics with references. Run a system or import sets first."
     ),
 )
 

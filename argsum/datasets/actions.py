@@ -222,9 +222,9 @@ def in_use(dataset: Dataset) -> str:
 
 def _require_of_statements(steps: Iterable[str], half: Half | None) -> None:
     if half or HALF in steps:
-        raise RecipeRefused(_("A half cannot be drawn from the statements of comments."))
+        raise RecipeRefused(_("A half cannot be drawn from statements in comments."))
     if not {*steps} <= {UNIQUE, SAYS_SOMETHING}:
-        raise RecipeRefused(_("Only the step says_something applies to statements of comments."))
+        raise RecipeRefused(_("Only the step says_something applies to statements in comments."))
 
 
 def _held(dataset: Dataset) -> Dataset:

@@ -60,7 +60,7 @@ class HalfFields(forms.Form):
         help_text=_("Drawn after the other steps, as in the paper for Debate."),
     )
     seed = forms.IntegerField(
-        label=_("Seed of the half"),
+        label=_("Seed for the half"),
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
@@ -93,7 +93,10 @@ class QualitiesForm(forms.Form):
         label=_("Quality column"),
         required=False,
         max_length=80,
-        help_text=_("Only for files with several. Default: WA if the file has WA and MACE-P."),
+        help_text=_(
+            "Only for files with several quality columns. Default: WA if the file has WA and "
+            "MACE-P."
+        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

@@ -171,7 +171,8 @@ def register_summary_score_imports() -> None:
                 "point per line."
             ),
             next_step=lazy(
-                "It appears on the leaderboard once metrics are computed or people have counted."
+                "The system appears on the leaderboard once metrics are computed or people have "
+                "counted its key points."
             ),
             home=("key_points", lazy("Key points")),
         )
@@ -192,7 +193,7 @@ def register_summary_score_imports() -> None:
                 "of several orders. Soft scores belong to the sets that people counted, in the "
                 "order of topic, stance and system."
             ),
-            next_step=lazy("Its scores are shown next to scores computed here."),
+            next_step=lazy("The scores are shown next to scores computed here."),
             home=("datasets", lazy("Datasets")),
         )
     )

@@ -101,7 +101,7 @@ class SheetColumnsForm(ColumnsForm):
 
     beside = ("rater", "rater_kind")
     rater = forms.CharField(
-        label=_("Rater of all rows"),
+        label=_("Rater for all rows"),
         required=False,
         max_length=120,
         help_text=_("Only needed if no column names the raters."),

@@ -59,7 +59,7 @@ class ScoringRunForm(RunPlanForm):
     choice = forms.ChoiceField(
         label=lazy("Answers"),
         choices=[
-            ("all", lazy("All of the study")),
+            ("all", lazy("All in the study")),
             ("scored", lazy("Scored by people with this rubric")),
             ("round", lazy("From a scoring round")),
             ("sample", lazy("A random sample")),

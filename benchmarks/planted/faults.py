@@ -368,7 +368,7 @@ FAULTS = (
     ),
     Fault(
         name="tie-to-the-lower-label",
-        means="Final labels of tied votes are the lower one, where the paper takes the higher.",
+        means="Final labels from tied votes are the lower one, where the paper takes the higher.",
         file="cqa_site/stats/disagreement.py",
         old='def majority(ratings: Ratings, tie: Tie = "higher")',
         new='def majority(ratings: Ratings, tie: Tie = "lower")',

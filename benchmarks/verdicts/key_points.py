@@ -286,7 +286,7 @@ def widest_holds(n: int, generator: Generator) -> bool | None:
 
 
 def _sizes(n: int, uneven: bool) -> list[int]:
-    """Comments of 6 periods, n in all: evenly or half of the rest in each."""
+    """Comments from 6 periods, n in all: evenly or half of the rest in each."""
     shares = 0.5 ** np.arange(1, 7) if uneven else np.full(6, 1 / 6)
     return [max(1, round(n * each)) for each in shares]
 

@@ -248,7 +248,7 @@ PROBLEMS: dict[str, Promise] = {
     "cap": lazy("At this cost the whole run would exceed its cap."),
 }
 CAPABILITIES: dict[str, Promise] = {
-    "token_limit": lazy("cuts a reply at a token limit"),
+    "token_limit": lazy("cuts off replies at a token limit"),
     "temperature": lazy("accepts a temperature"),
     "json_schema": lazy("follows a JSON schema"),
     "seed": lazy("accepts a seed"),

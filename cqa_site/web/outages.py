@@ -245,7 +245,9 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     """Say, without the database, that nothing was stored and the request can be repeated."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if wants_json(request):
-        detail = _("The site cannot store anything right now. It is sent again automatically.")
+        detail = _(
+            "The site cannot store anything right now. Your entry is sent again automatically."
+        )
         data = {"error": "unavailable", "detail": detail}
         return JsonResponse(data, status=503, headers=headers)
     page = Path(settings.BASE_DIR, "templates", "503.html").read_text(encoding="utf-8")

@@ -169,7 +169,9 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     # A second thought knows of the first one; a skip would contradict both.
     page.locator(".level").nth(2).click()
     heard = page.locator("#announce")
-    expect(heard).to_have_text("2. It stays in this browser until the connection is back.")
+    expect(heard).to_have_text(
+        "2. Your decision stays in this browser until the connection is back."
+    )
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
     page.locator("#skip").click()
     expect(page.locator("#toasts")).to_contain_text("not saved yet")
@@ -326,7 +328,7 @@ def test_the_decision_of_the_other_tab_can_be_kept(desk, world, expert):
     wait_until_read(page)
     decide_elsewhere(world, expert, first, 2)
     page.keyboard.press("3")
-    keep = page.locator("#conflicts").get_by_role("link", name="Keep the stored one")
+    keep = page.locator("#conflicts").get_by_role("link", name="Keep the stored decision")
     expect(keep).to_be_visible()
     wait_until_read(page)
     keep.click()

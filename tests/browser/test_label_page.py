@@ -352,7 +352,7 @@ def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
     visitor.context.new_page().close()
     visitor.page.clock.install()
     visitor.go("label", campaign.study.public_id, campaign.public_id)
-    expect(visitor.page.get_by_role("heading")).to_have_text("Nothing free at the moment")
+    expect(visitor.page.get_by_role("heading")).to_have_text("No sentences available right now")
     slots.update(state="open", lease_until=None)
     visitor.page.clock.run_for(21_000)
     expect(visitor.page.locator("[data-sentence]")).to_be_visible()

@@ -167,4 +167,4 @@ def test_samples_are_named_by_what_they_hold_with_the_format_beside_it():
     titles = [str(format.title) for format in found]
     firsts = ("Toloka", "Expert workbook", "Any table", "CSV", "JSON")
     assert not [title for title in titles if title.startswith(firsts)]
-    assert "Labels of crowd workers (Toloka, TSV)" in titles
+    assert "Labels from crowd workers (Toloka, TSV)" in titles

@@ -367,13 +367,13 @@ def test_where_all_is_held_by_others_nothing_is_to_go(world):
     client = enter(world, required_items=3)
     fill(world)
     text = client.get(work_page(world.round), follow=True).text
-    assert "Nothing free at the moment" in text
+    assert "No sentences available right now" in text
     text = client.get(DONE).text
     assert "No items are left for you" in text
     assert "to go" not in text
     world.kind.Slot.objects.update(state="done", lease_until=None)
     text = client.get(work_page(world.round), follow=True).text
-    assert "Nothing is left in this round" in text
+    assert "No sentences left in this round" in text
     assert "You have" not in text
 
 

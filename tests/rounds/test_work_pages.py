@@ -188,7 +188,10 @@ def test_the_page_says_why_nothing_comes(world, client):
     assert "no more work for you" in client.get(world.address("")).text
     if world.name in ("score", "prefer", "count"):
         world.slots(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
-        assert "Nothing free at the moment" in sign_in(world.people[1]).get(world.address("")).text
+        assert (
+            "No sentences available right now"
+            in sign_in(world.people[1]).get(world.address("")).text
+        )
 
 
 # Queries of the form and of a submission, which prepares the next sheet.

@@ -181,7 +181,7 @@ def test_a_probe_is_a_job_and_its_findings_are_shown(client, study, endpoint, mo
 
 def test_the_model_in_the_box_comes_with_one_press_and_says_what_it_is(client, study):
     assert (
-        "Add the model in the box" in client.get(reverse("endpoints", args=[study.public_id])).text
+        "Add the built-in model" in client.get(reverse("endpoints", args=[study.public_id])).text
     )
     for _press in range(2):
         client.post(reverse("endpoint_embedded", args=[study.public_id]))

@@ -61,7 +61,7 @@ class TestPage:
 
         only(monkeypatch, lambda: well("All is there."), broken)
         page = " ".join(admin.get(reverse("site_state")).text.split())
-        assert "No problems found, but 1 check could not be done." in page
+        assert "No problems found, but 1 check could not be run." in page
 
     def test_the_whole_site_is_examined_and_no_secret_shown(self, admin, settings):
         settings.CELERY_BROKER_TRANSPORT = None

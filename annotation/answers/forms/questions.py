@@ -58,8 +58,8 @@ class ConditionsField(forms.MultipleChoiceField):
             "label": _("Only conditions"),
             "required": False,
             "help_text": _(
-                "Leave empty for plain answers only. Answers written with argument filters "
-                "or with less of the question are left out, because mixed they say nothing "
+                "Leave empty for plain answers only. Answers written with argument filters or "
+                "with less of the question are left out, because figures for a mix say nothing "
                 "about either."
             ),
         }
@@ -224,7 +224,7 @@ class QuestionListForm(forms.Form):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = _(
-            "CSV, TSV, JSON Lines or XLSX with the columns object1, object2 and, if wanted, "
+            "CSV, TSV, JSON Lines or XLSX with the columns object1, object2 and, optionally, "
             "aspect, wording and any number of columns that begin with “argument”; up to %s."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.fields["file"].widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
@@ -244,5 +244,5 @@ class SystemForm(forms.Form):
     kind = forms.ChoiceField(
         label=_("Kind"),
         choices=System.Kind.choices,
-        help_text=_("Experts never see texts by people beside those they edit."),
+        help_text=_("Experts never see texts written by people alongside those they edit."),
     )

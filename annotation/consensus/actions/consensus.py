@@ -174,7 +174,7 @@ def set_consensus(
     """Set how votes become a label, and whose labels overrule them."""
     sources = list(overridden_by)
     if any(source == campaign or source.study_id != campaign.study_id for source in sources):
-        raise SourceNotValid(_("Only other rounds of the same study can overrule this one."))
+        raise SourceNotValid(_("Only other rounds of the same study can overrule this round."))
     record(
         study=campaign.study,
         actor=actor,

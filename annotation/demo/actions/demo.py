@@ -99,7 +99,10 @@ def build_demo() -> str:
     password = secrets.token_urlsafe(12)
     study = Study.objects.create(
         name=_("Everyday choices (demo)"),
-        description=_("An invented study for trying Counterpoint. No sentence or vote is real."),
+        description=_(
+            "An invented study for trying out Counterpoint. None of its sentences or votes are "
+            "real."
+        ),
         is_demo=True,
     )
     # Hashing takes a quarter of a second; one hash gives away no more than that they share it.

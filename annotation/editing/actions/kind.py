@@ -102,7 +102,7 @@ class EditingRoundKind(Desk):
             "calibration, the rest to one expert each."
         ),
         things=lazy("Answers"),
-        results=lazy("Agreement of experts"),
+        results=lazy("Agreement between experts"),
     )
     section = "answers"
     under = ("editing/",)

@@ -206,7 +206,7 @@ def add_comment(
     """Add a comment to the discussion of one calibration answer."""
     is_shared = editing_round.sheets.filter(answer=answer, is_calibration=True).exists()
     if not is_shared or editing_round.state == EditingRound.State.DRAFT:
-        raise NotDiscussed(_("Only calibration answers of an opened round can be discussed."))
+        raise NotDiscussed(_("Only calibration answers from an opened round can be discussed."))
     return RoundComment.objects.create(
         editing_round=editing_round, answer=answer, author=author, text=text
     )

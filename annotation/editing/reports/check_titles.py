@@ -12,6 +12,6 @@ TITLES = {
     "argument_count": _("Number of arguments"),
     "citations_exist": _("Valid citations"),
     "generated_marked": _("Source for every aspect"),
-    "not_copied": _("No argument copied whole"),
+    "not_copied": _("No argument copied in full"),
     "repetition": _("No repetition"),
 }

@@ -130,7 +130,7 @@ FACE = RoundPages(
     listed=_sheets,
     more=_more,
     is_ready=lambda study: study.answers.exists() and experts_of(study).exists(),
-    needs=lazy("A round needs answers, and experts of the study to edit them."),
+    needs=lazy("A round needs answers, and experts from the study to edit them."),
     related=("created_by",),
     decisions=(),
 )

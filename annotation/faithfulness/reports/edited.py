@@ -117,10 +117,10 @@ def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Edit
 
 
 RECIPE = lazy(
-    "Every text counts once: figures of segments are means of the text's own segments. The "
+    "Every text counts once: segment figures are means over the text's own segments. The "
     "difference is after minus before, averaged over texts that have both, with a 95 % "
-    "interval over whole questions, of this measure alone: t, corrected for skewness, from "
-    "10 questions on. An imported gold text is compared with the machine answer to the same "
+    "interval over whole questions, for this measure alone: t, corrected for skewness, for 10 "
+    "or more questions. An imported gold text is compared with the machine answer to the same "
     "question that differs from it by the fewest words."
 )
 
@@ -306,7 +306,7 @@ def _sides(pair: EditedPair) -> list[Any]:
 BEST = {
     "f1": lazy("cites the relevant arguments best"),
     "similarity": lazy("stays most similar to its arguments"),
-    "jaccard_segment": lazy("shares most words with its arguments"),
+    "jaccard_segment": lazy("shares the most words with its arguments"),
 }
 
 
@@ -350,7 +350,7 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Conclusion:
     sure = [_("Next: %(name)s, %(value)s.") % next_best, method if is_tested else ""]
     if unclear:
         says = _("%(name)s has the highest %(measure)s in these data: %(value)s.")
-        text = _("It is not shown to be above %s on common questions.")
+        text = _("The highest is not shown to be above %s on common questions.")
         of_them = [test for _name, test in unclear]
         if is_tested:
             sure.append(text % listed([name for name, _test in unclear], shortened=str))
@@ -381,8 +381,8 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
     if not summary.n:
         return None
     text = ngettext(
-        "Editing changed %(words)s words of a text on average, over %(n)s text.",
-        "Editing changed %(words)s words of a text on average, over %(n)s texts.",
+        "Editing changed %(words)s words per text on average, over %(n)s text.",
+        "Editing changed %(words)s words per text on average, over %(n)s texts.",
         summary.n,
     )
     says = text % {"words": in_words(summary.distance, 1), "n": f"{summary.n:,}"}
@@ -393,8 +393,8 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
             "%(moved)s. Measures tested together over questions: %(n)d. Each interval below is "
             "for its measure alone."
         )
-        names = _("Shown to have moved: %s") % "; ".join(map(_moved, moved)) if moved else ""
-        sure = text % {"moved": names or _("No measure is shown to have moved"), "n": n}
+        names = _("Shown to have changed: %s") % "; ".join(map(_moved, moved)) if moved else ""
+        sure = text % {"moved": names or _("No measure is shown to have changed"), "n": n}
     if tests and not moved:
         sure = f"{sure} {_what_would_tell(tests, len(tests), _('questions'))}".strip()
     return Conclusion(says, sure)
@@ -432,12 +432,12 @@ def experts_finding(agreement: ExpertAgreement) -> Conclusion | None:
         ),
         "not_shown": _(
             "Similarity of experts' versions: %(experts)s to each other, %(machine)s to the "
-            "machine's. Which is higher is not shown."
+            "machine's. The data do not show which is higher."
         ),
     }[tests[0].direction]
     sure = ngettext(
-        "Mean cosines over %d calibration answer of two or more experts.",
-        "Mean cosines over %d calibration answers of two or more experts.",
+        "Mean cosines over %d calibration answer edited by two or more experts.",
+        "Mean cosines over %d calibration answers edited by two or more experts.",
         tests[0].n,
     )
     method = "" if tests[0].p is None else _("Paired t test.")

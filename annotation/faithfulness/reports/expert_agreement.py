@@ -246,20 +246,20 @@ def _mean(values: Sequence[float]) -> float | None:
 
 RECIPES = {
     "sound": lazy(
-        "Cosine of two versions of the same answer, averaged over the calibration answers "
-        "that both have submitted; n is their number. The vector of a version is the mean "
-        "of the sentence embeddings of its statements, so its end counts as much as its "
+        "Cosine of two versions of the same answer, averaged over the calibration answers that "
+        "both have submitted; n is the number of these answers. The vector of a version is the "
+        "mean of the sentence embeddings of its statements, so its end counts as much as its "
         "beginning."
     ),
     "paper": lazy(
-        "As in the paper: the vector of a version is the embedding of the whole text, of "
-        "which the model reads the first 256 tokens only. Averaged over the calibration "
-        "answers that both have submitted; n is their number."
+        "As in the paper: the vector of a version is the embedding of the whole text, but the "
+        "model reads only the first 256 tokens. Averaged over the calibration answers that both "
+        "have submitted; n is the number of these answers."
     ),
 }
 WORK = lazy(
     "Means over the newest versions of all answers that an expert submitted. Words changed: "
-    "inserted, deleted or replaced relative to the machine's text. Time: median of the "
+    "inserted, deleted or replaced relative to the machine's text. Time: median number of "
     "seconds that the editing page was in use."
 )
 
@@ -300,7 +300,7 @@ def agreement_table(editing_round: EditingRound, agreement_view: AgreementView) 
 def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> TableData:
     """Return each expert's changes and working time."""
     columns = [
-        _("Expert"), _("Answers n"), _("of them calibration"), _("Words changed"),
+        _("Expert"), _("Answers n"), _("calibration answers"), _("Words changed"),
         _("Words before"), _("Words after"), _("Checks passed before"), _("Checks passed after"),
         _("Checks"), _("Seconds, median"),
     ]  # fmt: skip
@@ -312,7 +312,7 @@ def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> Ta
         [name, *(getattr(work, part) for part in parts)]
         for name, work in zip(agreement_view.names[1:], agreement_view.found.work, strict=True)
     ]
-    caption = _("What experts changed, round “%s”.") % editing_round.name
+    caption = _("Changes by expert, round “%s”.") % editing_round.name
     return TableData(columns, rows, caption, str(WORK), "expert-work")
 
 

@@ -54,12 +54,14 @@ MEASURES: dict[str, Measure] = {
     "precision": Measure(
         lazy("Precision"),
         ANSWERS,
-        lazy("relevant among the cited arguments (label 2 or 3), mean over answers"),
+        lazy("relevant arguments (label 2 or 3) among the cited ones, mean over answers"),
     ),
     "recall": Measure(
-        lazy("Recall"), ANSWERS, lazy("cited among the relevant arguments, mean over answers")
+        lazy("Recall"), ANSWERS, lazy("cited arguments among the relevant ones, mean over answers")
     ),
-    "f1": Measure(lazy("F1"), ANSWERS, lazy("harmonic mean of both, mean over answers")),
+    "f1": Measure(
+        lazy("F1"), ANSWERS, lazy("harmonic mean of precision and recall, mean over answers")
+    ),
     COHERENCE: Measure(
         lazy("Coherence"),
         VERDICTS,
@@ -68,10 +70,12 @@ MEASURES: dict[str, Measure] = {
     "jaccard_text": Measure(
         lazy("Jaccard, text"),
         ANSWERS,
-        lazy("words that a text and all its arguments share, over all words of both"),
+        lazy("words that a text and all its arguments share, over all words in both"),
     ),
     "jaccard_segment": Measure(
-        lazy("Jaccard, segment"), SEGMENTS, lazy("the same for a segment and its closest argument")
+        lazy("Jaccard, segment"),
+        SEGMENTS,
+        lazy("words that a segment and its closest argument share, over all words in both"),
     ),
     "levenshtein": Measure(
         lazy("Edit distance"),
@@ -88,7 +92,9 @@ MEASURES: dict[str, Measure] = {
 COHERENCE_OF_TEXTS = Measure(
     lazy("Coherence (AAC)"),
     ANSWERS,
-    lazy("coherent among the judged citations of an answer, mean over answers, as in the paper"),
+    lazy(
+        "coherent citations among the judged ones of an answer, mean over answers, as in the paper"
+    ),
 )
 SKIPPED = {
     "uncited": lazy("segments without a citation"),
@@ -98,7 +104,7 @@ SKIPPED = {
     "no_arguments": lazy("answers without arguments"),
     "no_labels": lazy("answers without a labelled argument"),
     "no_relevant": lazy("answers without a relevant argument"),
-    "no_citations": lazy("answers that cite nothing that counts"),
+    "no_citations": lazy("answers without a citation that counts"),
 }
 MODES = {
     "sound": lazy(
@@ -107,13 +113,13 @@ MODES = {
     ),
     "paper": lazy(
         "As in the paper: segments run from a capital letter to the next bracket, each is "
-        "compared with all arguments, and some forms of citations and labels are missed; "
-        "for comparison with the published figures only."
+        "compared with all arguments, and some forms of citation and label are missed; for "
+        "comparison with the published figures only."
     ),
 }
 INTERVALS = lazy(
-    "In brackets 95 % intervals over whole questions: t, corrected for skewness, from 10 "
-    "questions on."
+    "In brackets: 95 % intervals over whole questions (t, corrected for skewness, for 10 or "
+    "more questions)."
 )
 
 

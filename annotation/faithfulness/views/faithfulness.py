@@ -189,7 +189,7 @@ def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
 def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
     """Stop the computation; stored figures remain."""
     if actions.cancel_figures(study=study, actor=request.user):
-        messages.success(request, _("Stopped. What was computed so far is kept."))
+        messages.success(request, _("Stopped. Results computed so far are kept."))
     else:
         messages.error(request, _("Nothing is being computed."))
     return redirect("faithfulness", study.public_id)
@@ -259,7 +259,7 @@ FACE = RunPages(
         "For each citation, a model says whether the citing segment follows from the cited "
         "argument and favours the same object."
     ),
-    nothing=lazy("A judge needs texts with figures that cite an argument."),
+    nothing=lazy("A judge needs texts that cite an argument and have figures."),
     starts=(("faithfulness", lazy("Update the figures first")),),
 )
 

@@ -111,7 +111,7 @@ def _time(figures: RoundFigures, size: str) -> Spec:
     bins = figures.time.histogram
     width = bins[0]["to"] or bins[0]["from"] + 1 if bins else 1
     rows = [{**row, "to": row["to"] or row["from"] + width} for row in bins]
-    titles = (_("Seconds; the last bar holds all longer ones"), _("Counted votes"))
+    titles = (_("Seconds; the last bar includes all longer times"), _("Counted votes"))
     return histogram(rows, start="from", end="to", y="votes", titles=titles, size=size)
 
 
@@ -148,7 +148,7 @@ def _votes_over_time_alt(figures: RoundFigures) -> str:
     first, last = over.bins[0], over.bins[-1]
     most = max(over.bins, key=lambda row: row.votes)
     return _(
-        "%(total)d counted votes from %(first)s to %(last)s; most, %(most)d, from %(peak)s."
+        "%(total)d counted votes from %(first)s to %(last)s; the most, %(most)d, from %(peak)s."
     ) % {
         "first": first.start,
         "last": last.start,

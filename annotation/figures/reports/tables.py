@@ -72,7 +72,7 @@ def _progress(figures: RoundFigures) -> tuple[list[str], Rows]:
         "wanted": _("Votes wanted"),
         "filled": _("Votes collected"),
         "votes": _("Votes counted"),
-        "control_votes": _("… of them on control items"),
+        "control_votes": _("… on control items"),
         "raters": _("Annotators counted"),
         "extra": _("Extra votes, not counted"),
         "excluded": _("Votes of excluded annotators, not counted"),
@@ -81,7 +81,7 @@ def _progress(figures: RoundFigures) -> tuple[list[str], Rows]:
         "expired": _("Reservation ran out"),
         "void": _("Not submitted"),
         "flagged": _("Flagged"),
-        "machine_labels": _("Labels of models and classifiers, not counted"),
+        "machine_labels": _("Labels from models and classifiers, not counted"),
     }
     # Frozen snapshots from before they were told apart do not have the last one.
     counts = {name: getattr(progress, key) for key, name in names.items()}
@@ -251,24 +251,25 @@ TABLES: dict[str, RoundFigureFile] = {
     "agreement": RoundFigureFile(
         gettext_lazy("Agreement"),
         gettext_lazy(
-            "Unit: item. Missing votes are skipped and items with one vote do not count. "
-            "95 % intervals: item jackknife, t corrected for skewness, from 20 items on (50 where "
+            "Unit: item. Missing votes are skipped and items with one vote do not count. 95 % "
+            "intervals: item jackknife, t corrected for skewness, for 20 or more items (50 where "
             "one label has over 80 % of the votes; 10 for percent agreement); for the median of "
-            "pairs, quartiles over pairs. Fleiss' kappa needs equally many votes on each item and "
-            "uses the items with the most frequent number."
+            "pairs, quartiles over pairs. Fleiss' kappa needs the same number of votes on each "
+            "item and uses the items with the most frequent number."
         ),
         _agreement,
     ),
     "progress": RoundFigureFile(
         gettext_lazy("Progress"),
         gettext_lazy(
-            "Counted: answered, within the wanted number of votes, annotator not excluded."
+            "Counted: answered votes, within the wanted number, from annotators who are not "
+            "excluded."
         ),
         _progress,
     ),
     "labels": RoundFigureFile(
         gettext_lazy("Label distribution"),
-        gettext_lazy("Counted votes, each once; control items apart from ordinary ones."),
+        gettext_lazy("Counted votes, each once; control items separately from ordinary items."),
         _labels,
     ),
     "majority": RoundFigureFile(
@@ -279,8 +280,9 @@ TABLES: dict[str, RoundFigureFile] = {
     "confusion": RoundFigureFile(
         gettext_lazy("Label pairs"),
         gettext_lazy(
-            "Pairs of votes on one item, all items. A pair weighs 1 / (votes of the item − 1), so "
-            "a row sums to the votes with that label on items with two or more."
+            "Pairs of votes on the same item, over all items. A pair weighs 1 / (votes on the "
+            "item − 1), so a row adds up to the number of votes with that label on items with "
+            "two or more votes."
         ),
         _confusion,
     ),
@@ -288,23 +290,23 @@ TABLES: dict[str, RoundFigureFile] = {
         gettext_lazy("Agreement by label"),
         gettext_lazy(
             "When someone gave this label, how often did another vote on the item agree? By "
-            "chance: the same if votes were assigned at random."
+            "chance: the same figure if votes were assigned at random."
         ),
         _per_label,
     ),
     "pairs": RoundFigureFile(
         gettext_lazy("Pairs of annotators"),
         gettext_lazy(
-            "Ordinal alpha over the items both labelled; no value below 5 shared items. "
-            "At most the 15 annotators with most counted votes."
+            "Ordinal alpha over the items that both annotators labelled; no value for fewer than "
+            "5 shared items. At most the 15 annotators with the most counted votes."
         ),
         _pairs,
     ),
     "hardest": RoundFigureFile(
         gettext_lazy("Most disputed items"),
         gettext_lazy(
-            "Disagreement: mean squared distance of an item's votes in ranks, divided by that of "
-            "two votes drawn at random; 1 is chance."
+            "Disagreement: mean squared distance between an item's votes in ranks, divided by "
+            "that between two votes drawn at random; 1 is the chance level."
         ),
         _hardest,
     ),

@@ -181,7 +181,7 @@ class SystemOrigin:
 
     def __str__(self) -> str:
         if self.scenario == Scenario.NONE:
-            return _("Written by “%s”, under no scenario.") % self.system
+            return _("Written by “%s” without a scenario.") % self.system
         names = {"system": self.system, "scenario": Scenario(self.scenario).label}
         return _("Written by “%(system)s” under scenario %(scenario)s.") % names
 

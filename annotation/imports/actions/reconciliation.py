@@ -105,7 +105,7 @@ def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
         if len(text) > _ANSWER_LIMITS[column]:
             yield column, _("longer than %s characters") % _ANSWER_LIMITS[column]
         if _UNSTORABLE.search(text):
-            yield column, _("holds a NUL character or half of a surrogate pair")
+            yield column, _("contains a NUL character or half of a surrogate pair")
 
 
 def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
         if len(vote.rater_id) > 128 or len(vote.external_id) > 200:
             yield "rater", _("an id is too long")
     if any(map(_UNSTORABLE.search, texts)):
-        yield "", _("holds a NUL character or half of a surrogate pair")
+        yield "", _("contains a NUL character or half of a surrogate pair")
     repeated = Counter(map(rater_of, entry.votes))
     if any(count > 1 for count in repeated.values()):
-        yield "rater", _("names one rater twice")
+        yield "rater", _("names the same rater twice")

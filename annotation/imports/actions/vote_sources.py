@@ -117,8 +117,8 @@ def _workbook(source: ImportSource) -> Iterator[Line]:
         elif sheet.rows:
             yield Note(
                 ngettext(
-                    "%(sheet)s has no label in %(rows)s row; no round was created for it.",
-                    "%(sheet)s has no label in %(rows)s rows; no round was created for it.",
+                    "%(sheet)s has no labels in its %(rows)s row; no round was created for it.",
+                    "%(sheet)s has no labels in its %(rows)s rows; no round was created for it.",
                     len(sheet.rows),
                 )
                 % {"sheet": _sheet_name(sheet), "rows": len(sheet.rows)}
@@ -159,7 +159,9 @@ def _control_row(
         for rater, label in zip(sheet.raters, row.labels, strict=True)
     ]
     if not row.is_scored:
-        reason = _("The sheet left this item out of its own figures; kept as a retired control.")
+        reason = _(
+            "The sheet leaves this item out of its own figures; kept as a retired control item."
+        )
         yield Flag(row.row, sheet.name_pseudonym, reason)
     yield ArgumentEntry(
         row=row.row,

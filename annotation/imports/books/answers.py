@@ -332,10 +332,10 @@ class AnswerBook:
             self.work.outcome.notes.append(text % {"number": number, "source": source})
         if self._without_list:
             text = ngettext(
-                "%s answer has no numbered arguments: the study has none for its pair. Import "
-                "the silver file first, then this one again.",
-                "%s answers have no numbered arguments: the study has none for their pairs. "
+                "%s answer has no numbered arguments: the study has no arguments for its pair. "
                 "Import the silver file first, then this one again.",
+                "%s answers have no numbered arguments: the study has no arguments for their "
+                "pairs. Import the silver file first, then this one again.",
                 self._without_list,
             )
             self.work.outcome.notes.append(text % self._without_list)
@@ -343,7 +343,7 @@ class AnswerBook:
     def _compare(self, entry: AnswerEntry, answer: Answer) -> None:
         if answer.text_sha256 != text_key(entry.text):
             reason = _(
-                "a different text was imported from this position of a file with this name; "
+                "a different text was imported from this position in a file with this name; "
                 "answers never change, so rename the file"
             )
             self.reject(entry, entry.column, reason)

@@ -224,7 +224,7 @@ def _matched(study: Study, chunk: list[Line]) -> Iterator[Line]:
     for line in chunk:
         stored = _stored_text(line, spellings) if isinstance(line, ArgumentEntry) else None
         if isinstance(line, ArgumentEntry) and stored is not None:
-            reason = _("Matched a sentence of the study that differs only in damaged characters.")
+            reason = _("Matched a sentence in the study that differs only in damaged characters.")
             yield Flag(line.row, line.place, reason)
             yield replace(line, text=stored)
         else:

@@ -276,7 +276,7 @@ class VoteBook:
             self._compare_in_file(entry, vote, earlier)
             return
         if (entry.campaign, vote.external_id) in stored.foreign:
-            reason = _("the vote %s is there with another item or rater")
+            reason = _("the vote %s is already stored with another item or rater")
             self.work.reject(entry, "", reason % vote.external_id)
             return
         match = stored.find(entry, vote, pair, self._void[pair])
@@ -310,11 +310,13 @@ class VoteBook:
             return
         values = {"row": earlier.row, "label": earlier.label, "here": vote.label}
         if not entry.keeps_first_copy:
-            reason = _("row %(row)s already holds this rater's vote on this item: %(label)s")
+            reason = _("row %(row)s already has this rater's vote on this item: %(label)s")
             self.work.reject(entry, "label", reason % values)
             return
         self.work.result("votes", "same")
-        reason = _("Row %(row)s holds the same argument with label %(label)s, this one %(here)s.")
+        reason = _(
+            "Row %(row)s has the same argument with label %(label)s; this row has label %(here)s."
+        )
         self.work.remark(entry, vote.rater_name, reason % values)
         self._copies.append((earlier, entry, vote))
 

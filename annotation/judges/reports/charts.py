@@ -103,7 +103,7 @@ def _confusion(figures: JudgeResults, size: str) -> Spec:
         for i, final in enumerate(values)
         for j, judge in enumerate(values)
     ]
-    titles = (_("Label of the judge"), _("Final label"))
+    titles = (_("Judge's label"), _("Final label"))
     return heatmap(
         rows, x="judge", y="final", share="share", text="text", titles=titles, size=size
     )
@@ -149,7 +149,7 @@ def _cost(figures: JudgeResults, size: str) -> Spec:
 
 def _cost_alt(figures: JudgeResults) -> str:
     parts = [
-        _("%(name)s: alpha %(alpha).3f at %(cost).4g")
+        _("%(name)s: alpha %(alpha).3f at a cost of %(cost).4g")
         % {"name": row["name"], "alpha": row["value"], "cost": row["cost"]}
         for row in _cost_rows(figures)
     ]
@@ -186,7 +186,9 @@ def _prompts(figures: JudgeResults, size: str) -> Spec:
 
 def _prompts_alt(figures: JudgeResults) -> str:
     parts = [f"{row['model']}, {row['name']}: {row['value']:.3f}" for row in _prompt_rows(figures)]
-    return _("Ordinal alpha of each run in the order they were made. %s.") % "; ".join(parts)
+    return _(
+        "Ordinal alpha of each run, in the order in which the runs were made. %s."
+    ) % "; ".join(parts)
 
 
 # How to draw it, what it says in words, and what it is made of.
@@ -225,8 +227,8 @@ def judges_finding(figures: JudgeResults) -> Conclusion | None:
         "below": (_("No: %(name)s agrees with people less than they do with each other."), "warn"),
         "not_shown": (
             _(
-                "Not proven: whether %(name)s agrees with people as much as they do with each "
-                "other."
+                "Not proven: the data cannot tell whether %(name)s agrees with people as much as "
+                "they do with each other."
             ),
             "",
         ),
@@ -245,8 +247,10 @@ def _difference(best: BestJudge) -> str:
     """Describe the difference, its interval, the number of judges, and the data still needed."""
     difference = best.difference
     text = ngettext(
-        "Difference of alphas %(difference)s on the %(n)s argument with votes and its label.",
-        "Difference of alphas %(difference)s on the %(n)s arguments with votes and its label.",
+        "Difference in alpha: %(difference)s on the %(n)s argument with votes and the judge's "
+        "label.",
+        "Difference in alpha: %(difference)s on the %(n)s arguments with votes and the judge's "
+        "label.",
         difference.n_pairable_items,
     )
     values = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}
@@ -254,7 +258,7 @@ def _difference(best: BestJudge) -> str:
     if difference.low is None:
         parts.append(_("No interval: %s.") % difference.reason)
     elif best.n > 1:
-        text = _("Its interval is corrected for the choice among %d judges.")
+        text = _("The interval is corrected for the choice among %d judges.")
         parts.append(text % best.n)
     if difference.low is not None and direction_of(difference) == "not_shown":
         n, level = difference.n_pairable_items, 1 - difference.confidence
@@ -284,8 +288,8 @@ def trained_finding(figures: TrainedFigures, number: int) -> Conclusion:
     level, mark = level_of(_("version %d agrees with final labels") % number, alpha)
     says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"
     sure = ngettext(
-        "%(figure)s on %(n)s argument of a pair it had not seen.",
-        "%(figure)s on %(n)s arguments of pairs it had not seen.",
+        "%(figure)s on %(n)s argument from a pair that the judge had not seen.",
+        "%(figure)s on %(n)s arguments from pairs that the judge had not seen.",
         figures.n,
     )
     sure %= {"figure": in_words(alpha), "n": f"{figures.n:,}"}

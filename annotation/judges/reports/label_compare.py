@@ -46,9 +46,9 @@ COLUMNS = (
 RECIPE = gettext_lazy(
     "Unit: argument with a label from both. Equal: the rater gave this label; if a file has "
     "copies of a sentence with different labels, each counts. If the rater gave several "
-    "labels, alpha uses the most frequent one, the higher one on a tie. Krippendorff's "
-    "alpha with 95 % intervals (item jackknife), each alone. Difference: mean of rater "
-    "minus label set."
+    "labels, alpha uses the most frequent one, the higher one on a tie. Krippendorff's alpha "
+    "with 95 % intervals (item jackknife), each for one alpha alone. Difference: the rater's "
+    "mean minus the label set's."
 )
 
 

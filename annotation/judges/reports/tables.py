@@ -132,7 +132,7 @@ def remark(row: JudgeFigures) -> str:
     if row.is_low:
         remarks.append(_("too few of the arguments it was asked about have a label"))
     if row.is_out_of_fold:
-        remarks.append(_("every label from a model that saw no argument of the same pair"))
+        remarks.append(_("every label from a model that saw no argument from the same pair"))
     if row.is_active:
         remarks.append(_("still running"))
     # Why an alpha or its interval is missing, each reason once.
@@ -154,10 +154,10 @@ def _per_label(figures: JudgeResults) -> tuple[list[str], Rows]:
     columns = [
         _("Label"),
         _("Final labels"),
-        _("Labels of the judge"),
+        _("Judge's labels"),
         _("Recall"),
         _("Precision"),
-        _("Mean label of the judge"),
+        _("Judge's mean label"),
     ]
     return columns, [
         [str(row.label), row.final, row.judge, row.recall, row.precision, row.mean_judge]
@@ -227,7 +227,7 @@ def _hardest(figures: JudgeResults) -> tuple[list[str], Rows]:
         _("Judge"),
         _("Its reasons"),
         _("Second judge"),
-        _("Reasons of the second"),
+        _("Second judge's reasons"),
     ]
     return columns, [
         [
@@ -249,14 +249,14 @@ TABLES: dict[str, JudgeFigureFile] = {
     "judges": JudgeFigureFile(
         gettext_lazy("Judges compared with people"),
         gettext_lazy(
-            "Unit: argument; alphas with votes have their own n. With several replicates, "
-            "the most frequent label counts, the higher one on a tie. Krippendorff's alpha "
-            "with 95 % intervals, each alone: item jackknife, t corrected for skewness, "
-            "from 20 arguments on (the difference from 100). With people's votes: only "
-            "pairs of one vote and the judge's label. Bias: mean of judge minus final "
-            "label, without an interval; above 0 the judge's labels are higher. Cost per "
-            "1,000 labelled arguments, including repeated requests and reused replies at "
-            "their price, in the endpoint's price units."
+            "Unit: argument; alphas with votes have their own n. With several replicates, the "
+            "most frequent label counts, the higher one on a tie. Krippendorff's alpha with 95 % "
+            "intervals, each for one alpha alone: item jackknife, t corrected for skewness, for "
+            "20 or more arguments (100 or more for the difference). With people's votes: only "
+            "pairs of one vote and the judge's label. Bias: mean of the judge's label minus the "
+            "final label, without an interval; above 0, the judge's labels are higher. Cost per "
+            "1,000 labelled arguments, including repeated requests and reused replies at their "
+            "price, in the endpoint's price units."
         ),
         _judges,
     ),
@@ -269,8 +269,9 @@ TABLES: dict[str, JudgeFigureFile] = {
     "per-label": JudgeFigureFile(
         gettext_lazy("Label by label"),
         gettext_lazy(
-            "Recall: share of the arguments with this final label that got it from the judge. "
-            "Precision: share of the judge's labels of this kind that are the final label."
+            "Recall: share of the arguments with this final label that the judge labelled the "
+            "same. Precision: share of the judge's labels of this kind that match the final "
+            "label."
         ),
         _per_label,
         is_about_one=True,
@@ -278,8 +279,8 @@ TABLES: dict[str, JudgeFigureFile] = {
     "replacement": JudgeFigureFile(
         gettext_lazy("If the judge replaced one vote"),
         gettext_lazy(
-            "The majority of people's votes, higher label on a tie, recomputed with the judge's "
-            "label in the place of each vote in turn; shares are means over arguments. 95 % "
+            "The majority of people's votes (the higher label on a tie), recomputed with the "
+            "judge's label in place of each vote in turn; shares are means over arguments. 95 % "
             "interval: jackknife over arguments, t. Control items are left out."
         ),
         _replacement,
@@ -299,7 +300,9 @@ TABLES: dict[str, JudgeFigureFile] = {
     ),
     "hardest": JudgeFigureFile(
         gettext_lazy("Hardest disagreements"),
-        gettext_lazy("Arguments where the judge lies farthest from the final label; at most 20."),
+        gettext_lazy(
+            "Arguments where the judge's label is farthest from the final label; at most 20."
+        ),
         _hardest,
         is_about_one=True,
     ),

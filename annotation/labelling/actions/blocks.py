@@ -206,7 +206,7 @@ def check_correction(campaign: Campaign, after: dict[str, Any]) -> None:
         require_live(campaign)
     if after.get("votes_per_item", campaign.votes_per_item) < campaign.votes_per_item:
         raise RoundNotReady(
-            _("Votes per item can only be raised: some items may already have all %d.")
+            _("Votes per item can only be raised: some items may already have all %d votes.")
             % campaign.votes_per_item
         )
     if after.get("guideline", campaign.guideline).values != campaign.guideline.values:
@@ -360,7 +360,7 @@ class LabelRoundKind(Blocks):
 
     def counted(self) -> str:
         """Return the definition of the counted items."""
-        return _("Labelled or skipped items, control items included.")
+        return _("Labelled or skipped items, including control items.")
 
 
 LABELS = LabelRoundKind()

@@ -26,7 +26,7 @@ def default_levels() -> list[dict]:
         {
             "value": 0,
             "name": _("Not relevant"),
-            "meaning": _("Neither object appears, or nothing said helps to compare them."),
+            "meaning": _("Neither object appears, or the sentence does not help to compare them."),
             "example": _("Last winter we had tea with my aunt."),
         },
         {
@@ -42,15 +42,17 @@ def default_levels() -> list[dict]:
             "value": 2,
             "name": _("Both, no clear reason"),
             "meaning": _(
-                "Both objects are compared, but no reason is given, "
-                "or it stays open which one is favoured."
+                "Both objects are compared, but no reason is given, or it is left open which one "
+                "is favoured."
             ),
             "example": _("I like tea more than coffee."),
         },
         {
             "value": 3,
             "name": _("Both, with a reason"),
-            "meaning": _("Both objects are compared and the sentence says in what one is better."),
+            "meaning": _(
+                "Both objects are compared and the sentence says in what respect one is better."
+            ),
             "example": _("Tea stains teeth less than coffee does."),
         },
     ]
@@ -294,7 +296,7 @@ def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None
 def require_live(campaign: Campaign) -> None:
     """Raise RoundNotReady for an imported campaign."""
     if not campaign.is_live:
-        raise RoundNotReady(_("An imported round holds only the labels from its files."))
+        raise RoundNotReady(_("An imported round contains only the labels from its files."))
 
 
 def _check_complete(campaign: Campaign) -> None:

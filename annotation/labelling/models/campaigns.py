@@ -67,7 +67,7 @@ class Campaign(Round):
     class LowAccuracy(models.TextChoices):
         """Action when control accuracy is shown to be below the threshold."""
 
-        WARN = "warn", _("Show it to researchers")
+        WARN = "warn", _("Show a warning to researchers")
         PAUSE = "pause", _("Stop serving items until a researcher decides")
         EXCLUDE = "exclude", _("Exclude the annotator's labels (reversible)")
 

@@ -15,6 +15,6 @@ def check_levels(levels: list[dict]) -> None:
     if any(not isinstance(value, int) or not 0 <= value <= 9 for value in values):
         raise ScaleNotValid(_("Every label is one digit, because one key sets it."))
     if values != sorted(set(values)):
-        raise ScaleNotValid(_("Labels must differ and stand in ascending order."))
+        raise ScaleNotValid(_("Labels must differ and be in ascending order."))
     if any(not level["name"].strip() for level in levels):
         raise ScaleNotValid(_("Every level needs a name."))

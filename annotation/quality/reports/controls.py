@@ -169,11 +169,11 @@ def _whole(label: Any) -> int | None:
 
 RECIPE = gettext_lazy(
     "Left out: annotators whose share of correct answers on control items is below the "
-    "threshold. Annotators without answers on control items stay. A threshold chosen for "
-    "the highest alpha overstates alpha.\n\nCounted: votes on ordinary items; two items "
-    "with the same sentence count separately.\n\nAlpha: Krippendorff's, "
-    "ordinal.\n\nCoverage: items with a vote.\n\nTie: the most frequent labels have equally "
-    "many votes; the higher one is the majority label."
+    "threshold. Annotators without answers on control items are kept. A threshold chosen for "
+    "the highest alpha overstates alpha.\n\nCounted: votes on ordinary items; two items with "
+    "the same sentence count separately.\n\nAlpha: Krippendorff's, ordinal.\n\nCoverage: items "
+    "with a vote.\n\nTie: the most frequent labels have the same number of votes; the higher "
+    "one is the majority label."
 )
 
 
@@ -265,7 +265,7 @@ def _figure_points(campaign: Campaign, rows: list[dict[str, Any]]) -> charts.Row
         values = {
             _("Ordinal alpha"): row["alpha"],
             _("Items with a vote"): voted / (voted + row["without"]) if voted else None,
-            _("Ties among them"): row["ties"] / voted if voted else None,
+            _("Ties among these items"): row["ties"] / voted if voted else None,
         }
         points += _points(row["below"], values)
     return points

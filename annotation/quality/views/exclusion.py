@@ -82,7 +82,10 @@ def exclusion_undo(
     row = get_object_or_404(campaign.exclusions.all(), public_id=exclusion_id)
     count = actions.undo_exclusion(exclusion=row, actor=request.user)
     if count is not None:
-        text = ngettext("%d annotator counts again.", "%d annotators count again.", count) % count
+        text = (
+            ngettext("%d annotator is counted again.", "%d annotators are counted again.", count)
+            % count
+        )
         messages.success(request, text)
     return redirect("quality_exclude_low", study.public_id, campaign.public_id)
 

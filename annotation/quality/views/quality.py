@@ -233,7 +233,7 @@ def _change_controls(
             reason=form.cleaned_data["reason"],
             actor=request.user,
         )
-    messages.success(request, _("Changed. Control accuracies already follow the new key."))
+    messages.success(request, _("Changed. Control accuracies already use the new key."))
 
 
 def _labels_page(request: StudyRequest, campaign: Campaign, rater: Rater) -> Page:

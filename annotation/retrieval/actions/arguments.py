@@ -195,7 +195,7 @@ def ask_cam(work: JobContext) -> None:
     except ServiceFailed as failure:
         raise JobRefused(in_words(failure.kind, str(failure))) from None
     except NotACamReply as reason:
-        raise JobRefused(_("This is not a reply of a CAM service: %s.") % reason) from None
+        raise JobRefused(_("This is not a reply from a CAM service: %s.") % reason) from None
     stored_sentences = [asdict(sentence) for sentence in best(reply.sentences, request.most)]
     with transaction.atomic():
         CamRequest.objects.filter(pk=request.pk).update(found=stored_sentences)

@@ -89,7 +89,7 @@ def request_deletion(*, corpus: Corpus, actor: User | None) -> None:
     """Hide a corpus at once, and delete it from the database in the background."""
     gone = Corpus.objects.filter(pk=corpus.pk, deleted_at__isnull=True)
     if gone.update(deleted_at=timezone.now()) != 1:
-        raise CorpusBusy(_("Someone else has just deleted it."))
+        raise CorpusBusy(_("Someone else has just deleted this corpus."))
     record(study=corpus.study, actor=actor, verb="corpus_deleted", subject=corpus.name)
     _enqueue(corpus, DELETE_JOB, actor)
 
@@ -162,7 +162,7 @@ def check_corpus(work: JobContext) -> None:
         _settle(corpus, work, state=State.REFUSED, refusal=str(reason), found=_columns(corpus))
         return
     if not findings["sentences"]:
-        nothing = _("No row of the file has a sentence.")
+        nothing = _("No row in the file has a sentence.")
         _settle(corpus, work, state=State.REFUSED, refusal=nothing, found=findings)
         return
     _settle(corpus, work, state=State.CHECKED, refusal="", found=findings)

@@ -115,7 +115,10 @@ def _people(study: Study) -> Iterator[TaskCard]:
         yield TaskCard(
             _("%(people)s cannot continue: %(name)s")
             % {"people": ", ".join(names), "name": round_.name},
-            _("Their practice agreed too little with the key. Let them in or keep them out."),
+            _(
+                "Their practice answers agreed too little with the key. Let them in or keep them "
+                "out."
+            ),
             _("Decide"),
             reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
         )

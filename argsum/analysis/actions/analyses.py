@@ -341,7 +341,9 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
     if run := writing_now(analysis):
-        raise AnalysisRefused(_("Stop run #%d first: it writes for this analysis.") % run.number)
+        raise AnalysisRefused(
+            _("Stop run #%d first: it is writing key points for this analysis.") % run.number
+        )
     record(
         study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
     )

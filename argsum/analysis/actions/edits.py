@@ -402,7 +402,7 @@ def move_statements(
     if not statements:
         raise EditRefused(_("Choose at least one statement."))
     if (point.pk if point else None) == (to.pk if to else None):
-        raise EditRefused(_("They are already there. Choose another key point."))
+        raise EditRefused(_("The statements are already there. Choose another key point."))
     with editing(analysis) as held:
         target = alive(held, [to], seen)[0] if to else None
         require_at(held, point, statements)

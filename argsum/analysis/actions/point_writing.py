@@ -422,7 +422,7 @@ def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -
         return
     others = analysis.points.filter(state__in=FoundPoint.ALIVE, text__iexact=row.text)
     if not point.statements:
-        row.verdict, row.note = Verdict.CHANGED, _("It no longer has any statements.")
+        row.verdict, row.note = Verdict.CHANGED, _("The key point no longer has any statements.")
     elif others.exclude(pk=point.pk).exists():
         row.verdict, row.nearest = Verdict.REFUSED, row.text
     elif point.text == row.text:

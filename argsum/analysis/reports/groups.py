@@ -164,7 +164,7 @@ def why_barred(column: CommentColumn) -> str:
         counting.TOO_MANY: _("more than %d different values") % counting.MOST_VALUES,
         counting.TOO_LONG: _("long texts"),
         counting.ONE_VALUE: _("the same value everywhere"),
-        counting.TOO_FEW: _("fewer than two groups of %d comments or more") % counting.LEAST,
+        counting.TOO_FEW: _("fewer than two groups of at least %d comments") % counting.LEAST,
     }
     return reasons[column.barred]
 
@@ -250,24 +250,24 @@ def groups_recipe(comparison: GroupComparison) -> str:
     against = (
         _("the first group minus the second")
         if comparison.is_pair
-        else _("each group minus all others together, for all groups at once (Bonferroni)")
+        else _("each group minus all others combined, for all groups at once (Bonferroni)")
     )
     parts = [
         _(
-            "Share: comments of a group with at least one statement at the key point, divided "
-            "by all comments of the group; exact 95 % interval."
+            "Share: comments from a group with at least one statement at the key point, divided "
+            "by all comments from the group; exact 95 % interval."
         ),
         _(
-            "Difference: %(against)s, in percentage points; 95 %% interval by the method of Zou "
-            "and Donner from the intervals of both shares."
+            "Difference: %(against)s, in percentage points; 95 %% interval by Zou and Donner's "
+            "method, from the intervals for both shares."
         )
         % {"against": against},
         _(
             "Test of the hypothesis that all groups mention a key point equally often: "
             "chi-squared. If fewer than 10 comments are expected in a cell: Fisher's exact test "
-            "for two groups, 9,999 random tables with a fixed seed for more groups. All "
-            "p-values are Holm-corrected over all key points, those of single groups over all "
-            "key points and groups."
+            "for two groups, 9,999 random tables with a fixed seed for more groups. All p-values "
+            "are Holm-corrected over all key points, those for single groups over all key points "
+            "and groups."
         ),
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
@@ -290,7 +290,7 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
         about=", ".join(about),
         recipe=groups_recipe(comparison),
         table=groups_table(comparison),
-        alt=_("Dots with intervals: share of comments of each group that mention a key point")
+        alt=_("Dots with intervals: share of each group's comments that mention a key point")
         if charted
         else "",
         draw=partial(_chart, charted, comparison.groups, series),

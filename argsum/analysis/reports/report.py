@@ -259,23 +259,23 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
     """Return the limitations that readers must know before using the figures."""
     notes = [
         _(
-            "Automatic analysis: a program found the key points and decided which statement "
-            "belongs to which. Shares depend on both. Read the quotations, and check anything "
-            "that a decision rests on."
+            "Automatic analysis: a program found the key points and decided which statements "
+            "belong to each. Shares depend on both. Read the quotations, and check anything that "
+            "a decision rests on."
         ),
         _(
             "Intervals show the uncertainty of a share due to chance, if the comments are a "
-            "random sample. They do not account for statements at a wrong key point, or for "
-            "people who did not comment."
+            "random sample. They do not account for statements placed at the wrong key point, or "
+            "for people who did not comment."
         ),
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
     if is_written:
         notes.append(
             _(
-                "Written by a language model: it read some statements of each key point that it "
-                "worded, and may have left out or added something. Each text was checked "
-                "against the statements by match scores only."
+                "Written by a language model: it read some statements at each key point that it "
+                "worded, and may have left out or added something. Each text was checked against "
+                "the statements by match scores only."
             )
         )
     if language := foreign_language(analysis):
@@ -295,10 +295,10 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
     if not points:
         return _("No key points to show.")
     says = ngettext(
-        "%(n)s key point represents %(covered)s of %(total)s statements. The most frequent, in "
-        "%(share)s of the comments: %(text)s",
-        "%(n)s key points represent %(covered)s of %(total)s statements. The most frequent, in "
-        "%(share)s of the comments: %(text)s",
+        "%(n)s key point represents %(covered)s of %(total)s statements. The most frequent one, "
+        "in %(share)s of the comments: %(text)s",
+        "%(n)s key points represent %(covered)s of %(total)s statements. The most frequent one, "
+        "in %(share)s of the comments: %(text)s",
         number,
     )
     return says % {

@@ -95,7 +95,7 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 
 def _points(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Key points"))]
-    note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
+    note = _("In brackets: exact 95 % interval for the share of comments, in percent.")
     parts.append(ReportPart("text", note if report.points else _("No key points to show.")))
     for point in report.points:
         parts.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))

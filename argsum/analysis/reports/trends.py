@@ -213,22 +213,23 @@ def trends_recipe(trend: PointTrends) -> str:
     """Return named paragraphs on how the figures were computed."""
     parts = [
         _(
-            "Share: comments of a %(period)s with at least one statement at the key point, "
-            "divided by all comments of that %(period)s; exact 95 %% interval."
+            "Share: comments from a %(period)s with at least one statement at the key point, "
+            "divided by all comments from that %(period)s; exact 95 %% interval."
         )
         % {"period": WORDS[trend.period]},
         _(
             "Change: along a straight line through all comments, from the first to the last "
-            "period, in percentage points. The 95 %% interval leaves out one comment at a time "
-            "(t, corrected for skewness). It is not computed if fewer than %d comments have or "
-            "lack the key point, or if too few are far from the middle of the time span."
+            "period, in percentage points. The 95 %% interval is computed by leaving out one "
+            "comment at a time (t, corrected for skewness). It is not computed if fewer than %d "
+            "comments have or lack the key point, or if too few are far from the middle of the "
+            "time span."
         )
         % LEAST,
         _(
-            "Test of the hypothesis of no linear trend: Cochran–Armitage (the score test of a "
-            "logistic regression on time). If fewer than 100 comments have or lack the key "
-            "point: 9,999 random orders with a fixed seed. Holm-corrected over all key points. "
-            "A rise followed by a fall is not a linear trend."
+            "Test of the hypothesis that there is no linear trend: Cochran–Armitage (the score "
+            "test of a logistic regression on time). If fewer than 100 comments have or lack the "
+            "key point: 9,999 random orders with a fixed seed. Holm-corrected over all key "
+            "points. A rise followed by a fall is not a linear trend."
         ),
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
@@ -255,7 +256,7 @@ def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: File
         Figure(
             slug="trends",
             title=_("All key points"),
-            about=_("the %d most frequent; the file has all") % SHOWN
+            about=_("the %d most frequent; the file has all key points") % SHOWN
             if len(trend.rows) > SHOWN
             else "",
             recipe=trends_recipe(trend),

@@ -71,7 +71,8 @@ class CountingRoundKind(OneByOne):
         rounds=lazy("Counting rounds"),
         about=lazy(
             "People compare a system's key points with references without knowing who wrote "
-            "them: how many references are covered, and how many statements are different."
+            "them, and count how many references are covered and how many statements are "
+            "different."
         ),
         things=lazy("Sets"),
         results=lazy("Agreement on counts"),
@@ -131,13 +132,12 @@ class CountingRoundKind(OneByOne):
             partly = set(marks.partly)
             if not missing and marks.groups and all(partly.intersection(g) for g in marks.groups):
                 text = _(
-                    "At least one statement must count in full: they cannot all repeat "
-                    "another one."
+                    "At least one statement must count in full: they cannot all repeat each other."
                 )
                 return SheetNotValid(text, [f"summary-{place}" for place in sorted(partly)])
         if not missing:
             return None
-        text = _("Not marked yet: %s. Mark them, type the count, or mark it as unsure.")
+        text = _("Not marked yet: %s. Mark them, type the count, or mark the count as unsure.")
         return SheetNotValid(text % ", ".join(_shown(name) for name in missing), missing)
 
     def settle(self, sheet: CountSheet, content: CountContent) -> None:
@@ -327,7 +327,7 @@ def plan_round(
         raise RoundNotReady(_("No sets with key points and references match."))
     if len(drawn) > MOST_SETS:
         raise RoundNotReady(
-            _("%(found)d sets match, but a round holds at most %(most)d. Draw a random sample.")
+            _("%(found)d sets match, but a round can have at most %(most)d. Draw a random sample.")
             % {"found": len(drawn), "most": MOST_SETS}
         )
     for name in SETTINGS:

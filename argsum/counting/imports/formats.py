@@ -124,7 +124,7 @@ def _remarks(counted: CountedSet) -> Iterator[Flag]:
                 counted.row, column, _("Unsure: stored as such and left out of all figures.")
             )
         elif count is not None and abs(count - share * most) > 1e-6:
-            text = _("States %(count)g, but the share gives %(meant)g. The share is used.")
+            text = _("The count is %(count)g, but the share gives %(meant)g. The share is used.")
             yield Flag(counted.row, column, text % {"count": count, "meant": share * most})
 
 
@@ -138,7 +138,7 @@ def _unique_share(counted: CountedSet) -> float | None:
 class CountsImportForm(DatasetImportForm):
     """Dataset and rater."""
 
-    title = lazy("Counts of one person")
+    title = lazy("Counts by one person")
     heading = lazy("Rater and dataset")
 
     def form(self, data: Any) -> CountImportForm:
@@ -173,7 +173,7 @@ def register_count_imports() -> None:
     register_format(
         DatasetFormat(
             "count_sheets",
-            lazy("Coverage and uniqueness counts of one person (CSV)"),
+            lazy("Coverage and uniqueness counts by one person (CSV)"),
             read_count_sheets,
             CountReconciliation,
             heading=JUDGED,

@@ -229,7 +229,7 @@ class SetFinder:
             outcomes["sets"] = "new"
             known = self._new_set(cell, place, counted)
         elif self._texts[place] != list(counted.summaries):
-            raise NotThisSet(_("another set of this system was imported for this topic"))
+            raise NotThisSet(_("another set from this system was imported for this topic"))
         else:
             outcomes["sets"] = "same"
         return known, outcomes

@@ -262,7 +262,7 @@ def fits_argkp(look: Look) -> str:
     wanted = [name for name in names if is_wanted(name)]
     if not all(any(name.startswith(part) for name in wanted) for part in ARGKP_PARTS):
         return ""
-    return _("the archive holds arguments_…, key_points_… and labels_…")
+    return _("the archive contains arguments_…, key_points_… and labels_…")
 
 
 def fits_pairs(look: Look) -> str:

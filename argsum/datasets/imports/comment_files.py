@@ -411,9 +411,9 @@ def fits_comments(look: Look) -> str:
         return _("it is plain text, possibly with one comment per line")
     columns = comment_columns(look.columns)
     if columns and proposed(look.columns, look.rows, look.titles)["comment"] in columns:
-        return _("its column %s holds comments") % columns[0]
+        return _("its column %s contains comments") % columns[0]
     if column := column_of_sentences(look.columns, look.rows, look.titles):
-        return _("its column %s has sentences") % column
+        return _("its column %s contains sentences") % column
     if len(look.columns) == 1 and isinstance(look.first.get(look.columns[0]), str):
         return _("it has one column of texts")
     return ""

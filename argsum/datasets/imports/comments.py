@@ -111,7 +111,7 @@ class CommentReconciliation(Reconciliation):
             if self.write:
                 dataset.save()
         elif not is_of_comments(dataset):
-            text = _("“%s” holds arguments without comments. Choose another name.")
+            text = _("“%s” contains arguments without comments. Choose another name.")
             raise ImportRefused(text % dataset.name)
         else:
             self._is_frozen = is_frozen(dataset)
@@ -219,10 +219,10 @@ class CommentReconciliation(Reconciliation):
             yield text % f"{self._otherwise:,}"
         if self._from_elsewhere:
             text = ngettext(
-                "%s row equals a comment from another file and is treated as the same. If it is "
-                "a new comment, change this under Columns.",
-                "%s rows equal comments from another file and are treated as the same. If they "
-                "are new comments, change this under Columns.",
+                "%s row is identical to a comment from another file and is treated as the same. "
+                "If it is a new comment, change this under Columns.",
+                "%s rows are identical to comments from another file and are treated as the "
+                "same. If they are new comments, change this under Columns.",
                 self._from_elsewhere,
             )
             yield text % f"{self._from_elsewhere:,}"
@@ -275,7 +275,7 @@ class CommentsForm(ColumnsForm):
         max_length=LONGEST_TOPIC,
         required=False,
         help_text=gettext_lazy(
-            "Required unless a column has it or the existing dataset has one topic."
+            "Required unless a column has the topic or the existing dataset has only one topic."
         ),
     )
     first_row = forms.ChoiceField(
@@ -315,7 +315,7 @@ class CommentsForm(ColumnsForm):
         if names:
             self.fields["dataset"].widget.attrs["list"] = "dataset-names"
             self.fields["dataset"].help_text = gettext_lazy(
-                "A new name, or to extend an existing dataset, its name: %s."
+                "A new name, or the name of an existing dataset to extend: %s."
             ) % ", ".join(f"“{name}”" for name in names[:NAMED])
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:

@@ -275,7 +275,7 @@ class DatasetReconciliation(Reconciliation):
                 dataset.save()
         else:
             if is_of_comments(dataset):
-                text = _("“%s” holds comments. Choose another name.")
+                text = _("“%s” contains comments. Choose another name.")
                 raise ImportRefused(text % dataset.name)
             self._is_frozen = is_frozen(dataset)
             last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
@@ -363,10 +363,10 @@ class DatasetReconciliation(Reconciliation):
         if not self._unrated:
             return []
         text = ngettext(
-            "The file has the quality of %s argument that has none yet. Choose to replace "
-            "differences to import it.",
-            "The file has the quality of %s arguments that have none yet. Choose to replace "
-            "differences to import them.",
+            "The file has a quality for %s argument that has none yet. To import it, choose to "
+            "replace differences.",
+            "The file has qualities for %s arguments that have none yet. To import them, choose "
+            "to replace differences.",
             self._unrated,
         )
         return [text % f"{self._unrated:,}"]

@@ -146,7 +146,7 @@ class QualityReconciliation(Reconciliation):
         for row in sided or arguments:
             before = self._given.setdefault(row.pk, rated.quality)
             if before != rated.quality:
-                reason = _("The same argument had %s before.") % f"{before:g}"
+                reason = _("The same argument had quality %s before.") % f"{before:g}"
                 self.leave_out(entry.row, "quality", reason, of=QUALITIES)
             elif row.quality == rated.quality:
                 self.result(QUALITIES, "same")
@@ -205,11 +205,13 @@ def fits_qualities(look: Look) -> str:
 
 
 DATASETS_PAGE = ("datasets", lazy("Datasets"))
-TO_SUM_UP = lazy("They can be summarized as key points, topic by topic.")
+TO_SUM_UP = lazy("The comments can be summarized as key points, topic by topic.")
 DONE = "done"
-TO_PLACE = lazy("This dataset already has key points. You can place the new comments with them.")
+TO_PLACE = lazy(
+    "This dataset already has key points. You can place the new comments at these key points."
+)
 NEW_COMMENTS = ngettext_lazy("%(shown)s comment", "%(shown)s comments", "number")
-TO_SUMMARIZE = lazy("Systems can summarize its arguments, topic by topic.")
+TO_SUMMARIZE = lazy("Systems can summarize the arguments, topic by topic.")
 
 
 @dataclass(frozen=True)
@@ -282,7 +284,7 @@ def register_argument_imports() -> None:
     register_counted(
         ObjectCount(BOOK, lazy("Topics by stance")),
         ObjectCount("key_points", lazy("Reference key points")),
-        ObjectCount("matches", lazy("Labels of pairs")),
+        ObjectCount("matches", lazy("Pair labels")),
         ObjectCount(COMMENTS, lazy("Comments"), NEW_COMMENTS),
         ObjectCount(STATEMENTS, lazy("Different statements")),
     )
@@ -375,7 +377,7 @@ def register_argument_imports() -> None:
             ),
             holds=lazy(
                 "One row per argument: topic, argument and a quality from 0 to 1, such as WA or "
-                "MACE-P of ArgQ-30k. Arguments are matched by topic and text."
+                "MACE-P from ArgQ-30k. Arguments are matched by topic and text."
             ),
         ),
     )

@@ -216,7 +216,7 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
         study=study,
         name=_("Count key points (demo)"),
         state=CountingRound.State.OPEN,
-        instructions=_("All texts of this round are invented; judge them as if they were not."),
+        instructions=_("All texts in this round are invented; judge them as if they were not."),
         seed=COUNT_SEED,
         raters=RATERS,
         recipe={"sets": ROUND_SIZE},

@@ -165,10 +165,10 @@ class SystemReconciliation(Reconciliation):
         if self._asked_scorer == "none":
             return
         text = ngettext(
-            "%s set has no arguments in the file. They will be matched to its key points in the "
-            "background.",
-            "%s sets have no arguments in the file. They will be matched to their key points in "
+            "%s set has no arguments in the file. Arguments will be matched to its key points in "
             "the background.",
+            "%s sets have no arguments in the file. Arguments will be matched to their key "
+            "points in the background.",
             self._bare,
         )
         self.outcome.notes.append(text % f"{self._bare:,}")
@@ -185,7 +185,10 @@ class SystemReconciliation(Reconciliation):
         if stored is not None:
             if stored != sorted(point.text for point in system_set.points):
                 raise NotThisCell(
-                    _("This system and setting already has other key points. Use another setting.")
+                    _(
+                        "This system and setting already have other key points. Use another "
+                        "setting."
+                    )
                 )
             self.result(BOOK, "same")
             self.outcome.counts[POINTS]["same"] += len(system_set.points)
@@ -255,7 +258,10 @@ class SystemReconciliation(Reconciliation):
         if not fitting:
             raise NotThisCell(_("The dataset does not have this topic and stance."))
         raise NotThisCell(
-            _("%d topics and stances in the dataset may be meant. Give the topic and stance.")
+            _(
+                "The set could belong to any of %d topics and stances in the dataset. Give the "
+                "topic and stance."
+            )
             % len(fitting)
         )
 

@@ -150,7 +150,10 @@ class ArgumentOrder:
             return self._named(run, self._stored.get(key, []))
         members = self._taking_part.get(key, [])
         if len(members) != len(run.cluster_ids):
-            reason = _("%(ids)d cluster ids, but the dataset keeps %(here)d of %(all)d arguments.")
+            reason = _(
+                "There are %(ids)d cluster ids, but the dataset keeps %(here)d of %(all)d "
+                "arguments."
+            )
             here, there = len(members), len(self._stored.get(key, []))
             raise MisplacedIdsError(
                 reason % {"ids": len(run.cluster_ids), "here": here, "all": there}
@@ -223,8 +226,8 @@ class ArgumentOrder:
         if cells and fits[order].strength < CLEAR:
             self.notes.append(
                 _(
-                    "The clusters agree with the key points only by chance. Check that this is "
-                    "their order."
+                    "The clusters agree with the key points only by chance. Check that the order "
+                    "of the arguments is right."
                 )
             )
         elif fits[order].ari < NEARLY_ALL:
@@ -240,7 +243,8 @@ class ArgumentOrder:
         if strength is None or strength < SHOWN:
             return ""
         text = _(
-            "The ids follow the arguments %(order)s: index %(here).3f, and %(usual).3f %(other)s."
+            "The ids follow the arguments %(order)s: the index is %(here).3f, compared with "
+            "%(usual).3f %(other)s."
         )
         self.notes.append(
             text
@@ -287,7 +291,7 @@ class ArgumentOrder:
     def _named(self, run: StoredRun, cell: Sequence[_Argument]) -> list[int]:
         known = {argument.text: argument.pk for argument in cell}
         if len(run.texts) != len(run.cluster_ids):
-            reason = _("%(ids)d cluster ids, but the file names %(texts)d arguments.")
+            reason = _("There are %(ids)d cluster ids, but the file names %(texts)d arguments.")
             raise MisplacedIdsError(
                 reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)}
             )

@@ -261,8 +261,8 @@ class StoredScoreReconciliation(Reconciliation):
         else:
             return ""
         reason = _(
-            "A set of %(other)s came from place %(place)d of a file with this name. Rename the "
-            "file."
+            "A set with %(other)s came from position %(place)d in a file with this name. Rename "
+            "the file."
         )
         return reason % {"other": what, "place": entry.position}
 

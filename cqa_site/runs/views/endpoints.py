@@ -93,7 +93,7 @@ def endpoint_add(request: StudyRequest, study: Study) -> HttpResponse:
     offer = id_from(request.POST.get("offer"))
     offered = get_object_or_404(actions.offers(study), public_id=offer)
     added = actions.add_offered(study=study, actor=request.user, offered=offered)
-    messages.success(request, _("Added. Runs of this study can use it now."))
+    messages.success(request, _("Added. Runs in this study can now use it."))
     return redirect("endpoint", study.public_id, added.public_id)
 
 
@@ -148,14 +148,14 @@ def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID
     """Remove an endpoint from the lists."""
     endpoint = _endpoint(study, endpoint_id)
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
-        messages.error(request, _("The model in the box cannot be archived. It costs nothing."))
+        messages.error(request, _("The built-in model cannot be archived. It costs nothing."))
         return redirect("endpoint", study.public_id, endpoint.public_id)
     try:
         actions.archive_endpoint(endpoint=endpoint, actor=request.user)
     except actions.EndpointInUse as reason:
         messages.error(request, str(reason))
         return redirect("endpoint", study.public_id, endpoint.public_id)
-    messages.success(request, _("Archived, and its key was deleted. Its runs stay."))
+    messages.success(request, _("Archived, and its key was deleted. Its runs are kept."))
     return redirect("endpoints", study.public_id)
 
 
@@ -273,7 +273,7 @@ def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Ht
     """Change a version that no run has used."""
     version = _prompt(study, prompt_id)
     if version.is_frozen:
-        messages.error(request, _("A run used this version. Create a new one from it."))
+        messages.error(request, _("A run used this version. Create a new version from it."))
         return redirect("prompt", study.public_id, version.public_id)
     form = PromptForm(request.POST or None, kind=version.kind, initial=_texts(version))
     if request.method == "POST" and form.is_valid():

@@ -112,7 +112,7 @@ def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpR
     except actions.RunRefused as reason:
         messages.error(request, str(reason))
     else:
-        messages.success(request, _("Corrected. The run continues from where it was."))
+        messages.success(request, _("Corrected. The run continues from where it stopped."))
     return redirect("run", study.public_id, run.public_id)
 
 
@@ -128,7 +128,7 @@ def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
     except actions.RunRefused as reason:
         messages.error(request, str(reason))
     else:
-        text = ngettext("%d request is sent again.", "%d requests are sent again.", count)
+        text = ngettext("%d request will be sent again.", "%d requests will be sent again.", count)
         messages.success(request, text % count)
     return redirect("run", study.public_id, run.public_id)
 
@@ -297,7 +297,7 @@ def _states(run: Run) -> list[tuple[str, Any]]:
     """List every state in the terms of the run's kind, and the pre-flight sample in any state."""
     words: dict[str, Any] = dict(Call.State.choices)
     words[Call.State.UNSCORED] = unusable(run)
-    return [*words.items(), (SAMPLE, _("any, of the pre-flight"))]
+    return [*words.items(), (SAMPLE, _("pre-flight sample, any state"))]
 
 
 def _reasons(run: Run) -> QuerySet[Call, Any]:

@@ -113,7 +113,7 @@ def look_at(examination: Examination) -> Finding:
     except DatabaseError as problem:
         words = first_line(problem)
         if isinstance(problem, ProgrammingError) or words.startswith("no such "):
-            return unknown(_("The database has no such table or column; see its migrations."))
+            return unknown(_("The database lacks a table or column; see its migrations."))
         return unknown(_("The database reported an error: %s.") % words)
     except OSError as problem:
         return unknown(_("The machine reported an error: %s.") % (problem.strerror or problem))

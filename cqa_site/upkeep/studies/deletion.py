@@ -90,7 +90,7 @@ def active_in(study: Study) -> Iterator[Active]:
         url = reverse("run", args=[study.public_id, run.public_id])
         yield Active(f"#{run.number} {about(run)}", url)
     if jobs := study.jobs.filter(state__in=Job.ACTIVE).count():
-        name = ngettext("%d job in the background", "%d jobs in the background", jobs) % jobs
+        name = ngettext("%d background job", "%d background jobs", jobs) % jobs
         yield Active(name, reverse("study", args=[study.public_id]))
 
 
@@ -103,8 +103,9 @@ def contents_of(study: Study) -> list[str]:
     counts = {name: f"{count:,}" for name, count in counts.items()}
     return [
         ngettext("%(rounds)s round", "%(rounds)s rounds", len(rounds)) % counts,
-        ngettext("%(labels)s answer of people", "%(labels)s answers of people", labels) % counts,
-        ngettext("%(runs)s run of a model", "%(runs)s runs of models", runs) % counts,
+        ngettext("%(labels)s answer given by people", "%(labels)s answers given by people", labels)
+        % counts,
+        ngettext("%(runs)s model run", "%(runs)s model runs", runs) % counts,
         ngettext("%(files)s uploaded file", "%(files)s uploaded files", files) % counts,
     ]
 

@@ -42,7 +42,7 @@ class StudyNameForm(forms.Form):
         """Reject any other name."""
         name: str = self.cleaned_data["name"]
         if name != self.study.name.strip():
-            raise forms.ValidationError(_("This is not the name of the study."))
+            raise forms.ValidationError(_("This does not match the study's name."))
         return name
 
 

@@ -185,7 +185,7 @@ def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
             if len(text) > longest:
                 problems[_shown(name)] = [_("At most %s characters.") % longest]
             elif UNSTORABLE.search(text):
-                problems[_shown(name)] = [_("It has an invalid character.")]
+                problems[_shown(name)] = [_("Contains an invalid character.")]
     if count > MOST_VALUES:
         problems["query"] = [_("At most %s values.") % MOST_VALUES]
     return problems

@@ -75,7 +75,7 @@ def test_eighteen_measures_are_one_family():
     alone = [paired_tests([row])[0].direction for row in nothing]
     assert set(alone) != {"not_shown"}
     sure = edited_finding(summary(nothing)).sure
-    assert sure.startswith("No measure is shown to have moved. Measures tested together over ")
+    assert sure.startswith("No measure is shown to have changed. Measures tested together over ")
     assert "questions would be needed to show the clearest of these differences" in sure
     nothing[4] += 3
     assert edited_finding(summary(nothing)).sure.startswith("Shown to have moved: M4 0.000 → ")

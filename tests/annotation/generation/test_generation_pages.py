@@ -66,13 +66,13 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     assert dict(response.context["left_out"]) == {
         "arguments with another label": 16,
         "arguments for the other object": 16,
-        "questions left without arguments, so they are not asked": 4,
+        "questions left without arguments and therefore not asked": 4,
     }
     values = form(lab, relevance="2-3", most_arguments="3", cap="0.001")
     shown = client.post(url(lab, "generation_estimate"), values)
     assert shown.context["estimate"].requests == 12
     assert shown.context["passes_cap"] is True
-    assert "4 arguments above the maximum per question" in shown.text
+    assert "4 arguments beyond the maximum per question" in shown.text
     assert not Run.objects.exists()
 
 

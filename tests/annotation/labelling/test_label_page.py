@@ -270,7 +270,7 @@ def test_each_reason_has_a_page_of_its_own(study, researcher):
     desk.next()
     waiting = Desk(make_member(study, "annotator"), desk.campaign)
     held = waiting.open()
-    assert "Nothing free at the moment" in flat(held.text)
+    assert "No sentences available right now" in flat(held.text)
     assert 'http-equiv="refresh" content="20"' in held.text
     for item in desk.next()["next"]:
         reply = desk.send(item["id"]).json()

@@ -83,7 +83,7 @@ def test_the_path_of_a_service_can_hold_the_objects(ask, study, researcher):
         stub.address += "/{objectA},{objectB}/{aspects}/{most}/false"
         _asked, page = ask(stub)
         assert stub.asked == [("/cam/tea,coffee/price,taste%20of%20it/2/false", {})]
-    assert "The service has no such sentences" in page
+    assert "The service found no such sentences" in page
 
 
 @pytest.mark.parametrize(

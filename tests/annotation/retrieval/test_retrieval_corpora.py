@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_taken_says_why_and_another_encoding_can_be_named(
 ):
     corpus = checked(client, study, inline, b"\n \n")
     assert corpus.state == "refused"
-    assert corpus.refusal == "No row of the file has a sentence."
+    assert corpus.refusal == "No row in the file has a sentence."
     assert "The file was refused" in text_of(client, address("corpus", study, corpus))
     assert press("corpus_load", corpus) == "refused"
     corpus = checked(client, study, inline, "Café und Tee.\n".encode("latin-1"), "Tee")

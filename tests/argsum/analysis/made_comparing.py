@@ -25,7 +25,7 @@ def make_analysis(study: Study, *, number: int = 1, mentions=None, name: str = "
     done = {"language": "en", "state": Analysis.State.DONE, "done_at": timezone.now()}
     analysis = study.analyses.create(
         number=number,
-        name=f"Comments of the works council {number}",
+        name=f"Comments from the works council {number}",
         cell=cell,
         match_scorer=make_scorer(study, name=f"Scorer {number}"),
         choice={"setting": "0.5", "rule": "usual", "tried": []},

@@ -293,7 +293,7 @@ def test_a_key_point_from_which_all_statements_went_is_left_alone(lab):
     FoundPoint.objects.filter(pk=lab.parking.pk).update(statements=0)
     go_on(on_theme)
     row = run.written_points.get(point=lab.parking)
-    assert (row.verdict, row.note) == ("changed", "It no longer has any statements.")
+    assert (row.verdict, row.note) == ("changed", "The key point no longer has any statements.")
 
 
 def test_a_reply_of_no_use_keeps_the_key_point_and_can_be_asked_for_again(lab):

@@ -128,7 +128,7 @@ def test_who_is_left_out_does_not_count(lab, client):
     for place in lab.round.places.all():
         decide_rater(place=place, actor=lab.researcher, decision="exclude", reason="fast")
     page = client.get(address("preferences", study)).text
-    assert "No verdict yet" in page
+    assert "No verdicts yet" in page
     assert client.get(address("preferences_figure", study, "ranking", "csv")).status_code == 404
     assert rows_of(client, study, "verdicts") == []
 

