@@ -35,7 +35,7 @@ def steps(study: Study) -> list[StudyStep]:
         _finding(study, newest, done),
         step(
             study,
-            title=_("Read and report them"),
+            title=_("Read and report key points"),
             text=_(
                 "See how many comments support each key point and read them. Rename and merge "
                 "key points, compare groups, and download the report."

@@ -77,8 +77,8 @@ def steps(study: Study) -> list[StudyStep]:
             study,
             title=_("Choose raters"),
             text=_(
-                "Have people score in a round, without seeing who wrote the answers, or a "
-                "language model with the same rubric. You can also import existing scores."
+                "Have people score in a round, without seeing who wrote the answers, or have a "
+                "language model score with the same rubric. You can also import existing scores."
             ),
             button=_("People"),
             page="scoring_rounds",
@@ -131,7 +131,7 @@ def _questions(study: Study, count: int) -> StudyStep:
 
 def _answers(study: Study, systems: int) -> StudyStep:
     named = ngettext(
-        "%(count)s system answered. To compare, import answers of a second one, or let a model "
+        "%(count)s system answered. To compare, import answers from a second one, or let a model "
         "write them here.",
         "%(count)s systems answered.",
         systems,

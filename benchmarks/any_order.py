@@ -4,7 +4,7 @@
     python -m benchmarks.any_order --only "at once"
 
 Clones what is committed. An order ends with what ``make test`` installs, some tests, and the
-question whether language packages and the model in the box are there. Packages come from wherever
+question whether language packages and the built-in model are there. Packages come from wherever
 pip and uv are told to look.
 """
 

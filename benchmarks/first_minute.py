@@ -154,7 +154,7 @@ def measure(demo: Demo) -> None:
     size = demo.environment_mb()
     tell(demo, "sign-in printed", demo.wait_for(demo.password)[0])
     tell(demo, "first label", demo.wait_for(lambda: first_label(demo))[0])
-    tell(demo, "first answer of the model in the box", demo.wait_for(begin_judging(demo))[0])
+    tell(demo, "first answer of the built-in model", demo.wait_for(begin_judging(demo))[0])
     tell(demo, "everything is there", demo.wait_for(demo.is_complete)[0])
     print(f"environment at the first page {size} MB, at the end {demo.environment_mb()} MB")
     demo.stop()
@@ -186,7 +186,7 @@ def first_label(demo: Demo) -> bool:
 
 
 def begin_judging(demo: Demo) -> Any:
-    """Start a run of the model in the box, as soon as there is a site; what asks for its end."""
+    """Start a run of the built-in model, as soon as there is a site; what asks for its end."""
     person = Annotator(demo.port, "", seed=2)
     person.sign_in(RESEARCHER, demo.password())
     token = CSRF.search(person.request("GET", "/account/")[1])

@@ -76,7 +76,7 @@ def fits_key_points(look: Look) -> str:
     if {"topic", "key_point"} <= columns_of(look.columns).keys():
         return _("each row has a topic and a key point, but no argument")
     if set(INSIDE) & set(look.keys):
-        return _("it holds summaries by topic and stance")
+        return _("it contains summaries by topic and stance")
     return ""
 
 
@@ -84,9 +84,9 @@ def fits_scores(look: Look) -> str:
     """Return why the JSON fits: scores, clusterings, a model's counts, soft scores; else empty."""
     named = {"scores", *CLUSTERINGS}
     if "parameter_names" in look.keys and named & set(look.keys):
-        return _("it holds parameter_names beside scores or clusterings")
+        return _("it contains parameter_names alongside scores or clusterings")
     if set(LLM) & set(look.keys):
-        return _("it holds the counts of a language model")
+        return _("it contains counts by a language model")
     return ""
 
 
@@ -189,9 +189,9 @@ def register_summary_score_imports() -> None:
             asks="summary-scores",
             asking=ScoresImportForm,
             holds=lazy(
-                "Scores of runs create sets without texts. Clusterings have argument ids in one "
-                "of several orders. Soft scores belong to the sets that people counted, in the "
-                "order of topic, stance and system."
+                "Scores from runs create sets without texts. Clusterings list argument ids in "
+                "one of several orders. Soft scores belong to the sets that people counted, "
+                "ordered by topic, stance and system."
             ),
             next_step=lazy("The scores are shown next to scores computed here."),
             home=("datasets", lazy("Datasets")),

@@ -30,7 +30,7 @@ class StoredScoresForm(forms.Form):
         label=_("Order of cluster ids"),
         required=False,
         choices=[
-            ("", _("By key point, then text, if the ids confirm it")),
+            ("", _("By key point, then by text, if the ids confirm it")),
             # With the word that refusals, the API and the command use.
             *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
         ],
@@ -59,7 +59,7 @@ class SystemKeyPointsForm(forms.Form):
     system = forms.CharField(
         label=_("System name"),
         max_length=LONGEST_NAME,
-        help_text=_("For rows without one. A “system” column takes precedence."),
+        help_text=_("For rows without a system name. A “system” column takes precedence."),
     )
     topic = forms.CharField(
         label=_("Topic"),
@@ -86,7 +86,7 @@ class SystemKeyPointsForm(forms.Form):
         choices=[
             ("", _("Detect automatically")),
             *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
-            (NO_ORDER, _("Ignore them and match the arguments")),
+            (NO_ORDER, _("Ignore the ids and match the arguments")),
         ],
         help_text=_(
             "Only for released summary files, whose “sum_ids” refer to arguments by number."

@@ -76,8 +76,8 @@ class SystemRunForm(forms.Form):
         label=lazy("Settings"),
         choices=[
             (PUBLISHED, lazy("Published grid")),
-            (USUAL, lazy("One: recommended by the system's authors")),
-            (CHOSEN, lazy("One: chosen on dev when the match scorer was trained")),
+            (USUAL, lazy("One setting, recommended by the system's authors")),
+            (CHOSEN, lazy("One setting, chosen on dev when the match scorer was trained")),
             (TYPED, lazy("Custom, as entered below")),
         ],
         initial=USUAL,

@@ -180,8 +180,8 @@ def _curves(run: SystemRun) -> list[Figure]:
         "CSV below has the numbers."
     )
     recipe = _(
-        "Means over cells. Without noise, a cell with less than %d %% clustered counts as 0. "
-        "The best value of a curve is an oracle."
+        "Means over cells. Without noise, a cell with less than %d %% of its arguments clustered "
+        "counts as 0. The best value on a curve is an oracle."
     )
     return [
         Figure(
@@ -405,7 +405,7 @@ def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> 
             title=_("Chart and table"),
             recipe=_("Arguments per key point. The table has the texts."),
             table=points_table(sides),
-            alt=_("Bars: arguments of each key point, by rank, for each stance"),
+            alt=_("Bars: arguments per key point, by rank, for each stance"),
             draw=partial(prevalence_chart, sides),
             files=Files(
                 view="summary_set_figure",

@@ -45,7 +45,9 @@ class MetricsForm(forms.Form):
         required=False,
         min_value=-1,
         max_value=1,
-        help_text=lazy("A match scores above it. Default: the scorer's own threshold."),
+        help_text=lazy(
+            "A pair that scores above it is a match. Default: the scorer's own threshold."
+        ),
     )
     model = forms.CharField(
         label=lazy("BERTScore model"),

@@ -135,7 +135,8 @@ class TrainForm(forms.Form):
         initial=USUAL.members,
         required=False,
         help_text=_(
-            "Trained one after the other with consecutive seeds; each takes as long as the first."
+            "The models are trained one after the other with consecutive seeds; each takes as "
+            "long as the first."
         ),
     )
     checks = forms.IntegerField(
@@ -184,8 +185,8 @@ class WriterTrainForm(forms.Form):
         queryset=Dataset.objects.none(),
         to_field_name="public_id",
         help_text=_(
-            "Learns to write each reference key point of the train split from its arguments; "
-            "the epoch is chosen on dev."
+            "Learns to write each reference key point in the train split from its arguments; the "
+            "epoch is chosen on dev."
         ),
     )
     model = ModelField(
@@ -221,7 +222,7 @@ class WriterTrainForm(forms.Form):
         max_value=WRITING_BOUNDS["learning_rate"][1],
         initial=USUAL_WRITING.learning_rate,
         required=False,
-        help_text=_("The paper's is 0.0004."),
+        help_text=_("The paper uses 0.0004."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

@@ -57,7 +57,8 @@ class WritingForm(RunPlanForm):
         "max_tokens",
         initial=1_500,
         help_text=lazy(
-            "About 40 per key point. A truncated reply is requested once more with twice as many."
+            "About 40 per key point. A truncated reply is requested once more with twice as many "
+            "tokens."
         ),
     )
 

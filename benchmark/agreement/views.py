@@ -114,8 +114,10 @@ def _ground(figures: Agreement) -> str:
         )
     if people.consolidated:
         text = ngettext(
-            "%(n)s answer has a consolidated sheet, which is a mean over people, not a person.",
-            "%(n)s answers have consolidated sheets, which are means over people, not persons.",
+            "%(n)s answer has a consolidated sheet, which is a mean over people and not one "
+            "person's sheet.",
+            "%(n)s answers have consolidated sheets, which are means over people and not one "
+            "person's sheets.",
             people.consolidated,
         )
         sentences.append(text % {"n": f"{people.consolidated:,}"})

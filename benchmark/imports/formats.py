@@ -124,7 +124,7 @@ def fits_judged(look: Look) -> str:
     """Recognize answers with the points of a judge."""
     if not look.has("object1", "object2", "comparison", "score_dict"):
         return ""
-    return _("each record has an answer under comparison and the points of a judge in score_dict")
+    return _("each record has an answer under “comparison” and a judge's points in “score_dict”")
 
 
 def fits_human(look: Look) -> str:
@@ -250,8 +250,8 @@ def register_score_imports() -> None:
             heading=JUDGED,
             asking=RubricQuestions,
             holds=lazy(
-                "Each row is linked to the answer of the study with the same letters and "
-                "digits. Half points are kept, and the total is the sum of the criteria."
+                "Each row is linked to the answer in the study with the same letters and digits. "
+                "Half points are kept, and the total is the sum of the criteria."
             ),
             fits=fits_human,
             sample=SAMPLES["human_scores"],

@@ -50,7 +50,7 @@ LABELS = {
     "sheet": _("Sheet ID"),
     "rubric_sha256": _("Hash of the rubric"),
     "state": _("State of the sheet"),
-    "reason": _("Reason of an unscored sheet"),
+    "reason": _("Reason for an unscored sheet"),
     "off_scale": _("Criteria off the scale"),
     "given": _("Points off the scale, as given"),
     "is_consolidated": _("Consolidated"),
@@ -114,14 +114,14 @@ class SheetColumnsForm(ColumnsForm):
         }
         super().__init__(*args, labels=LABELS | criteria, required=rubric.keys, **kwargs)
         self.fields["rater_kind"].help_text = _(
-            "Rows of a model without usable points are kept as unscored."
+            "A model's rows without usable points are kept as unscored."
         )
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
         """Return the fields in groups: answers, points, raters, and other values of a sheet."""
         return (
             (
-                _("Answer: by its ID, by file and place, or by its content"),
+                _("Answer: by its ID, by file and position, or by its content"),
                 tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION))),
             ),
             (_("Points"), self.rubric.keys),

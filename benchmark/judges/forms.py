@@ -135,7 +135,7 @@ class ScoringRunForm(RunPlanForm):
         initial=2_000,
         help_text=lazy(
             "About 100 per criterion with reasons, 12 without. A truncated reply is requested "
-            "once more with twice as many."
+            "once more with twice as many tokens."
         ),
     )
 
@@ -157,7 +157,7 @@ class ScoringRunForm(RunPlanForm):
             self.unoffered = ("example1", "example2")
             self.fields["shots"].help_text = lazy(
                 "No examples yet. An example is an answer that a person scored completely, or a "
-                "scored example of a round."
+                "scored example from a round."
             )
 
     def clean_answers(self) -> list[str]:
@@ -167,7 +167,7 @@ class ScoringRunForm(RunPlanForm):
         answers = self.study.answers.filter(public_id__in=ids)
         known = {str(pk) for pk in answers.values_list("public_id", flat=True)}
         if len(known) < len({text for text in wanted if text}):
-            raise forms.ValidationError(_("Some of these are not answers of the study."))
+            raise forms.ValidationError(_("Some of these are not answers in the study."))
         return sorted(known)
 
     def clean(self) -> dict[str, Any]:

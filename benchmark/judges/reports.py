@@ -350,12 +350,15 @@ def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
         return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
         text = _(
-            "%s, or moved towards most of them. Its scores are kept, but left out of all "
-            "leaderboards and agreement figures."
+            "%s, or its scores moved towards most of them. The scores are kept, but left out of "
+            "all leaderboards and agreement figures."
         )
         return text % in_replies
     if any(attack.asked for attack in attacks) and not scoring.run.is_active:
-        return _("No canary could be decided, so nothing is known about planted instructions.")
+        return _(
+            "The canaries could not be decided, so the judge's response to planted instructions "
+            "is not known."
+        )
     return _("This is decided when all canaries and the answers they are built on are finished.")
 
 

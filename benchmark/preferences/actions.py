@@ -125,7 +125,7 @@ def _given_controls(
         if not _can_meet(two):
             raise RoundNotReady(
                 _(
-                    "%(one)s and %(other)s cannot be compared: they must be answers of two "
+                    "%(one)s and %(other)s cannot be compared: they must be answers by two "
                     "systems to the same question, under the same scenario and condition of this "
                     "plan."
                 )

@@ -39,8 +39,8 @@ def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
     """State how many verdicts a judge gave, and how often it kept them with the sides swapped."""
     frame = results.merged.frame
     text = ngettext(
-        "%(n)s verdict by %(judge)s on %(pairs)s pairs of %(questions)d questions.",
-        "%(n)s verdicts by %(judge)s on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdict by %(judge)s on %(pairs)s pairs from %(questions)d questions.",
+        "%(n)s verdicts by %(judge)s on %(pairs)s pairs from %(questions)d questions.",
         results.n_verdicts,
     ) % {
         "n": f"{results.n_verdicts:,}",
@@ -53,8 +53,8 @@ def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
     return [
         text,
         _(
-            "With the sides swapped, it contradicted itself on %(n)s of %(both)s pairs; these "
-            "count as ties."
+            "With the sides swapped, the judge contradicted itself on %(n)s of %(both)s pairs; "
+            "these count as ties."
         )
         % {"n": f"{results.n_made_ties:,}", "both": f"{results.n_again:,}"},
     ]
@@ -128,7 +128,7 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
     tests = []
     if ranking.detectable is not None:
         text = _(
-            "With 80 %% power, these questions can detect a win rate of %(rate)s %% of one "
+            "With 80 %% power, these questions can detect a win rate of %(rate)s %% for one "
             "system against another."
         )
         tests.append(text % {"rate": text_of(100 * ranking.detectable, 0)})
@@ -136,7 +136,10 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
     if first.detectable and first.mean:
         # Standard errors fall with the root of the questions.
         needed = math.ceil(ranking.n_questions * (first.detectable / first.mean) ** 2)
-        text = _("If %(both)s differ as much as here, about %(n)s questions would show it.")
+        text = _(
+            "If %(both)s differ as much as they do here, about %(n)s questions would show the "
+            "difference."
+        )
         both = listed([first.first, first.second])
         tests.append(text % {"both": both, "n": f"{max(needed, ranking.n_questions + 1):,}"})
     return tests
@@ -145,8 +148,8 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
 def _how_many(results: Results) -> str:
     frame = results.merged.frame
     return ngettext(
-        "%(n)s verdict by %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
-        "%(n)s verdicts by %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdict by %(raters)d people on %(pairs)s pairs from %(questions)d questions.",
+        "%(n)s verdicts by %(raters)d people on %(pairs)s pairs from %(questions)d questions.",
         results.n_verdicts,
     ) % {
         "n": f"{results.n_verdicts:,}",

@@ -117,8 +117,8 @@ class PreferenceRoundForm(RoundPlanForm):
         max_value=MOST_PAIRS,
         initial=100,
         help_text=lazy(
-            "The first pairs link all systems; the next tell most, from systems that are close "
-            "or have few comparisons so far."
+            "The first pairs link all systems; the next are the most informative, from systems "
+            "that are close or have few comparisons so far."
         ),
     )
     is_mixed = forms.BooleanField(
@@ -251,7 +251,7 @@ class PreferringRunForm(plan_PlanForm):
         self.fields["replicates"].widget = forms.HiddenInput()
         self.fields["max_tokens"].help_text = lazy(
             "Enough for a two-sentence reason and a verdict; reasoning models need more. A "
-            "truncated reply is requested once more with twice as many."
+            "truncated reply is requested once more with twice as many tokens."
         )
 
     def clean_replicates(self) -> int:

@@ -97,7 +97,7 @@ def _parts(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, str]
 
 def _drawn(round_: PreferenceRound) -> list[tuple[Any, Any]]:
     recipe = round_.recipe
-    others = _("all") if "all" in recipe["conditions"] else _("plain ones only")
+    others = _("all") if "all" in recipe["conditions"] else _("plain conditions only")
     rows = [
         (_("Systems"), ", ".join(recipe["system_names"]) or _("all")),
         (_("Conditions"), "; ".join(recipe["condition_names"]) or others),

@@ -112,8 +112,9 @@ class ScoringRoundForm(RoundPlanForm):
         min_value=1,
         max_value=MOST_ANSWERS,
         help_text=lazy(
-            "Leave empty for all that match. A number draws a random sample and stores each "
-            "answer's chance of being drawn, so that a leaderboard can be calibrated with it."
+            "Leave empty to include all matching answers. A number draws a random sample and "
+            "stores each answer's chance of being drawn, so that a leaderboard can be calibrated "
+            "with the sample."
         ),
     )
     is_balanced = forms.BooleanField(
@@ -131,7 +132,7 @@ class ScoringRoundForm(RoundPlanForm):
         ),
     )
     overlap_raters = forms.IntegerField(
-        label=lazy("People for each of them"), min_value=2, max_value=20, initial=2
+        label=lazy("People per shared answer"), min_value=2, max_value=20, initial=2
     )
     skip_share = skip_share_field()
     shows_hints = forms.BooleanField(
@@ -145,7 +146,7 @@ class ScoringRoundForm(RoundPlanForm):
         required=False,
         initial=True,
         help_text=lazy(
-            "Shows the numbered arguments that the answer was written from, without labels and "
+            "Shows the numbered arguments that the answer is based on, without their labels and "
             "sources."
         ),
     )

@@ -24,7 +24,7 @@ class ScoringRound(Round):
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     overlap_raters = models.PositiveSmallIntegerField(
-        _("people for each of them"),
+        _("people per shared answer"),
         default=2,
         validators=[MinValueValidator(2), MaxValueValidator(20)],
     )

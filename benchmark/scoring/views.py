@@ -258,7 +258,9 @@ def _taken(recipe: dict[str, Any]) -> str:
 
 
 def _conditions(recipe: dict[str, Any]) -> str:
-    others = _("all, mixed") if "all" in recipe.get("conditions", []) else _("plain ones only")
+    others = (
+        _("all, mixed") if "all" in recipe.get("conditions", []) else _("plain conditions only")
+    )
     named = "; ".join(recipe.get("condition_names", [])) or others
     left = recipe.get("other_conditions")
     if not left:
@@ -297,9 +299,7 @@ ROUND_PAGES = RoundPages(
     form=ScoringRoundForm,
     initial=_initial_plan,
     is_ready=lambda study: study.answers.exists(),
-    needs=lazy(
-        "Import or generate answers first, then choose in a round which of them are scored."
-    ),
+    needs=lazy("Import or generate answers first, then choose in a round which ones are scored."),
     related=("rubric",),
     columns=(ListColumn(lazy("Rubric"), lambda row: row.rubric),),
     people=(

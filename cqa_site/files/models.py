@@ -173,7 +173,7 @@ class ExportFile(models.Model):
     def path(self) -> Path:
         """Path of the finished file; raises NotThere if it has expired."""
         if not self.stored_as:
-            raise NotThere(gettext("This file was deleted because it is old. Create it again."))
+            raise NotThere(gettext("This file was deleted because of its age. Create it again."))
         return settings.MEDIA_ROOT / self.stored_as
 
     @property

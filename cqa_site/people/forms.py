@@ -84,7 +84,9 @@ class TokenForm(forms.ModelForm):
     class Meta:
         model = ApiToken
         fields = ["name", "scope"]
-        help_texts = {"name": _("The program that uses it, for example: evaluation notebook.")}
+        help_texts = {
+            "name": _("The program that uses the token, for example an evaluation notebook.")
+        }
 
 
 class InvitationForm(forms.ModelForm):
@@ -140,7 +142,7 @@ class NewPersonForm(forms.Form):
         label=_("Password"),
         max_length=1_000,
         strip=False,
-        help_text=_("12 characters or more; a few unrelated words are good."),
+        help_text=_("12 characters or more; a few unrelated words work well."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 

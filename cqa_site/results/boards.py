@@ -340,7 +340,7 @@ def why_less(alpha: ReasonedEstimate) -> str:
     value, least = alpha.value or 0.0, alpha.low
     if least is None:
         return _("No verdict without an interval: %s.") % (
-            alpha.reason or _("it is not available")
+            alpha.reason or _("the interval is not available")
         )
     passed = next((mark for mark in (FIRM, TENTATIVE) if value >= mark), None)
     if passed is None or least >= passed:

@@ -161,9 +161,9 @@ def skip_share_field() -> forms.FloatField:
         max_value=1,
         initial=0.2,
         help_text=lazy(
-            "From 0 to 1, of the items required from a crowd participant. One skip is "
-            "always allowed, skipping all never. Participants who skip more get a "
-            "separate code. Members are only flagged. Empty: no limit."
+            "From 0 to 1, as a share of the items required from a crowd participant. One skip is "
+            "always allowed, but skipping all items never is. Participants who skip more get a "
+            "separate code. Members are only flagged. Leave empty for no limit."
         ),
     )
 
@@ -218,7 +218,7 @@ class RoundPlanForm(forms.Form):
         max_length=LONGEST_INSTRUCTIONS,
         required=False,
         widget=forms.Textarea(attrs={"rows": 10}),
-        help_text=lazy("Shown beside the form. Markdown."),
+        help_text=lazy("Shown next to the form. Markdown."),
     )
 
     def __init__(self, *args: Any, study: Study, round_: Any = None, **kwargs: Any) -> None:
@@ -341,7 +341,7 @@ class FaultForm(forms.Form):
     """A participant's fault report."""
 
     comment = forms.CharField(
-        label=lazy("What does not work?"),
+        label=lazy("What is not working?"),
         max_length=1_000,
         widget=forms.Textarea(attrs={"rows": 3}),
     )

@@ -362,7 +362,7 @@ def _card(
     card = kind.card(count)
     if is_done:
         card = Card(
-            text=_("Nothing is left for you here at the moment. You can view your answers."),
+            text=_("You have nothing left to do here at the moment. You can view your answers."),
             button=_("View"),
             badge=card.badge,
         )

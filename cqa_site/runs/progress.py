@@ -178,32 +178,32 @@ FAILURES: dict[str, Promise] = {
     Failure.THROTTLED: lazy("The endpoint kept limiting the request rate."),
     Failure.QUOTA: lazy("The account at the endpoint has no credit left."),
     Failure.DENIED: lazy("The endpoint refused the key."),
-    Failure.KEY: lazy("The key of the endpoint cannot be used."),
+    Failure.KEY: lazy("The endpoint's key cannot be used."),
     Failure.SERVER: lazy("The endpoint reported an error of its own."),
     Failure.CONNECTION: lazy("The endpoint could not be reached."),
     Failure.TIMEOUT: lazy("No reply came within the deadline."),
     Failure.REQUEST: lazy("The endpoint refused the request as invalid."),
     Failure.PARAMETER: lazy("The endpoint refuses a parameter of the request."),
     Failure.BLOCKED: lazy(
-        "This site may not send requests to that address. The page of the endpoint shows "
-        "the EGRESS_ALLOW line that allows them."
+        "This site may not send requests to that address. The endpoint's page shows the "
+        "EGRESS_ALLOW line that allows them."
     ),
     Failure.TOO_LARGE: lazy("The reply was larger than allowed, or compressed."),
     Failure.GARBAGE: lazy("The response was not a chat reply."),
-    Failure.CERTIFICATE: lazy("The certificate of the endpoint could not be verified."),
+    Failure.CERTIFICATE: lazy("The endpoint's certificate could not be verified."),
 }
 UNUSABLE: dict[str, Promise] = {
-    UnscoredReason.EMPTY: lazy("The reply was empty, or held reasoning only."),
-    UnscoredReason.TRUNCATED: lazy("The reply was cut by the token limit."),
+    UnscoredReason.EMPTY: lazy("The reply was empty, or contained only reasoning."),
+    UnscoredReason.TRUNCATED: lazy("The reply was cut off by the token limit."),
     UnscoredReason.UNFINISHED: lazy("The endpoint does not confirm that the reply is complete."),
     UnscoredReason.REFUSED: lazy("The model declined to answer."),
-    UnscoredReason.NO_JSON: lazy("The reply held no JSON object."),
-    UnscoredReason.AMBIGUOUS: lazy("The reply held two different answers."),
-    UnscoredReason.NOT_SCHEMA: lazy("The reply was JSON of another shape."),
+    UnscoredReason.NO_JSON: lazy("The reply contained no JSON object."),
+    UnscoredReason.AMBIGUOUS: lazy("The reply contained two different answers."),
+    UnscoredReason.NOT_SCHEMA: lazy("The reply was JSON with a different structure."),
     UnscoredReason.OUT_OF_SET: lazy(
         "The reply does not fit the request: off the scale, or far too many values."
     ),
-    UnscoredReason.MISSING_ITEM: lazy("The reply left an item of the batch out."),
+    UnscoredReason.MISSING_ITEM: lazy("The reply left out an item of the batch."),
     UnscoredReason.EXTRA_ITEM: lazy("The reply labelled an item that was not requested."),
     UnscoredReason.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
     UnscoredReason.WRONG_TYPE: lazy("The label was not a whole number."),
@@ -211,10 +211,10 @@ UNUSABLE: dict[str, Promise] = {
 # Of replies with points for several criteria.
 POINTS: dict[str, Promise] = {
     "duplicate_keys": lazy("The reply gave points for a criterion twice."),
-    "renumbered": lazy("The reply numbered the criteria on its own."),
-    "missing_keys": lazy("The reply left a criterion out."),
+    "renumbered": lazy("The reply used its own numbering of the criteria."),
+    "missing_keys": lazy("The reply left out a criterion."),
     "extra_keys": lazy("The reply gave points for something that was not requested."),
-    "not_a_whole_number": lazy("The reply gave something else than whole points."),
+    "not_a_whole_number": lazy("The reply gave something other than whole points."),
     "out_of_range": lazy("The reply gave points that a criterion does not have."),
 }
 # Of replies that end with a count.
@@ -243,7 +243,7 @@ TEXT_FLAGS: dict[str, Promise] = {
 PROBLEMS: dict[str, Promise] = {
     "invalid": lazy("Fewer than nine in ten sample replies were readable."),
     "constant": lazy("Every sample reply gave the same result."),
-    "dominant": lazy("One result makes up most of the sample: read some of its replies."),
+    "dominant": lazy("One result makes up most of the sample: read some of those replies."),
     "alike": lazy("The texts of the sample are nearly the same for every request."),
     "cap": lazy("At this cost the whole run would exceed its cap."),
 }
@@ -284,12 +284,12 @@ def _as_sentence(detail: str) -> str:
 def pause_in_words(run: Run) -> str:
     """Explain why a run is paused and what to do about it."""
     if run.pause_reason == "person":
-        return _("A person paused it. Nothing more is sent until it is resumed.")
+        return _("A user paused the run. Nothing more is sent until it is resumed.")
     if run.pause_reason == Run.RESTORED:
         return _(
-            "The site was restored from a backup that was made while this run was in "
-            "progress. Nothing is sent until it is resumed. If another copy of the site "
-            "continues it, both pay."
+            "The site was restored from a backup that was made while this run was in progress. "
+            "Nothing is sent until it is resumed. If another copy of the site continues the run, "
+            "both copies pay."
         )
     if run.pause_reason == "budget":
         return _(
@@ -322,12 +322,12 @@ def state_in_words(run: Run) -> str:
     """Describe the current activity of a run."""
     sentences: dict[str, str] = {
         Run.State.DRAFT: _(
-            "It is queued: a worker prepares the requests first. Nothing has been sent yet."
+            "The run is queued: a worker prepares the requests first. Nothing has been sent yet."
         ),
         Run.State.CHECKING: _("A small sample is sent first. The rest waits for its result."),
         Run.State.CHECKED: _("The sample is complete. Nothing more is sent until you decide."),
         Run.State.RUNNING: _("Requests are being sent."),
         Run.State.DONE: _("Every request was answered or failed with a reason."),
-        Run.State.CANCELLED: _("It was cancelled. Received replies are kept."),
+        Run.State.CANCELLED: _("The run was cancelled. Received replies are kept."),
     }
     return pause_in_words(run) if run.state == Run.State.PAUSED else sentences[run.state]

@@ -206,7 +206,7 @@ def test_a_limit_that_cut_replies_is_raised_on_the_page_of_the_run(lab, monkeypa
     assert (amendment["reason"], amendment["done_before"]) == ("truncated", 30 - cut)
     assert run.spec["params"]["max_tokens"] == 200
     page = browser.get(reverse("run", args=here)).content.decode()
-    assert "The reply was cut by the token limit." in page
+    assert "The reply was cut off by the token limit." in page
     assert "Raise the token limit" not in page
     assert list(find_violations()) == []
 

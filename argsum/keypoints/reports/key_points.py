@@ -391,7 +391,7 @@ def _most(known: Sequence[StanceSide], total: int) -> str:
     if len(points) == 1:
         return _("it says: “%(text)s”") % fields
     if len(alike) > 1:
-        return _("%(alike)s share first place with %(count)s each (%(share)s).") % fields
+        return _("%(alike)s of them share first place, with %(count)s each (%(share)s).") % fields
     return _("the most frequent, with %(count)s (%(share)s): “%(text)s”") % fields
 
 

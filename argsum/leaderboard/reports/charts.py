@@ -152,7 +152,7 @@ BOARD_CHARTS = {
     ),
     "tradeoff": BoardChart(
         lazy("Coverage against redundancy"),
-        lazy("Up and to the left is better. Lines are the intervals of coverage."),
+        lazy("Up and to the left is better. Lines show the intervals for coverage."),
         Chart(tradeoff_spec, tradeoff_alt, tradeoff_rows),
         {
             "system": lazy("System"),
@@ -282,7 +282,7 @@ def board_finding(board: SummaryBoard) -> Conclusion | None:
     without = _without_interval(rows[:2], name)
     if board.is_oracle:
         sure = _(
-            "An upper bound: each setting was chosen by the same score that is shown, which no "
+            "This is an upper bound: each setting was chosen by the score shown here, which no "
             "system can know in advance."
         )
         return Conclusion(_("At best: %s") % most, sure, "warn")
@@ -336,13 +336,17 @@ def _apart(
         text = _("Next: %(name)s, %(figure)s.")
         sentences.append(text % {"name": rows[1].system, "figure": _mean(rows[1], name)})
     if not level:
-        text = _("Paired differences over topics show it better than each of the others, %s.")
+        text = _(
+            "Paired differences over topics show that it is better than each of the others, %s."
+        )
         highest = max(pair.test.p or 0.0 for pair in pairs[: len(rows) - 1])
         return [*sentences, text % after_holm(highest)]
     if sentences:
         sentences.append(_("It is not shown to be better than %s.") % listed(level))
     if following.p is None:
-        text = _("A test needs %(least)d topics on which both have a value; there are %(n)d.")
+        text = _(
+            "A test needs %(least)d topics for which both systems have a value; there are %(n)d."
+        )
         sentences.append(text % {"least": RULES["difference"].least, "n": following.n})
     elif following.direction == "not_shown":
         text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
@@ -383,7 +387,7 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
     if not best:
         if not rows:
             return None
-        needed = _("This needs sets with both, and values that vary.")
+        needed = _("A correlation needs sets with both values, and the values must vary.")
         return Conclusion(_("No metric correlates with people yet."), needed, "warn")
     says = "; ".join(
         ngettext(

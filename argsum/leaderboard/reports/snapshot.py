@@ -370,7 +370,7 @@ def _note(recipe: dict[str, Any], board: SnapshotBoard) -> str:
             "weight": recipe["weight"],
         },
         (
-            _("Means over %d cells; 95 %% intervals resample cells.")
+            _("Means over %d cells; 95 %% intervals from resampling cells.")
             if recipe["version"] < 2
             else _("Means over %d cells; 95 %% intervals over topics.")
         )
@@ -381,7 +381,7 @@ def _note(recipe: dict[str, Any], board: SnapshotBoard) -> str:
             _("Oracle: for each cell, the setting that the score itself would choose.")
         )
     sentences += [
-        _("Run #%d of the judge was not complete when this was computed.") % number
+        _("The judge's run #%d was not complete when this was computed.") % number
         for number in recipe["unfinished_runs"]
     ]
     return " ".join(sentences)

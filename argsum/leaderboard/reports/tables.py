@@ -40,10 +40,10 @@ DIMENSION_NAMES: dict[str, Any] = {
     "redundancy": lazy("Redundancy"),
 }
 CORRELATIONS = lazy(
-    "Pearson with the mean of people, after averaging each rater's judgements of a set; unsure "
+    "Pearson with people's mean, after averaging each rater's judgements of a set; unsure "
     "counts are left out. Across: over all sets with both values. Within: mean and standard "
-    "deviation (population) over cells. Cells in which the metric or the people do not vary "
-    "have no correlation and are listed, as are cells with fewer than 3 sets."
+    "deviation (population) over cells. Cells in which the metric's or people's values do not "
+    "vary have no correlation and are listed, as are cells with fewer than 3 sets."
 )
 
 
@@ -65,15 +65,15 @@ def board_method(board: SummaryBoard) -> str:
     note = _(
         "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\nRanked by: weighted "
         "score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\nMeans: over %(n)d "
-        "cells of “%(dataset)s”; 95 %% intervals by t over topics, corrected for skewness, from "
-        "%(least)d topics on.\n\nLeader: paired t over the topics of both systems, corrected "
-        "for skewness; Holm over all pairs with %(paired)d topics or more. Both stances of a "
-        "topic are one unit.\n\nLeft out: a cell in which fewer than %(share)d %% of the "
-        "arguments are clustered has no ARI without unclustered arguments. The mean is over the "
-        "other cells, with their number; next to it is the mean over all cells with clusters, "
-        "counting such cells as 0.\n\nShare clustered: arguments in a cluster, out of the "
-        "arguments that match exactly one reference. The share that finally belongs to a key "
-        "point is different: it depends on the match with key points, not on the clusters."
+        "cells of “%(dataset)s”; 95 %% intervals by t over topics, corrected for skewness, for "
+        "%(least)d topics or more.\n\nLeader: paired t over the topics of both systems, "
+        "corrected for skewness; Holm over all pairs with %(paired)d topics or more. Both "
+        "stances of a topic are one unit.\n\nLeft out: a cell in which fewer than %(share)d %% "
+        "of the arguments are clustered has no ARI without unclustered arguments. The mean is "
+        "over the other cells, whose number is given; next to it is the mean over all cells with "
+        "clusters, counting such cells as 0.\n\nShare clustered: arguments in a cluster, out of "
+        "the arguments that match exactly one reference. The share that ends up with a key point "
+        "is different: it depends on the match with key points, not on the clusters."
     ) % {
         "coverage": source_name(choice.coverage),
         "redundancy": source_name(choice.redundancy),
@@ -96,8 +96,8 @@ def oracle_notes(board: SummaryBoard) -> list[str]:
         return []
     return [
         _(
-            "Oracle: for each cell, the setting is the one that the score shown would choose, "
-            "and each adjusted Rand index is from the clustering that is best by that index."
+            "Oracle: in each cell, the setting is the one that the score shown would choose, and "
+            "each adjusted Rand index comes from the clustering that is best on that index."
         )
     ]
 
@@ -106,8 +106,8 @@ def unfinished_notes(board: SummaryBoard) -> list[str]:
     """Note that a judge did not answer all planned requests; else empty."""
     return [
         _(
-            "Run #%(number)d of the judge is not complete (%(state)s). Its means may be based "
-            "on fewer replies or sets than planned."
+            "The judge's run #%(number)d is not complete (%(state)s). Its means may be based on "
+            "fewer replies or sets than planned."
         )
         % {"number": run.number, "state": run.get_state_display().lower()}
         for run in board.unfinished
@@ -123,7 +123,7 @@ def board_table(board: SummaryBoard) -> TableData:
             title,
             *(template % title for template in (_("%s, low"), _("%s, high"), _("%s, n cells"))),
         ]
-    columns.append(_("%s, 0 for cells with too little clustered") % FIGURE_NAMES["excluding"])
+    columns.append(_("%s, 0 for cells with too few clustered") % FIGURE_NAMES["excluding"])
     rows = [
         [
             row.system,
@@ -211,8 +211,8 @@ def pairs_table(agreement: DimensionAgreement) -> TableData:
         rows,
         _("%s: agreement by pair") % DIMENSION_NAMES[agreement.dimension],
         _(
-            "Pairwise Pearson over the sets that both judged; unsure counts are left out. The "
-            "mean is over pairs of people; pairs with a language model are listed below."
+            "Pairwise Pearson over the sets that both raters judged; unsure counts are left out. "
+            "The mean is over pairs of people; pairs with a language model are listed below."
         ),
         f"people-{agreement.dimension}",
     )
@@ -335,7 +335,7 @@ def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
         _("n sets"),
     ]
     note = _(
-        "Pearson with the mean of people. Within: mean ± population standard deviation over cells."
+        "Pearson with people's mean. Within: mean ± population standard deviation over cells."
     )
     return _table(
         "metric-correlations", _("Metrics compared with people"), heads, lines, cells, [note]

@@ -118,7 +118,7 @@ def _without_interval(row: SystemRow) -> list[str]:
     names: dict[str, list[str]] = {}
     for name in FIGURES:
         names.setdefault(why_no_interval(row.figures[name]), []).append(str(FIGURE_NAMES[name]))
-    text = _("no interval of %s: %s")
+    text = _("no interval for %s: %s")
     return [text % (", ".join(own), reason) for reason, own in names.items() if reason]
 
 
@@ -134,7 +134,7 @@ def _cell(estimate: Estimate, n_cells: int, with_zeros: float | None) -> BoardCe
     if estimate.n_values < n_cells:
         notes.append(_("%(n)d of %(all)d cells") % fields)
     if with_zeros is not None:
-        notes.append(_("%.3f with 0 for others") % with_zeros)
+        notes.append(_("%.3f counting the others as 0") % with_zeros)
     return figure_cell(estimate.value, estimate.low, estimate.high, decimals=3, notes=notes)
 
 
@@ -211,7 +211,7 @@ def _board_figures(study: Study, board: SummaryBoard) -> list[Figure]:
 
 def _chart(name: str, board: SummaryBoard, files: Files) -> Figure:
     chart = BOARD_CHARTS[name]
-    drawn = _("The first %d systems of the table are drawn.") % MOST
+    drawn = _("The chart shows the first %d systems in the table.") % MOST
     return Figure(
         slug=name,
         anchor=f"chart-{name}",

@@ -216,7 +216,7 @@ def resolve(model: str) -> str:
         return str(folder)
     if model != PACKAGED_MODEL and Path(model).exists():
         # sentence-transformers would take a folder beside the running program for the name.
-        raise ScorerRefused(_("“%s” is a folder of the server, not a model.") % model)
+        raise ScorerRefused(_("“%s” is a folder on the server, not a model.") % model)
     return model
 
 

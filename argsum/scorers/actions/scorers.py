@@ -277,7 +277,7 @@ def try_scorer(work: JobContext) -> None:
 def in_words(scorer: Scorer, score: float) -> str:
     """Return the score in words, and whether it exceeds the threshold."""
     if np.isnan(score):
-        return _("No argument in the study has this text and a quality.")
+        return _("No argument in the study has this text and a quality score.")
     text = f"{score:.3f}"
     if scorer.task == Scorer.Task.QUALITY:
         return _("Quality %s") % text

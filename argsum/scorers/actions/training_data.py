@@ -191,7 +191,11 @@ def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
     files = sorted(path.glob("*quality*")) if path.is_dir() else [path]
     if len(files) != 1:
         raise ScorerRefused(
-            _("%s: name the table of pairs that has a quality, or a folder with one.") % path.name
+            _(
+                "%s: name the table of pairs that has a quality column, or a folder that "
+                "contains one."
+            )
+            % path.name
         )
     try:
         headers = preview(files[0], name=files[0].name).columns
@@ -233,10 +237,10 @@ def require_rated(rated: dict[str, RatedArguments]) -> None:
     """Raise ScorerRefused without arguments to learn from, or to choose the penalty."""
     if len(rated.get(TRAIN, RatedArguments((), ())).values) < FEWEST_RATED:
         raise ScorerRefused(
-            _("The train split has fewer than %d arguments with a quality.") % FEWEST_RATED
+            _("The train split has fewer than %d arguments with a quality score.") % FEWEST_RATED
         )
     if len(rated.get(DEV, RatedArguments((), ())).values) < 2:
-        raise ScorerRefused(_("The dev split has fewer than two arguments with a quality."))
+        raise ScorerRefused(_("The dev split has fewer than two arguments with a quality score."))
 
 
 # Figures of a match scorer on a split, from what it makes of the texts.

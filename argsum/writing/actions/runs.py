@@ -180,10 +180,13 @@ def refuse_unfit(system_run: SystemRun, run: Run) -> None:
     if system_run.state != State.WRITING:
         raise RunRefused(_("This run is not waiting for a language model."))
     if run.prompt.kind != OF_VARIANT[system_run.variant]:
-        raise RunRefused(_("The prompt is not of the kind that the system run needs."))
+        raise RunRefused(_("This system run needs a different kind of prompt."))
     if run.spec["replicates"] != 1:
         raise RunRefused(
-            _("Only one reply per request is possible. For another one, run the system again.")
+            _(
+                "Only one reply per request is possible. To get another reply, run the system "
+                "again."
+            )
         )
     earlier = system_run.writing
     if earlier and (earlier.is_active or earlier.state == Run.State.DRAFT):

@@ -45,15 +45,15 @@ RULE_TEXTS = {
         "comes as close to the remaining people as the left-out person does, after allowing for "
         "the person's advantage (epsilon). No: more than half of the people come closer by more "
         "than epsilon. Alternative annotator test; needs 30 answers to 10 questions and 2 "
-        "people, better 3."
+        "people, preferably 3."
     ),
     "agreement": gettext_lazy(
-        "The judge's alpha with single people minus people's own, on the answers that "
-        "both scored. Yes: above −0.1. No: below −0.1. Needs 30 answers to 25 questions."
+        "The judge's alpha with individual people minus people's own, on the answers that both "
+        "scored. Yes: above −0.1. No: below −0.1. Needs 30 answers to 25 questions."
     ),
     "bias": gettext_lazy(
-        "Mean of judge minus people. Yes: within 5 % of the maximum. No: beyond it on one side. "
-        "Needs 30 answers to 10 questions."
+        "Mean difference, judge minus people. Yes: within 5 % of the maximum. No: beyond it on "
+        "one side. Needs 30 answers to 10 questions."
     ),
     "unscored": gettext_lazy(
         "Replies without usable points. Yes: at most 5 %. No: more than 5 %. Exact test over "
@@ -76,8 +76,8 @@ SOURCES = {
 # What a rule found, by its result, for somebody who has not read the rules.
 SAYS = {
     ("alternative", "yes"): gettext_lazy(
-        "It comes as close to the other people as a left-out person does, within epsilon, against "
-        "at least half of the people."
+        "Compared with at least half of the people, it comes as close to the remaining people as "
+        "the left-out person does, within epsilon."
     ),
     ("alternative", "no"): gettext_lazy(
         "More than half of the people come closer to the others than it does, by more than "
@@ -95,11 +95,11 @@ SAYS = {
     ("agreement", "not_shown"): gettext_lazy(
         "Not proven: whether its agreement with people is within .1 of alpha of their own."
     ),
-    ("bias", "yes"): gettext_lazy("Its mean is within 5 % of the maximum of people's."),
+    ("bias", "yes"): gettext_lazy("Its mean differs from people's by at most 5 % of the maximum."),
     ("bias", "low"): gettext_lazy("It is stricter than people by over 5 % of the maximum."),
     ("bias", "high"): gettext_lazy("It is more lenient than people by over 5 % of the maximum."),
     ("bias", "not_shown"): gettext_lazy(
-        "Not proven: whether its mean is within 5 % of the maximum of people's."
+        "Not proven: whether its mean differs from people's by at most 5 % of the maximum."
     ),
     ("unscored", "yes"): gettext_lazy("At most 5 % of its replies have no usable points."),
     ("unscored", "no"): gettext_lazy("More than 5 % of its replies have no usable points."),
@@ -113,7 +113,7 @@ SAYS = {
         "When it scores again, its points have a reliability below .667."
     ),
     ("consistency", "not_shown"): gettext_lazy(
-        "Not proven: whether its points, when it scores again, have a reliability of .8."
+        "Not proven: whether its points have a reliability of .8 when it scores again."
     ),
 }
 # What decides comes first: one "no" is enough, "not proven" keeps a "yes" away.
@@ -248,7 +248,12 @@ def _needed(name: str, number: int) -> str:
             % n
         )
     if name == "replies":
-        return ngettext("%(n)s more reply", "%(n)s more replies of the judge", number) % n
+        return (
+            ngettext(
+                "%(n)s more reply from the judge", "%(n)s more replies from the judge", number
+            )
+            % n
+        )
     if name == "repeated":
         text = ngettext(
             "%(n)s more answer judged twice", "%(n)s more answers judged twice", number
@@ -350,7 +355,7 @@ def _length(figures: Agreement, choice: AgreementSelection) -> TableParts:
     rows: list[list[Cell]] = []
     for key, length in figures.length.items():
         length_ofs = {
-            _("all it scored"): length.own,
+            _("all answers it scored"): length.own,
             _("those also scored by people"): length.common,
         }
         for text, own in length_ofs.items():
@@ -382,14 +387,14 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
     "judges": AgreementTableSpec(
         gettext_lazy("Comparison of judges"),
         gettext_lazy(
-            "Sorted by the interval alpha of totals between each judge and single people. A rank "
-            "range holds every rank that the tests allow: paired differences of alphas over "
-            "questions, all pairs of judges, Holm. Pearson and bias (mean of judge minus people) "
-            "compare with the mean of people. rho: how often the judge comes at least as close "
-            "to the other people as the left-out person. Reliability: share of the variance of "
-            "totals that lies between answers, from replicates. Price and time cover every "
-            "attempt, for 1,000 scored answers, where calls of this site recorded them. The "
-            "chart shows the 12 best judges at most."
+            "Sorted by the interval alpha of totals between each judge and individual people. A "
+            "rank range contains every rank that the tests allow: paired differences of alphas "
+            "over questions, all pairs of judges, Holm. Pearson and bias (mean difference, judge "
+            "minus people) compare with the mean of people. rho: how often the judge comes at "
+            "least as close to the other people as the left-out person does. Reliability: share "
+            "of the variance of totals that lies between answers, from replicates. Price and "
+            "time cover every attempt, for 1,000 scored answers, where calls from this site "
+            "recorded them. The chart shows at most the 12 best judges."
         ),
         _judges,
         gettext_lazy("No judge has scored any of these answers."),
@@ -398,9 +403,9 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
     "consistency": AgreementTableSpec(
         gettext_lazy("Self-consistency"),
         gettext_lazy(
-            "Several sheets by one rater for one answer: blind repeats of people, replicates of "
-            "judges. One-way random effects; intervals leave out one question at a time, from 20 "
-            "questions on. Raters who never scored an answer twice are left out."
+            "Several sheets by one rater for one answer: blind repeats by people, replicates by "
+            "judges. One-way random effects; intervals leave out one question at a time and need "
+            "at least 20 questions. Raters who never scored an answer twice are left out."
         ),
         _consistency,
         TWICE,
@@ -409,7 +414,7 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
     "replicates": AgreementTableSpec(
         gettext_lazy("Gain from more sheets per answer"),
         gettext_lazy(
-            "Reliability of the mean of 1 to 10 sheets after Spearman and Brown, and the "
+            "Reliability of the mean of 1 to 10 sheets by the Spearman–Brown formula, and the "
             "standard error of one answer's mean: the square root of the variance between its "
             "sheets divided by their number."
         ),
@@ -418,12 +423,12 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
         RUNS,
     ),
     "preference": AgreementTableSpec(
-        gettext_lazy("Preference for the own family"),
+        gettext_lazy("Preference for its own family"),
         gettext_lazy(
             "Totals of the judge minus those of people (or of judges from other families) on the "
             "same answers: the mean on answers of its family minus the mean on all others, so "
-            "that leniency alone gives 0. Intervals leave out one question at a time, from 10 "
-            "questions on. Families are taken from names."
+            "that leniency alone gives 0. Intervals leave out one question at a time and need at "
+            "least 10 questions. Families are taken from names."
         ),
         _preference,
         gettext_lazy("A judge must score answers of its own family and of others."),
@@ -432,8 +437,8 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
     "length": AgreementTableSpec(
         gettext_lazy("Scores and length"),
         gettext_lazy(
-            "Totals against characters of the answer. The slope compares answers to the same "
-            "question. Intervals leave out questions."
+            "Totals against the answer's length in characters. The slope compares answers to the "
+            "same question. Intervals leave out questions."
         ),
         _length,
         gettext_lazy("A rater must score two answers to the same question."),
@@ -441,8 +446,9 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
     "replace": AgreementTableSpec(
         gettext_lazy("Which judges can replace people"),
         gettext_lazy(
-            "Yes if every rule says yes, no if one rule says no; anything else is not proven. "
-            "The tests of no are corrected for rules and columns. The page lists the rules."
+            "Yes if every rule says yes, no if any rule says no; anything else is not proven. "
+            "The tests for “no” are corrected for the number of rules and columns. The page "
+            "lists the rules."
         ),
         _replace,
     ),

@@ -149,15 +149,15 @@ def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> st
     names = {"first": short(first.name), "second": short(level[0].name)}
     figure = level[0].to_first
     if figure is None or figure.p_yes is None or figure.units is None:
-        text = _("A test of two judges needs %(n)d questions scored by both and by people.")
+        text = _("A test of two judges needs %(n)d questions scored by both judges and by people.")
         return text % {"n": RULES["closest judge"].least}
     one_sided = corrected_level(LEVEL, n_judges * (n_judges - 1) // 2) / 2
     more = more_needed(figure.n, figure.p_yes / 2, figure.units, one_sided)
     if not more:
         return ""
     text = ngettext(
-        "About %(n)s more answer scored by both would tell %(first)s from %(second)s.",
-        "About %(n)s more answers scored by both would tell %(first)s from %(second)s.",
+        "About %(n)s more answer scored by both would tell %(first)s and %(second)s apart.",
+        "About %(n)s more answers scored by both would tell %(first)s and %(second)s apart.",
         more,
     )
     return text % {"n": f"{more:,}", **names}
@@ -357,7 +357,7 @@ def _bland_altman(figures: Agreement, choice: AgreementSelection, size: str) -> 
 def _bland_altman_alt(figures: Agreement, choice: AgreementSelection) -> str:
     pair = pair_of(figures, choice)
     lines = [f"{line['what']} {line['at']:.2f}" for line in (_lines(pair) if pair else [])]
-    return _("Difference of two raters' totals against their mean. %s.") % ", ".join(lines)
+    return _("Difference between two raters' totals, against their mean. %s.") % ", ".join(lines)
 
 
 CHARTS = {

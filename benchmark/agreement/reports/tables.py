@@ -232,9 +232,10 @@ PAIR_TABLES: dict[str, AgreementTableSpec] = {
         gettext_lazy(
             "Unit: an answer that both scored. Replicates of a judge are averaged; of a person's "
             "repeats, the first sheet counts. Intervals leave out one question at a time "
-            "(jackknife, t corrected for skewness): bias from 6 questions on, all others from "
-            "20, or 50 if nearly all points are the same. Bias: mean of first minus second. "
-            "Leniency: bias as a share of the maximum; above 0, the first gives more."
+            "(jackknife, t corrected for skewness): bias needs at least 6 questions, all other "
+            "figures 20, or 50 if nearly all points are the same. Bias: mean difference, first "
+            "minus second. Leniency: bias as a share of the maximum; above 0, the first gives "
+            "more."
         ),
         _pairs,
     ),
@@ -250,10 +251,11 @@ PAIR_TABLES: dict[str, AgreementTableSpec] = {
         gettext_lazy("Agreement among people and with the judge"),
         gettext_lazy(
             "Krippendorff's alpha at the interval level, 95 % intervals over questions. For the "
-            "judge, only pairs of a person's sheet and the judge's sheet count. The two come "
-            "from different answers, so compare them by their difference: judge minus people on "
-            "the answers that two people and the judge scored, leaving out one question from "
-            "both. Consolidated sheets are not a person: they are compared with the judge only."
+            "judge, only pairs of a person's sheet and the judge's sheet count. The two figures "
+            "come from different answers, so compare them by their difference: judge minus "
+            "people on the answers that two people and the judge scored, leaving out one "
+            "question from both. Consolidated sheets do not count as a person: they are compared "
+            "with the judge only."
         ),
         _ceiling,
     ),
@@ -299,14 +301,14 @@ def _bland_altman(figures: Agreement, choice: AgreementSelection) -> TableParts:
         _("Bias, first minus second"): altman.bias,
         _("Lower limit of agreement"): altman.lower,
         _("Upper limit of agreement"): altman.upper,
-        _("Bias for a point more"): altman.slope,
+        _("Change in bias per point"): altman.slope,
     }
     return columns, [[text, *bounds(figure), figure.n] for text, figure in estimates.items()]
 
 
 def _confusion(figures: Agreement, choice: AgreementSelection) -> TableParts:
     pair, names = pair_of(figures, choice), column_names(figures)
-    columns = [_("Criterion"), _("Points of the first"), _("Points of the second"), _("Answers")]
+    columns = [_("Criterion"), _("First rater's points"), _("Second rater's points"), _("Answers")]
     rows: list[list[Cell]] = []
     for key, confusion in (pair.confusion if pair else {}).items():
         for value, cells in zip(confusion.values, confusion.cells, strict=True):
@@ -334,7 +336,7 @@ DETAIL_TABLES: dict[str, AgreementTableSpec] = {
         gettext_lazy("Differences between two raters"),
         gettext_lazy(
             "Totals, first minus second rater. Limits: about 95 % of differences lie between "
-            "them. Intervals leave out one question at a time, from 20 questions on."
+            "them. Intervals leave out one question at a time and need at least 20 questions."
         ),
         _bland_altman,
     ),

@@ -248,7 +248,7 @@ def read_human_table(source: ImportSource) -> Iterator[Line]:
     links = link_by_letters(scores, _answers(source.study, scores))
     yield from _human_counts(links)
     for score in links.unlinked:
-        reason = _("no answer of “%s” in the study has these letters and digits") % score.system
+        reason = _("no answer by “%s” in the study has these letters and digits") % score.system
         yield Flag(score.row, "comparison", reason, is_rejection=True, object=BOOK)
     earlier: Counter[int] = Counter()
     for link in links.links:
@@ -314,15 +314,19 @@ def _remarks(link: AnswerLink) -> Iterator[Flag]:
         yield Flag(score.row, "comparison", text % score.swallowed)
     if link.rivals:
         yield Flag(
-            score.row, "comparison", _("Matches several answers; the first free one is used.")
+            score.row,
+            "comparison",
+            _("Matches several answers; the first one not yet used is taken."),
         )
     if link.how == OPENING:
         yield Flag(score.row, "comparison", _("Linked by the first 300 letters and digits."))
     if link.is_repeat:
-        reason = _("Another row is about the same answer; kept as the sheet of another rater.")
+        reason = _(
+            "Another row is about the same answer; this one is kept as another rater's sheet."
+        )
         yield Flag(score.row, "", reason)
     for key in score.off_scale:
-        reason = _("%s points are not on the scale; kept as they are and marked.")
+        reason = _("%s points are off the scale; they are kept as given and marked.")
         yield Flag(score.row, key, reason % f"{score.points[key]:g}")
     for key in score.blanks:
         yield Flag(score.row, key, _("No points; the sheet has no total."))
@@ -337,15 +341,15 @@ def _human_counts(links: Links) -> Iterator[Note]:
         "repeats": len(links.repeats),
         "swallowed": sum(link.score.swallowed for link in links.links),
     }
-    yield Note(_("%(linked)s of %(rows)s rows found their answer in the study.") % counts)
+    yield Note(_("%(linked)s of %(rows)s rows were matched to an answer in the study.") % counts)
     if not number:
         yield Note(_("Import the answers first, then this file again."))
         return
     yield Note(
         _(
-            "Ambiguous links: %(ambiguous)s. Further rows about the same answer: %(repeats)s. "
-            "Rows included in a text: %(swallowed)s."
+            "Ambiguous links: %(ambiguous)s. Additional rows about the same answer: %(repeats)s. "
+            "Rows contained in a text: %(swallowed)s."
         )
         % counts
     )
-    yield Note(_("The total is the sum of the criteria; the column score is not used."))
+    yield Note(_("The total is the sum of the criteria; the “score” column is not used."))

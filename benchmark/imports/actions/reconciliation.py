@@ -331,7 +331,7 @@ class SheetReconciliation(StudyReconciliation):
         is_its_place = (sheet.source, sheet.position) == (entry.source, entry.position)
         if sheet.answer_id != answer or sheet.rubric_id != entry.rubric.pk:
             reason = _(
-                "a sheet for another answer or rubric was imported from this position of a file "
+                "a sheet for another answer or rubric was imported from this position in a file "
                 "with this name; rename the file"
             )
             self._reject(entry, reason)

@@ -155,7 +155,7 @@ class AnswerFinder:
         if key := self._told(about):
             return AnswerMatch(key, TOLD)
         if not {"object1", "object2", "system"} <= set(about):
-            raise NoAnswer(_("the study has no answer with this id, or from this place"))
+            raise NoAnswer(_("the study has no answer with this id, or from this position"))
         among = self._among(about)
         fitting = _fitting(among, about)
         if "text" in about and len({(answer.aspect, answer.scenario) for answer in fitting}) == 1:
@@ -165,8 +165,8 @@ class AnswerFinder:
         if fitting:
             raise NoAnswer(
                 ngettext(
-                    "%s answer of the study matches; identify it by its ID, choice or text",
-                    "%s answers of the study match; identify one by its ID, choice or text",
+                    "%s answer in the study matches; identify it by its ID, choice or text",
+                    "%s answers in the study match; identify one by its ID, choice or text",
                     len(fitting),
                 )
                 % len(fitting)
@@ -230,7 +230,7 @@ class AnswerFinder:
         if decision == OTHER:
             return AnswerMatch(self._new(record.row, about), NEW, near=near)
         reason = _(
-            "almost the same text as an answer of the study; confirm whether it is the same"
+            "almost the same text as an answer in the study; confirm whether it is the same"
         )
         raise NoAnswer(reason, near)
 
@@ -345,7 +345,7 @@ def _lines(
         yield Flag(record.row, mapping.get("state", ""), reason)
         return
     if record.rubric_sha256 not in ("", rubric.sha256):
-        reason = _("scored by another version of the rubric")
+        reason = _("scored with another version of the rubric")
         column = mapping.get("rubric_sha256", "")
         yield Flag(record.row, column, reason, is_rejection=True, object=BOOK)
         return
@@ -374,7 +374,9 @@ def _with_answer(
     if match.near:
         yield match.near
     if match.rivals:
-        yield Flag(record.row, "", _("Matches several answers; the first free one is used."))
+        yield Flag(
+            record.row, "", _("Matches several answers; the first one not yet used is taken.")
+        )
     answer = match.answer
     if isinstance(answer, AnswerEntry):
         yield answer
@@ -390,40 +392,40 @@ def _said(tally: Counter[str]) -> Iterator[Note]:
     n = {how: tally[how] for how in WAYS}
     words = {
         TOLD: ngettext(
-            "%s row identifies its answer by ID, by place, or by its content.",
-            "%s rows identify their answers by ID, by place, or by their content.",
+            "%s row identifies its answer by ID, by position in a file, or by content.",
+            "%s rows identify their answers by ID, by position in a file, or by content.",
             n[TOLD],
         ),
         EXACTLY: ngettext(
-            "%s row has exactly the text of an answer of the study.",
-            "%s rows have exactly the texts of answers of the study.",
+            "%s row has exactly the same text as an answer in the study.",
+            "%s rows have exactly the same texts as answers in the study.",
             n[EXACTLY],
         ),
         BY_LETTERS: ngettext(
-            "%s row has the same letters and digits as an answer of the study and is linked to "
+            "%s row has the same letters and digits as an answer in the study and is linked to "
             "it.",
-            "%s rows have the same letters and digits as answers of the study and are linked to "
+            "%s rows have the same letters and digits as answers in the study and are linked to "
             "them.",
             n[BY_LETTERS],
         ),
         CONFIRMED: ngettext(
-            "%s row has almost the text of an answer that was confirmed to be the same.",
-            "%s rows have almost the texts of answers that were confirmed to be the same.",
+            "%s row has almost the same text as an answer that was confirmed to be the same.",
+            "%s rows have almost the same texts as answers that were confirmed to be the same.",
             n[CONFIRMED],
         ),
         UNDECIDED: ngettext(
-            "%s row has almost the text of an answer of the study and needs your decision.",
-            "%s rows have almost the texts of answers of the study and need your decision.",
+            "%s row has almost the same text as an answer in the study and needs your decision.",
+            "%s rows have almost the same texts as answers in the study and need your decision.",
             n[UNDECIDED],
         ),
         NEW: ngettext(
-            "%s row is about an answer that the study does not have; it is created.",
-            "%s rows are about answers that the study does not have; these are created.",
+            "%s row is about an answer that is not in the study; the answer is created.",
+            "%s rows are about answers that are not in the study; the answers are created.",
             n[NEW],
         ),
         EMPTY: ngettext(
-            "%s row has no points at all: not scored, left out.",
-            "%s rows have no points at all: not scored, left out.",
+            "%s row has no points at all; it was not scored and is left out.",
+            "%s rows have no points at all; they were not scored and are left out.",
             n[EMPTY],
         ),
     }

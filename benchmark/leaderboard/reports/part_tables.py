@@ -349,7 +349,7 @@ def pair_chart(pair: SystemPair, size: str) -> Spec:
     titles = (
         ngettext("%d common question", "%d common questions, largest difference first", len(rows))
         % len(rows),
-        _("Points more for %s") % pair.first,
+        _("More points for %s") % pair.first,
     )
     return sorted_bars(rows, x="at", y="difference", titles=titles, size=size)
 
@@ -358,7 +358,7 @@ def pair_alt(pair: SystemPair) -> str:
     """Return the chart's text alternative."""
     return _(
         "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on %(losses)d, and "
-        "both the same on %(ties)d."
+        "both have the same on %(ties)d."
     ) % {
         "first": pair.first,
         "second": pair.second,

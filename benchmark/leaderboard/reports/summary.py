@@ -173,7 +173,7 @@ def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing])
     least = least_to_differ(len(ranking.pairs.first))
     if ranking.n_common < least:
         text = _(
-            "With fewer than %(n)s questions, no two of %(systems)s systems can be told apart, "
+            "At least %(n)s questions are needed to tell any two of %(systems)s systems apart, "
             "however large their difference."
         )
         return f"{_ground(ranking)} {text % {'systems': len(ranked), 'n': least}}"
@@ -188,14 +188,15 @@ def _detectable(board: ScoreBoard, ranking: JudgeRanking) -> list[str]:
     if board.options.version < 3 or not ranking.detectable:
         return []
     text = _(
-        "With 80 %% power, they can detect a difference of %s points between any two systems."
+        "With 80 %% power, these questions can detect a difference of %s points between any two "
+        "systems."
     )
     detectable = [text % text_of(ranking.detectable, 2)]
     needed = ranking.questions_needed(0)
     if needed and needed > ranking.n_common:
         text = _(
-            "If the first two differ as much as here, by %(gap)s, about %(n)s questions would "
-            "show it."
+            "If the first two systems differ as much as they do here, by %(gap)s, about %(n)s "
+            "questions would show the difference."
         )
         detectable.append(text % {"gap": text_of(ranking.pairs.mean[0], 2), "n": f"{needed:,}"})
     return detectable

@@ -34,12 +34,12 @@ from .standings import BoardLine, board_rows, column_name, judge_name
 
 
 RECIPE = gettext_lazy(
-    "Counted: as in the CompQA paper, every sheet by itself, even several of one answer; "
+    "Counted: as in the CompQA paper, every sheet by itself, even several for one answer; "
     "people's consolidated sheets where an answer has them; points off the scale as given. "
-    "Incomplete sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: unweighted "
-    "mean of the scenario means ± mean of their sds.\n\nCertainty: no intervals and no ranks. "
-    "Systems have different questions and unequal numbers of sheets, and these sds do not say "
-    "how far a mean may be off."
+    "Incomplete sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: "
+    "unweighted mean of the scenario means ± mean of their sds.\n\nCertainty: no intervals and "
+    "no ranks. Systems have different questions and unequal numbers of sheets, and these sds "
+    "do not say how far a mean may be off."
 )
 
 
@@ -295,17 +295,18 @@ TABLES: dict[str, BoardTableSpec] = {
             "systems are over their own questions and cannot be compared. Replicates, people and "
             "choices are averaged within the question first; of a person's repeats, the first "
             "sheet counts.\n\nIntervals: 95 %, Student's t over questions, corrected for "
-            "skewness (Hall 1992), from ten questions on.\n\nRank: every pair of systems is "
+            "skewness (Hall 1992), for ten questions or more.\n\nRank: every pair of systems is "
             "tested question by question (the same t; p at least that of the exact sign-flip "
-            "test; Holm over all pairs), from ten common questions on. A range of ranks leaves "
-            "out the systems shown to be above and those shown to be below. No two systems of a "
-            "group can be told apart; two of different groups need not be separable.\n\nLeft "
-            "out: unscored sheets are in no mean; coverage is the share of requested answers "
-            "with a score. Cells with too few scored questions are listed separately and are in "
-            "no mean.\n\nWithout length: all scored answers, moved along the slope within "
-            "systems to the systems' mean length; Student's t with questions as "
-            "clusters.\n\nCalibrated to people: mean of the scenarios' prediction-powered means "
-            "and of their bounds, which makes the interval rather too wide."
+            "test; Holm over all pairs), for ten common questions or more. A range of ranks "
+            "leaves out the systems shown to be above and those shown to be below. Two systems "
+            "in the same group cannot be told apart; two in different groups need not be "
+            "separable.\n\nLeft out: unscored sheets are left out of every mean; coverage is the "
+            "share of requested answers with a score. Cells with too few scored questions are "
+            "listed separately and are left out of every mean.\n\nWithout length: all scored "
+            "answers, moved along the slope within systems to the systems' mean length; "
+            "Student's t with questions as clusters.\n\nCalibrated to people: mean of the "
+            "scenarios' prediction-powered means and of their bounds, so the interval tends to "
+            "be too wide."
         ),
         _board,
     ),
@@ -320,9 +321,9 @@ TABLES: dict[str, BoardTableSpec] = {
     "conditions": BoardTableSpec(
         gettext_lazy("Conditions of the answers"),
         gettext_lazy(
-            "A cell shows answers of one condition: a plain one if it has any, and among several "
-            "the one with most scored questions. Answers under the others are left out of all "
-            "figures here; choose a condition to see them."
+            "A cell shows answers from one condition: a plain one if it has any, and among "
+            "several the one with the most scored questions. Answers under other conditions are "
+            "left out of all figures here; choose a condition to see them."
         ),
         condition_table,
     ),
@@ -341,8 +342,8 @@ TABLES: dict[str, BoardTableSpec] = {
     "groups": BoardTableSpec(
         gettext_lazy("Scores by group"),
         gettext_lazy(
-            "Answers with all points of the group, over the questions and scenarios of the "
-            "system's mean: groups of a ranked system add up to its mean."
+            "Answers with points for the whole group, over the questions and scenarios of the "
+            "system's mean: a ranked system's groups add up to its mean."
         ),
         part_table("group"),
     ),
@@ -372,7 +373,10 @@ TABLES: dict[str, BoardTableSpec] = {
     ),
     "beside": BoardTableSpec(
         gettext_lazy("People and judge on the same answers"),
-        gettext_lazy("Means over the answers of a system and scenario that both have scored."),
+        gettext_lazy(
+            "Means over the answers for a system and scenario that both people and the judge "
+            "have scored."
+        ),
         beside_table,
     ),
     "pairs": BoardTableSpec(
@@ -381,7 +385,8 @@ TABLES: dict[str, BoardTableSpec] = {
             "First minus second over the common questions. Interval and p: Student's paired t, "
             "corrected for skewness, p never below that of sign flips; both for this pair alone. "
             "Detectable: the true difference that this many questions detect with power .8, "
-            "corrected for all pairs. Interval and detectable difference from ten questions on."
+            "corrected for all pairs. Interval and detectable difference need at least ten "
+            "questions."
         ),
         pair_table,
     ),

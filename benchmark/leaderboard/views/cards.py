@@ -160,7 +160,7 @@ def _calibrated(estimate: CalibratedStanding | None) -> BoardCell:
     if estimate is None or estimate.mean is None:
         return BoardCell("", notes=[estimate.reason] if estimate and estimate.reason else [])
     more = estimate.to_halve
-    label = _("score %s more to halve it") % f"{more:,}" if more else ""
+    label = _("score %s more answers to halve the interval") % f"{more:,}" if more else ""
     return _estimate(estimate, _("%d scored by both") % estimate.n_both, label)
 
 
@@ -330,7 +330,7 @@ def _main(board_view: BoardView) -> Figure:
         for link in figure_of(board_view, slug).links_as({"csv": words})
     ]
     rows = reverse("board_file", args=[*figure.files.ids, "rows.csv"])
-    return replace(figure, more=[*more, (_("sheets behind it (CSV)"), rows)])
+    return replace(figure, more=[*more, (_("underlying sheets (CSV)"), rows)])
 
 
 def figure_of(board_view: BoardView, slug: str) -> Figure:
@@ -343,7 +343,7 @@ def figure_of(board_view: BoardView, slug: str) -> Figure:
         anchor=f"board-{slug}",
         title=entry.title,
         word=WORDS.get(slug, ""),
-        about=_("first and last system only; the table has all") if is_part else "",
+        about=_("first and last system only; the table shows all") if is_part else "",
         recipe=entry.recipe,
         table=table,
         files=board_view.files,

@@ -161,7 +161,7 @@ def import_group(
     try:
         upload, is_new = take_group(archive=archive, number=number, actor=request.user)
     except NoSuchGroup:
-        messages.error(request, _("This file no longer has this group of files."))
+        messages.error(request, _("This archive no longer contains this group of files."))
     except (TooLarge, UnreadableFile) as error:
         messages.error(request, str(error) or _("The files exceed the size limit of one upload."))
     else:

@@ -71,7 +71,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
             request,
             status=403,
             title=_("Your role is assigned by %s") % provider.name,
-            text=_("Sign in there, so that it can confirm your role."),
+            text=_("Sign in with this provider, so that it can confirm your role."),
             providers=[provider],
             next_page=get_next_redirect_url(request),
         )
@@ -207,7 +207,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
                 request,
                 409,
                 _("An account with this address already exists"),
-                _("Sign in to it as before, then connect %s on your account page.")
+                _("Sign in to that account as before, then connect %s on your account page.")
                 % provider.name,
             )
         if provider.new_people == "anyone" or rules_for(provider, sociallogin.claims):
@@ -311,7 +311,9 @@ def _join(request: HttpRequest, user: User) -> None:
             request,
             409,
             _("Your account has another way to sign in"),
-            _("Sign in to it as before, then connect the provider on your account page."),
+            _(
+                "Sign in to that account as before, then add the provider on your account page."
+            ),
         )
     for token in user.api_tokens.filter(revoked_at=None):
         revoke_token(token=token, actor=user)

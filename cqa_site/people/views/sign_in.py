@@ -346,8 +346,8 @@ def _no_key(request: HttpRequest) -> HttpResponse:
         status=403,
         title=_("This site has no administrator yet"),
         text=_(
-            "The person who started it creates the first one: the terminal in which it "
-            "was started shows a link for this, valid for seven days."
+            "The person who started the site creates the first administrator: the terminal in "
+            "which the site was started shows a link for this, valid for seven days."
         ),
         advice=_(
             "Restarting the site prints a new link. “manage.py createsuperuser” also "

@@ -182,8 +182,7 @@ def _no_entry(request: HttpRequest) -> HttpResponse:
         status=404,
         title=_("Open the study from its platform"),
         text=_(
-            "This page only works through the link of the platform, which this "
-            "browser does not have."
+            "This page only works through the platform's link, which this browser does not have."
         ),
         advice=_("Go to the study on the platform and open it again: its link leads here."),
     )
@@ -197,7 +196,7 @@ def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
         title=_("The link has no participant ID"),
         text=_("The platform has to fill in these values: %s.")
         % ", ".join(name for name in names if name),
-        advice=_("Open the study on the platform again. A preview or a copied link may fail."),
+        advice=_("Open the study on the platform again. Previews and copied links may not work."),
     )
 
 
@@ -205,14 +204,14 @@ def _place_taken(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
     return closed_door(
         request,
         status=409,
-        title=_("This place belongs to another browser"),
+        title=_("This session belongs to another browser"),
         text=_(
             "Someone started with this ID in another browser. Their work cannot be seen "
             "or changed from here."
         ),
         advice=_(
-            "If it was you, open the study in that browser. If you no longer have it, "
-            "write to the researchers on %s: they can release your place."
+            "If it was you, open the study in that browser. If you no longer have it, write to "
+            "the researchers on %s: they can release your session."
         )
         % link.platform,
     )
@@ -247,7 +246,7 @@ def _no_room(request: HttpRequest, link: ParticipantLink, **words: str) -> HttpR
 def _refused(request: HttpRequest, link: ParticipantLink, refusal: Exception) -> HttpResponse:
     texts = {
         actions.LinkClosed: _("The study no longer takes new participants."),
-        actions.LinkFull: _("All places of the study are taken."),
+        actions.LinkFull: _("All places in the study are taken."),
         actions.TookPartElsewhere: _("You have already taken part in this study."),
         actions.ParticipationEnded: _("The researchers ended your participation."),
     }
@@ -386,7 +385,7 @@ def participant_release(
 ) -> HttpResponse:
     """Release the place for the next browser with this person's ID."""
     release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
-    messages.success(request, _("Place released. The next browser with this ID gets it."))
+    messages.success(request, _("Session released. The next browser with this ID takes it over."))
     return redirect("crowd_links", study.public_id, any_round_id)
 
 

@@ -45,10 +45,10 @@ from .work import TaskPages, show_sheet, take_save, take_submit
 PER_PAGE = 50
 DECIDED = {
     "pass": lazy("%(rater)s can continue, whatever the practice result."),
-    "fail": lazy("%(rater)s gets no more items. Submitted work stays and counts."),
-    "exclude": lazy("The work of %(rater)s is left out of every figure and given to others."),
+    "fail": lazy("%(rater)s gets no more items. Submitted work is kept and still counts."),
+    "exclude": lazy("Work by %(rater)s is left out of every figure and given to others."),
     "reinstate": lazy(
-        "The work of %(rater)s counts again, except where others did it in the meantime."
+        "Work by %(rater)s counts again, except for items that others have done in the meantime."
     ),
 }
 # What the buttons of a plan ask for, beside making a draft.
@@ -290,7 +290,7 @@ def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
         else:
             if is_changed:
                 messages.success(
-                    request, _("Saved. The log of the study has the old and new values.")
+                    request, _("Saved. The study's log shows the old and new values.")
                 )
             return to_round(row)
     context = _context(face, row.study) | {"form": form, "round": row}

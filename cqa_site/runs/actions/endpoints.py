@@ -191,7 +191,7 @@ def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
     Another model file is another endpoint: its replies are not those of the packaged model.
     """
     model = embedded.model_name()
-    name = "Model in the box"
+    name = "Built-in model"
     endpoint, is_new = Endpoint.objects.get_or_create(
         study=study,
         kind=Endpoint.Kind.EMBEDDED,

@@ -85,7 +85,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=ENDPOINT)
     def embedded(self, request: Request, **kwargs: Any) -> Response:
-        """Add the model in the box, or return its endpoint."""
+        """Add the built-in model, or return its endpoint."""
         self.read(NothingInput)
         return self.shown(actions.embedded_endpoint(study=self.study, actor=request.user))
 
@@ -104,7 +104,7 @@ class EndpointViews(StudyViews):
         endpoint = self._live(public_id)
         self.read(NothingInput)
         if endpoint.kind == Endpoint.Kind.EMBEDDED:
-            raise Conflict("The model in the box cannot be archived. It costs nothing.")
+            raise Conflict("The built-in model cannot be archived. It costs nothing.")
         with conflict_on(actions.EndpointInUse):
             actions.archive_endpoint(endpoint=endpoint, actor=request.user)
         return self.shown(endpoint)

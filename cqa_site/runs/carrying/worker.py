@@ -125,7 +125,7 @@ def _result(task: asyncio.Task[int]) -> int:
 def busy_endpoints() -> list[Endpoint]:
     """Return endpoints with working runs, or with calls that a worker left behind.
 
-    Runs of the model in the box wait while it is being fetched.
+    Runs of the built-in model wait while it is being fetched.
     """
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint__original")
     if packages.state(packages.PackagePart.MODEL).is_fetching:

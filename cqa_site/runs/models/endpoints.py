@@ -34,7 +34,7 @@ class Endpoint(models.Model):
         """The place of the server."""
 
         REMOTE = "remote", _("OpenAI-compatible server")
-        EMBEDDED = "embedded", _("Model in the box (demonstration)")
+        EMBEDDED = "embedded", _("Built-in model (demonstration)")
         SHARED = "shared", _("Offered to all studies of this site")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

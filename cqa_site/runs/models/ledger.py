@@ -267,7 +267,7 @@ class Attempt(models.Model):
         REUSED = "reused", _("Answered from an earlier reply")
         FAILED = "failed", _("Failed")
         LOST = "lost", _("The worker died")
-        STALE = "stale", _("Came after the lease had passed on")
+        STALE = "stale", _("Arrived after the lease had been passed on")
 
     call = models.ForeignKey(Call, models.CASCADE, related_name="attempts", db_index=False)
     fence = models.BigIntegerField()

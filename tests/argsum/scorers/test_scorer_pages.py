@@ -168,7 +168,7 @@ def test_two_texts_are_scored_in_a_worker(client, study, tuned, monkeypatch):
     [
         (None, 0.7, "Score 0.700; the scorer has no threshold"),
         (0.7, 0.7, "Score 0.700: no match, not above 0.700"),
-        (0.6, float("nan"), "No argument in the study has this text and a quality."),
+        (0.6, float("nan"), "No argument in the study has this text and a quality score."),
     ],
 )
 def test_a_score_in_words(threshold, score, said):

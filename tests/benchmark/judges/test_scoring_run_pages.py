@@ -89,7 +89,7 @@ def test_the_form_says_what_a_run_takes(lab, client):
         ({"choice": "sample"}, "Enter the sample size."),
         ({"choice": "round"}, "Choose a round."),
         ({"choice": "answers"}, "Name at least one answer."),
-        ({"choice": "answers", "answers": "x"}, "Some of these are not answers of the study."),
+        ({"choice": "answers", "answers": "x"}, "Some of these are not answers in the study."),
         ({"shots": "2"}, "Only 0 examples can be shown"),
         ({"canaries": "1"}, "greater than or equal to 3"),
         ({"canaries": "0"}, "greater than or equal to 3"),
@@ -194,7 +194,7 @@ def test_sheets_of_a_run(lab, client):
     assert len(rows) == 9
     assert rows[0][-1] == "C15"
     run_page = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
-    assert "The reply held no JSON object." in run_page
+    assert "The reply contained no JSON object." in run_page
 
 
 def test_pages_take_few_queries(lab, client, django_assert_max_num_queries):

@@ -101,7 +101,7 @@ def test_the_page_shows_everybody_in_few_queries(
     assert "Up to date" in said
     for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges<"):
         assert part in said
-    assert "first and last system only; the table has all" in said
+    assert "first and last system only; the table shows all" in said
     # Its source ends with one full stop.
     assert "UTC." in flat(said)
     assert "UTC.." not in flat(said)

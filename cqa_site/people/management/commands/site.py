@@ -21,10 +21,10 @@ from cqa_site.preparing import prepare
 WORKER_RESTART_SECONDS = 2
 SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
 BEING_FETCHED = (
-    "Language packages and the model in the box are being downloaded; work that needs "
+    "Language packages and the built-in model are being downloaded; work that needs "
     "them starts by itself afterwards."
 )
-FETCHED = "Language packages and the model in the box are installed."
+FETCHED = "Language packages and the built-in model are installed."
 # How often the processes are looked at; more often until the first page is there.
 LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so

@@ -24,7 +24,7 @@ SENTENCES = ("Trains are faster than buses because they have their own tracks.",
 
 
 class Command(BaseCommand):
-    help = "Start the model in the box and ask it twice; exit 1 and say what is missing."
+    help = "Start the built-in model and ask it twice; exit 1 and say what is missing."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
