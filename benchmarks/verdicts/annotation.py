@@ -233,7 +233,7 @@ def _moved(n: int, draws: Draws) -> bool:
         n=2 * n, n_questions=n, distance=changes[1].difference, checks=changes[::2],
         changes=changes[1::2],
     )  # fmt: skip
-    return "Shown to have moved" in edited_finding(summary).sure
+    return "Shown to have changed" in edited_finding(summary).sure
 
 
 def _change_covers(n: int, draws: Draws) -> bool | None:
@@ -354,7 +354,7 @@ SIMULATIONS = (
         counts="covered", sizes=(10, 20, 60), unit="questions", study=_segments_cover, quick=100,
     ),
     Simulation(
-        says="Shown to have moved: {measures}",
+        says="Shown to have changed: {measures}",
         rule="paired means",
         truth="none of 18 moved; skewed changes, checks that few edits flip",
         counts="false", sizes=(10, 20, 60), unit="questions", study=_moved, quick=16, full=600,

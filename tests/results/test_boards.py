@@ -31,7 +31,7 @@ def test_heads_explain_their_words_and_a_row_says_place_interval_and_group():
     said = shown()
     assert 'class="term" popovertarget="term-1">Rank</button>' in said
     assert 'class="term" popovertarget="term-2">Mean</button>' in said
-    assert "the positions that the corrected tests of all pairs leave open" in said
+    assert "Rank from–to: the ranks that the tests of all pairs leave open" in said
     assert '<strong>1</strong> <span class="soft small">1–2</span>' in said
     assert "group 2" in said
     assert '<tr class=" even">' in said

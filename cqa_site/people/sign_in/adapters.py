@@ -311,9 +311,7 @@ def _join(request: HttpRequest, user: User) -> None:
             request,
             409,
             _("Your account has another way to sign in"),
-            _(
-                "Sign in to that account as before, then add the provider on your account page."
-            ),
+            _("Sign in to that account as before, then add the provider on your account page."),
         )
     for token in user.api_tokens.filter(revoked_at=None):
         revoke_token(token=token, actor=user)

@@ -306,11 +306,11 @@ def test_looking_at_the_page_starts_the_computation_by_itself(sixty, client):
 
 def test_it_begins_with_how_many_sentences_have_each_label(sixty, client):
     names = sixty.campaign.guideline.level_names
-    says = f"Final labels of 60 arguments: 40 “{names[3]}” (3), 20 “{names[2]}” (2)."
+    says = f"Final labels for 60 arguments: 40 “{names[3]}” (3), 20 “{names[2]}” (2)."
     assert client.get(here(sixty.campaign)).context["finding"].says == says
     row = sixty.campaign.final_labels.filter(label=2).first()
     sixty.campaign.final_labels.filter(pk=row.pk).update(label=None, provenance="none")
     finding = client.get(here(sixty.campaign)).context["finding"]
-    assert finding.says.startswith("Final labels of 59 arguments: ")
+    assert finding.says.startswith("Final labels for 59 arguments: ")
     assert finding.says.endswith(f"19 “{names[2]}” (2).")
-    assert finding.sure == "1 more has no label yet."
+    assert finding.sure == "1 more argument has no label yet."

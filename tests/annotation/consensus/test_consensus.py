@@ -106,7 +106,7 @@ def test_the_page_says_how_many_labels_the_tie_rule_decided(study, crowd):
     consensus.recompute_final_labels(campaign)
     client = sign_in(make_member(study, "researcher"))
     address = reverse("final_labels", args=[study.public_id, campaign.public_id])
-    said = "1 of 3 label follows from the tie rule alone"
+    said = "1 of 3 labels was decided by the tie rule alone"
     assert said in " ".join(client.get(address).text.split())
     tied = campaign.final_labels.get(is_tied=True).argument
     expert = Rater.objects.create(study=study, kind="expert")

@@ -241,7 +241,7 @@ def test_intervals_are_over_questions(study):
     assert found.low < found.value < found.high
     assert "over questions" in found.interval
     assert (found.n_items, found.n_values) == (LEAST_CLUSTERS, 4 * LEAST_CLUSTERS)
-    assert f"from {LEAST_CLUSTERS} questions on" in str(INTERVALS)
+    assert f"for {LEAST_CLUSTERS} or more questions" in str(INTERVALS)
 
 
 def test_only_the_newest_revision_of_a_task_counts(study, researcher):

@@ -175,7 +175,7 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     assert [each["relevance"] for each in filters] == ["2-3", "3"]
     assert not any("labels" in each for each in filters)
     place = [lab.study.public_id, first.public_id]
-    assert "of round “Labels”" in client.get(reverse("run", args=place)).content.decode()
+    assert "from round “Labels”" in client.get(reverse("run", args=place)).content.decode()
     other = make_campaign(make_study("Elsewhere"))
     theirs = fields(lab, labels=str(other.public_id))
     assert "labels" in MatrixForm(theirs, study=lab.study, actor=lab.researcher).errors

@@ -62,7 +62,7 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     values = form(lab, relevance="2-3", favoured="object2", look="1")
     response = client.post(url(lab, "generation_new"), values)
     assert response.context["estimate"].requests == 0
-    assert "no argument to answer it from" in response.text
+    assert "no argument to base an answer on" in response.text
     assert dict(response.context["left_out"]) == {
         "arguments with another label": 16,
         "arguments for the other object": 16,

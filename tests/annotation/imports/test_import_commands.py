@@ -318,4 +318,4 @@ def test_the_page_takes_a_pasted_list(study, client, inline):
     with inline():
         client.post(apply)
     assert Question.objects.count() == 432
-    assert "Its questions can be answered" in client.get(response.url).content.decode()
+    assert "Systems can answer the questions." in client.get(response.url).content.decode()

@@ -124,17 +124,21 @@ def test_one_rater_cannot_vote_twice_on_an_item(study, tmp_path):
     path = table_file(tmp_path, *(line(item="i", who="w", label=label) for label in (1, 1, 2)))
     outcome = take(study, "table", path, mapping=VOTES, leave_out_rejected=True)
     assert numbers(outcome, "votes") == (1, 1, 0, 1)
-    assert "row 2 already holds this rater's vote on this item: 1" in reasons(outcome)
+    assert "row 2 already has this rater's vote on this item: 1" in reasons(outcome)
 
 
-MOVED = "the vote s:t1 is there with another item or rater"
+MOVED = "the vote s:t1 is already stored with another item or rater"
 SENTENCE = "item t1 is already used for another sentence"
 
 
 @pytest.mark.parametrize(
     ("before", "rows", "reason"),
     [
-        ([], [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}], "already holds"),
+        (
+            [],
+            [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}],
+            "already has this rater's vote",
+        ),
         ([], [{"text": "One."}, {"worker": "w2", "text": "Two."}], SENTENCE),
         ([{"text": "One."}], [{"worker": "w3", "text": "Three."}], SENTENCE),
         ([], [{"golden": 1}, {"worker": "w2", "golden": 2}], "item t1 has another control label"),

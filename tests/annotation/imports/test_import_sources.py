@@ -82,7 +82,7 @@ def test_each_rated_sheet_becomes_a_campaign_without_its_title_and_retires_what_
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
-    assert outcome.notes == ["Batch 2 has no label in 1 row; no round was created for it."]
+    assert outcome.notes == ["Batch 2 has no labels in its 1 row; no round was created for it."]
     first = Campaign.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)
     # Titles are names of people.
@@ -93,7 +93,7 @@ def test_each_rated_sheet_becomes_a_campaign_without_its_title_and_retires_what_
     controls = Campaign.objects.get(name="Experts: Control 1")
     rows = controls.items.order_by("rank").values_list("control_label", "is_retired")
     assert list(rows) == [(3, False), (0, True), (0, False)]
-    assert any("left this item out" in flag.reason for flag in outcome.flags)
+    assert any("leaves this item out" in flag.reason for flag in outcome.flags)
     assert vote_table(controls)["item"].nunique() == 2
 
 

@@ -1,6 +1,7 @@
 """A label round that people work on is changed: items in and out, more votes, another wording."""
 
 import itertools
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -194,7 +195,7 @@ class TestPages:
             give(place, row, None)
         assert list(skipped_by_all(campaign)) == [item]
         page = client.get(self.address("campaign_items", campaign), {"only": "skipped"}).text
-        assert "1 item was skipped by everyone who got it." in " ".join(page.split())
+        assert "1 item was skipped by everyone who received it." in " ".join(page.split())
         assert item.argument.text in page
         retire = self.address("campaign_item_retire", campaign, item.external_id)
         reply = client.post(retire, {"is_retired": "on", "skipped": ""}, follow=True)
@@ -212,7 +213,7 @@ class TestPages:
         reply = client.post(
             page, values | {"name": "Second try", "votes_per_item": 4}, follow=True
         )
-        assert "The log of the study has the old and new values." in reply.text
+        assert "The study's log shows the old and new values." in unescape(reply.text)
         campaign.refresh_from_db()
         assert (campaign.name, campaign.votes_per_item) == ("Second try", 4)
         assert campaign.slots.count() == 32

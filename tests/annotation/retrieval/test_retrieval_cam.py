@@ -171,7 +171,7 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison, resea
     assert (origin.kind, origin.source) == ("cam", "https://cam.example/cam")
     assert (origin.favours, origin.score, origin.added_by) == (2, 9.5, researcher)
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
-    assert "there it supports coffee" in page.content.decode()
+    assert "supports coffee there" in page.content.decode()
     verbs = AuditEvent.objects.filter(verb="arguments_found").values_list("details", flat=True)
     assert sorted(one["new"] for one in verbs) == [1, 2]
 
