@@ -364,13 +364,13 @@ SIMULATIONS = (
         },
     ),
     *_of(
-        "With 80 % power, they can detect a difference of …",
+        "With 80 % power, these questions can detect a difference of …",
         "leader",
         "found",
         {"2 systems": detected(2), "4 systems, Holm over 6 pairs": detected(4)},
     ),
     *_of(
-        "About n questions would show it",
+        "About n questions would show the difference",
         "leader",
         "found",
         {"4 systems, a difference as large as one found": shown_by_more},

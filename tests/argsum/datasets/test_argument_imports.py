@@ -82,7 +82,7 @@ def test_qualities_come_from_a_second_file_if_asked(bring, bring_pairs):
     row = (TOPIC, ARGUMENTS["a1"], "Silence is restful", 1, 1, "test", 0.75)
     kept = bring_pairs(row)
     assert kept.counts["arguments"]["changed"] == 1
-    assert "quality of 1 argument" in kept.notes[-1]
+    assert "a quality for 1 argument that has none yet" in kept.notes[-1]
     assert CellArgument.objects.get(name="a1").quality is None
     bring_pairs(row, update_changed=True)
     assert CellArgument.objects.get(name="a1").quality == 0.75

@@ -244,7 +244,7 @@ def test_equal_rows_of_another_file_are_the_same_unless_said_otherwise(bring):
     second = column("Late it is.", "Dear it is.")
     looked = bring(second, "two.csv", write=False)
     assert looked.counts["comments"]["new"] == 1
-    assert "1 row equals a comment from another file" in " ".join(looked.notes)
+    assert "1 row is identical to a comment from another file" in " ".join(looked.notes)
     for _time in range(2):
         bring(second, "two.csv", repeats="new")
     assert Comment.objects.count() == 4
@@ -305,7 +305,7 @@ def test_arguments_do_not_go_into_a_dataset_of_comments(bring, study, tmp_path):
     path = tmp_path / "list.csv"
     path.write_bytes(b"topic,argument,stance\nBus,Late.,1\n")
     asked = {"kind": "argument_list", "options": {"dataset": "Bus"}, "write": True}
-    with pytest.raises(ImportRefused, match="holds comments"):
+    with pytest.raises(ImportRefused, match="contains comments"):
         import_path(study=study, path=path, name="list.csv", **asked)
 
 

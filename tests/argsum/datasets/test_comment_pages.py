@@ -135,7 +135,7 @@ def test_texts_that_are_not_english_are_pointed_out(client, study):
     english = make_comments(
         study, *(f"The room is too dark on day {n}." for n in range(9)), name="E"
     )
-    assert "packaged model" not in page(client, "dataset", english.dataset).text
+    assert "built-in model is for English" not in page(client, "dataset", english.dataset).text
 
 
 @pytest.mark.parametrize(

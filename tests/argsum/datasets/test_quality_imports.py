@@ -73,7 +73,10 @@ def test_the_other_quality_is_read_if_it_is_named(bring):
         ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is not a number from 0 to 1"),
         ([("", "", 0.5, 0.5)], "row 2, argument: is no text"),
         ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is not one of"),
-        ([(BUS, "", 0.5, 0.5), (BUS, "", 0.6, 0.5)], "row 3, quality: The same argument had 0.5"),
+        (
+            [(BUS, "", 0.5, 0.5), (BUS, "", 0.6, 0.5)],
+            "row 3, quality: The same argument had quality 0.5",
+        ),
     ],
 )
 def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, rows, reason):

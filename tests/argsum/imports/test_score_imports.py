@@ -41,7 +41,7 @@ def run(tmp_path, study, command):
 def test_a_file_of_the_same_name_with_other_sets_is_refused(run, changed, other, dry_run):
     run()
     said = run(value=0.75, update_changed=True, dry_run=dry_run, **changed)
-    assert f"A set of {other} came from place 1 of a file with this name" in said
+    assert f"A set with {other} came from position 1 in a file with this name" in said
     assert list(MetricScore.objects.values_list("value", flat=True)) == [0.25]
 
 
@@ -132,7 +132,7 @@ def test_ids_that_show_no_order_are_refused_until_one_is_named(cluster, rows):
     said = cluster(ids)
     assert "the order cannot be detected" in said
     assert not SummarySet.objects.exists()
-    assert "only by chance. Check that this is their order." in cluster(ids, order="rows")
+    assert "Check that the order of the arguments is right." in cluster(ids, order="rows")
     assert placed() == dict(zip(texts_of(rows), ids, strict=True))
     assert "clusters of arguments in another order" in cluster(ids, order="texts")
 

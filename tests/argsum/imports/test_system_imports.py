@@ -96,7 +96,7 @@ def test_the_same_file_again_adds_nothing_whatever_its_name(bring):
         ((TOPIC, 1, ""), r"row 2, key_point: is empty"),
         ((TOPIC, 2, SAFE), r"row 2, stance: '2' is not one of"),
         (("Trams", 1, SAFE), r"does not have this topic and stance"),
-        ((TOPIC, "", SAFE), r"2 topics and stances in the dataset may be meant"),
+        ((TOPIC, "", SAFE), r"could belong to any of 2 topics and stances in the dataset"),
         ((TOPIC, 1, SAFE, "A", "", "many"), r"row 2, prevalence: 'many' is not a whole number"),
         ((TOPIC, 1, SAFE, "A", "", "", "arg_9"), r"does not have the argument “arg_9”"),
         ((TOPIC, 1, SAFE, "A" * 121), r"row 2, system: longer than 120"),

@@ -285,14 +285,14 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     assert 'class="fill" width="50.00"' in text
     finding = page.context["finding"]
     assert finding.says.startswith("4 key points represent 100 % of 12 arguments; ")
-    assert finding.says.endswith("4 share first place with 3 each (25 %).")
+    assert finding.says.endswith("4 of them share first place, with 3 each (25 %).")
     assert "No person or judge has compared" in finding.sure
     assert text.index(finding.says[:40]) < text.index("Supporting")
     # Key points come from clusters; arguments from outside belong to one all the same.
     SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
     text = ran.text("summary_set", set_id=made.public_id)
     assert "6 of 6 arguments belong to one (100 %)." in text
-    assert "The underlying clusters held 67 % of the arguments" in text
+    assert "The underlying clusters contained 67 % of the arguments" in text
     empty = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
     text = ran.text("summary_set", set_id=empty.public_id)
     assert empty.reason in text
@@ -300,7 +300,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
 
 @pytest.mark.parametrize(
     ("counts", "said"),
-    [((6, 6, 6), "; 3 share first place with 6 each (33 %)."),
+    [((6, 6, 6), "; 3 of them share first place, with 6 each (33 %)."),
      ((4, 11, 5), "; the most frequent, with 11 (55 %): “text 1”"),
      ((3,), "1 key point represents 100 % of 3 arguments; it says: “text 0”")],
 )  # fmt: skip
@@ -357,7 +357,8 @@ def test_sets_of_files_are_shown_without_arguments(lab):
     made.summaries.filter(text="The first point").update(text="The first point <script>x")
     text = lab.text("summary_set", set_id=made.public_id)
     assert "imported without their arguments" in text
-    assert "stand for" not in text
+    assert "key points represent" not in text
+    assert "key point represents" not in text
     assert "The first point &lt;script&gt;x" in text
 
 

@@ -37,7 +37,7 @@ def test_a_pair_that_differs_in_every_cell_is_told_apart_though_intervals_overla
     found = said_of(Alpha=HARD + 0.1 + 0.01 * np.sin(np.arange(12)), Beta=HARD)
     assert found.says.startswith("Alpha leads: coverage 0.55 [")
     assert found.says.endswith("over 12 cells.")
-    assert "show it better than each of the others, p < 0.001 after Holm." in found.sure
+    assert "show that it is better than each of the others, p < 0.001 after Holm." in found.sure
 
 
 def test_without_a_test_the_highest_mean_is_highest_in_these_data():
@@ -49,7 +49,7 @@ def test_without_a_test_the_highest_mean_is_highest_in_these_data():
     tiny = said_of(Alpha=HARD + np.tile([0.1, -0.098, 0.0], 4), Beta=HARD)
     assert "Over 10,000 topics would be needed to show" in tiny.sure
     few = said_of(Alpha=HARD[:7] + 0.1, Beta=HARD[:7])
-    assert "A test needs 8 topics on which both have a value; there are 7." in few.sure
+    assert "A test needs 8 topics for which both systems have a value; there are 7." in few.sure
     same = said_of(Alpha=HARD, Beta=HARD)
     assert same.says.startswith("Alpha and Beta share the highest mean in these data")
 

@@ -119,9 +119,9 @@ def test_the_best_per_cell_is_called_an_oracle(study, client):
     assert fixed.rows[0].figures["coverage"].value == 0.5
     url = reverse("key_points", args=[study.public_id])
     page = client.get(f"{url}?selection=oracle").text
-    assert "An upper bound: each setting" in page
+    assert "This is an upper bound: each setting" in page
     assert '<span class="badge warn">Oracle</span>' in page
-    assert "An upper bound: each setting" not in client.get(url).text
+    assert "This is an upper bound: each setting" not in client.get(url).text
 
 
 def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
@@ -150,7 +150,7 @@ def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
     assert found.unfinished == ()
     Run.objects.filter(number=2).update(state="cancelled")
     page = sign_in(boss).get(reverse("key_points", args=[study.public_id])).text
-    assert "Run #2 of the judge is not complete (cancelled)" in page
+    assert "run #2 is not complete (cancelled)" in page
     # Another judge's counts choose nothing.
     other = Rater.objects.create(study=study, kind="model", name="another")
     CountingRun.objects.filter(run__number=1).update(rater=other)
@@ -209,7 +209,7 @@ def test_figures_without_an_interval_say_why(study, client):
             scores(make_set(cell, system=system), coverage=0.5, redundancy=0.0)
     page = client.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})
     sure = page.context["finding"].sure
-    assert "A test needs 8 topics on which both have a value; there are 1." in sure
+    assert "A test needs 8 topics for which both systems have a value; there are 1." in sure
     assert "No interval for Alpha and Beta: an interval needs" in sure
     row = page.context["card"].data.rows[0]
     assert "Seconds per cell: an interval needs 10 or more topics" in row.about

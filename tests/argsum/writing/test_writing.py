@@ -263,7 +263,7 @@ def test_a_run_that_does_not_wait_is_not_written_for(lab):
         lab.write(run, in_order)
     waiting = lab.run(variant="global")
     local = {each.kind: each for each in first_prompts(lab.study, PROMPTS)}["key_point_of_cluster"]
-    with pytest.raises(RunRefused, match="not of the kind"):
+    with pytest.raises(RunRefused, match="needs a different kind of prompt"):
         lab.write(waiting, in_order, prompt=local)
 
 

@@ -23,7 +23,7 @@ from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sh
 from tests.benchmark.made_sheets import BRIEF
 from tests.cast import make_campaign, make_study
 
-MARKS = "Dashed lines: the customary marks .667"
+MARKS = "Dashed lines: the customary thresholds .667"
 pytestmark = pytest.mark.django_db
 
 

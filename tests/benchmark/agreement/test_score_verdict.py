@@ -108,8 +108,9 @@ def test_consistency():
     ("result", "found", "said"),
     [("no", figure(-0.09, -0.12, -0.06), "It is stricter than people by over 5 %"),
      ("no", figure(0.2), "It is more lenient than people by over 5 %"),
-     ("yes", figure(0.0, -0.01, 0.01), "within 5 % of the maximum of people"),
-     ("not_shown", figure(0.0, -0.2, 0.2), "Not proven: whether its mean is within 5 %")],
+     ("yes", figure(0.0, -0.01, 0.01), "Its mean differs from people's by at most 5 %"),
+     ("not_shown", figure(0.0, -0.2, 0.2),
+      "Not proven: whether its mean differs from people's by at most 5 %")],
 )  # fmt: skip
 def test_bias_says_its_margin_and_its_direction(result, found, said):
     verdict = rules.verdict({rule: outcome("yes") for rule in rules.RULES})

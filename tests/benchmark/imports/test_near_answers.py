@@ -69,7 +69,7 @@ def test_the_letters_of_another_system_or_scenario_are_another_answer(study, ans
     rows = [row_of(LONG, system="Beta"), row_of(LONG, scenario=2, rater="b")]
     outcome = imported(study, tmp_path, *rows)
     assert numbers(outcome, "answers") == (2, 0, 0, 0)
-    assert any("does not have" in note for note in outcome.notes)
+    assert any("answers that are not in the study" in note for note in outcome.notes)
 
 
 def test_of_equal_answers_the_first_free_one_is_taken(study, answer, tmp_path):
@@ -93,7 +93,7 @@ def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
     assert 0.9 < match.likeness < 1
     assert match.given.startswith("The kayak’s hull")
     assert match.found.startswith("The kayak’s hull")
-    assert "1 row has almost the text" in outcome.notes[0]
+    assert "1 row has almost the same text as an answer in the study" in outcome.notes[0]
     # So is a text that was cut; a word on another answer counts as none.
     cut = LONG[: len(LONG) - 60]
     assert len(imported(study, tmp_path, row_of(cut), write=False).near) == 1

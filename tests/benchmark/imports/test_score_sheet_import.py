@@ -96,7 +96,7 @@ def test_a_described_answer_with_its_text_is_made_once(study, tmp_path):
         ({"answer": "00000000-0000-4000-8000-000000000000"}, "no answer with this id"),
         ({"answer": "seven"}, "is not an ID"),
         ({"object1": "x", "object2": "y", "system": "Alpha"}, "has no text to create it from"),
-        ({"source": "nowhere.json", "position": 1}, "from this place"),
+        ({"source": "nowhere.json", "position": 1}, "from this position"),
         ({"answer": ""}, "no answer with this id"),
     ],
 )
@@ -116,7 +116,7 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
     )  # fmt: skip
     about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}
     outcome = imported(study, tmp_path, about | points_row(), write=False)
-    assert "2 answers of the study match" in outcome.flags[0].reason
+    assert "2 answers in the study match" in outcome.flags[0].reason
     imported(study, tmp_path, about | {"scenario": 2} | points_row())
     assert ScoreSheet.objects.get().answer.scenario == 2
 

@@ -78,8 +78,8 @@ def test_only_what_the_tests_show_about_the_highest_mean_is_said():
         "Alpha has the highest mean, 14.00 of 19 points; these data cannot tell it apart from "
         "Beta."
     )
-    assert "With 80 % power, they can detect a difference of 1.00 points" in said.sure
-    assert "by 0.50, about 48 questions would show it." in said.sure
+    assert "With 80 % power, these questions can detect a difference of 1.00 points" in said.sure
+    assert "by 0.50, about 48 questions would show the difference." in said.sure
 
 
 def test_too_few_questions_tell_nothing_apart_and_show_no_range():

@@ -30,7 +30,10 @@ def test_who_is_only_first_is_not_said_to_lead():
         "s0 has the highest strength of 5 systems; these data cannot tell it apart from s1."
     )
     assert "With 80 % power, these questions can detect a win rate of 68 %" in found.sure
-    assert "If s0 and s1 differ as much as here, about 89 questions would show it." in found.sure
+    assert (
+        "If s0 and s1 differ as much as they do here, about 89 questions would show the "
+        "difference." in found.sure
+    )
     assert found.mark == ""
 
 

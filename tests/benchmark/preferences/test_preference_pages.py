@@ -72,10 +72,11 @@ def test_the_ranking_says_what_people_said_and_leads_to_their_rows(
     study = lab.study
     with django_assert_max_num_queries(16):
         page = client.get(address("preferences", study)).text
-    assert "24 verdicts by 2 people on 12 pairs of 4 questions." in page
+    assert "24 verdicts by 2 people on 12 pairs from 4 questions." in page
     assert "Alpha has the highest strength of 3 systems." in page
     assert "The order was not tested: verdicts on fewer than 10 questions" in page
-    assert "possible" not in page
+    assert "these data cannot tell" not in page
+    assert "leads: it is preferred" not in page
     assert "Not ranked" not in page
     ranking = rows_of(client, study, "ranking")
     assert [row["system"] for row in ranking] == list(ORDER)

@@ -119,7 +119,7 @@ def test_a_round_made_so_leaves_it_to_a_click(lab):
     client = sign_in(lab.boss)
     place = [lab.study.public_id, lab.round.public_id]
     page = client.get(reverse("editing_round", args=place)).text
-    assert "4 are not answers yet" in page
+    assert "4 submitted texts are not answers yet" in page
     client.post(reverse("editing_round_answers", args=place))
     assert golds(lab.study).count() == 4
     page = client.get(reverse("editing_round", args=place)).text
