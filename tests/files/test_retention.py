@@ -106,7 +106,7 @@ def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, s
     for address in addresses:
         gone = client.get(address)
         assert gone.status_code == 404
-        assert "deleted because it is old" in gone.text
+        assert "deleted because of its age" in gone.text
         assert address not in shown
 
 

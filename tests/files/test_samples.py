@@ -40,7 +40,7 @@ def test_a_sample_comes_in_by_its_button_or_by_hand(client, study, inline):
     assert reply["Content-Disposition"] == f'attachment; filename="{name}"'
     assert client.get(url("import_sample", study, "nothing")).status_code == 404
     page = client.get(url("imports", study)).text
-    assert "All data in them are invented" in page
+    assert "All data in these files are invented" in page
     assert all(url("import_sample", study, kind) in page for kind in FORMATS)
 
 

@@ -171,7 +171,7 @@ def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher,
     make_link(campaign, people, required_items=50)
     text = researcher.get(path).text
     assert "An open link requires more items than the round has" in text
-    assert text.count("The round has 10") == 1
+    assert text.count("Only 10 in the round") == 1
 
 
 # -- coming in ------------------------------------------------------------------------------

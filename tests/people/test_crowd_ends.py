@@ -152,12 +152,12 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     page = reverse("quality", args=[labels.study.public_id, labels.round.public_id])
     text = sign_in(labels.researcher).get(page).text
     assert "Many skips</span>" in text
-    assert "more than 20 % of what an annotator did" in text
+    assert "more than 20 % of an annotator's answers are skips" in text
     assert f"below {labels.round.expected_seconds * HASTY_SHARE:.1f} s" in text
-    assert "Only skipped so far" not in text
+    assert "Only skips so far" not in text
     VoteEvent.objects.filter(kind="answer").delete()
     Assignment.objects.filter(state="answered").update(state="skipped", label=None)
-    assert "Only skipped so far" in sign_in(labels.researcher).get(page).text
+    assert "Only skips so far" in sign_in(labels.researcher).get(page).text
 
 
 def test_sheets_that_judge_nothing_are_skips(build_once, db):

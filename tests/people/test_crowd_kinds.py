@@ -19,7 +19,7 @@ from tests.rounds.made_work import JSON, SERVED, World
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
 from .works import address, sheet_at, work_page
 
-NOTHING_LEFT = "Nothing is left for you here at the moment."
+NOTHING_LEFT = "You have nothing left to do here at the moment."
 
 
 class Lab(World):

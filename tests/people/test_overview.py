@@ -175,7 +175,7 @@ def test_a_judge_is_compared_with_three_people_at_least(researcher, study, peopl
     campaign = opened(study, people)
     vote(campaign, people["annotator"], 2)
     vote(campaign, people["expert"], 2)
-    assert "2 people labelled. At least three people" in overview(researcher, study)
+    assert "2 people have labelled arguments. At least three people" in overview(researcher, study)
     vote(campaign, people["admin"], 2)
     assert "Connect a model" in next_card(overview(researcher, study))
 
@@ -273,7 +273,7 @@ def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study
             assert reverse("label", args=[study.public_id, campaign.public_id]) in text
     text = overview(client, study)
     assert turn == 4
-    assert "Nothing is left for you here at the moment." in text
+    assert "You have nothing left to do here at the moment." in text
     assert "Continue labelling" not in text
 
 

@@ -186,7 +186,7 @@ def test_a_limit_that_cut_replies_is_raised_on_the_page_of_the_run(lab, monkeypa
     browser, here = sign_in(lab.researcher), [lab.study.public_id, run.public_id]
     page = browser.get(reverse("run", args=here)).content.decode()
     assert "Raise the token limit" in page
-    assert "It is now 200" in page
+    assert "The limit is now 200" in page
     assert 'value="800"' in page
     asked = len(client.requests)
     for wrong in ("200", "100001", ""):

@@ -341,7 +341,7 @@ def test_what_changed_since_the_version_before_is_shown(client, study, researche
     shown = flat(client.get(url("prompt", version)).text)
     assert "<del>rate</del>" in shown
     assert "<ins>judge</ins>" in shown
-    assert "What changed since v1" in shown
+    assert "Changes since v1" in shown
     assert client.get(url("prompt", version) + "?against=1").status_code == 200
     assert client.get(url("prompt", version) + "?against=9").status_code == 404
     backwards = flat(client.get(url("prompt", first) + "?against=2").text)

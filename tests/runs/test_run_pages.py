@@ -159,7 +159,7 @@ def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered
     for shown in (response, lab.estimate(choice="sample")):
         assert "Enter the sample size." in shown.text
     labels = [label for _value, label in response.context["form"].fields["endpoint"].choices]
-    assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe was answered yet)"]
+    assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe answered yet)"]
     assert not lab.study.runs.exists()
 
 
@@ -305,7 +305,7 @@ def test_a_draft_says_when_no_worker_lives_and_when_planning_failed(lab):
     text = lab.client.get(url).text
     assert "make worker" in text
     assert ">Starting</span>" in text
-    assert "It is queued" in text
+    assert "The run is queued" in text
     assert "Draft" not in text
     WorkerBeat.objects.create(worker="w", host="h", process_id=1, seen_at=timezone.now())
     assert "make worker" not in lab.client.get(url).text
@@ -337,7 +337,7 @@ def test_a_run_whose_endpoint_does_not_answer_says_so(lab):
     assert re.search(r"Next try in 4\d s\.", shown)
     Gate.objects.update(state=closed | {"is_slow_start": False})
     shown = lab.get("run_progress", run.public_id).text
-    assert "The endpoint asked to wait" in shown
+    assert "The endpoint asked for a pause" in shown
     assert "Next try" not in shown
 
 
@@ -553,7 +553,7 @@ def test_every_state_and_pause_has_a_sentence():
         assert progress.state_in_words(Run(state=state, pause_reason="person")).endswith(".")
     for reason in pauses:
         sentence = progress.pause_in_words(Run(state="paused", pause_reason=reason))
-        assert sentence.startswith(("The", "No", "What", "This", "A person"))
+        assert sentence.startswith(("The", "No", "What", "This", "A user"))
 
 
 @pytest.mark.parametrize(

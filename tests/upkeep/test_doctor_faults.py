@@ -83,7 +83,7 @@ def test_files_of_rows_that_are_missing(finds, settings, tmp_path):
     stored_path(stored[1]).rename(tmp_path / "elsewhere")
     found = finds("files.stored")
     assert found.state == CheckState.WRONG
-    assert "1 file" in found.says
+    assert "1 of the 2 checked files" in found.says
     assert f"-name {stored[1].stored_as} " in found.command
 
 
@@ -97,7 +97,7 @@ def test_static_files_of_another_version(finds, settings, tmp_path):
     manifest = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": manifest}}
     settings.STATIC_ROOT = str(tmp_path)
-    assert "No files were collected" in finds("files.static").says
+    assert "No static files were collected" in finds("files.static").says
     call_command("collectstatic", interactive=False, verbosity=0)
     assert finds("files.static").state == CheckState.WELL
     # What the pages name are copies with a hash in their names; others may be thrown away.
@@ -125,8 +125,8 @@ def test_keys_that_are_missing_or_of_another_site(finds, settings):
     settings.SECRETS_KEYS = other
     found = finds("keys.stored_secrets")
     assert found.state == CheckState.WRONG
-    assert "1 stored secret of 1" in found.says
-    assert "enter the keys of the endpoints again" in found.remedy
+    assert "1 of 1 stored secrets" in found.says
+    assert "enter the endpoint keys again" in found.remedy
     assert "backup" not in found.remedy
     settings.SECRETS_KEYS = other + mine
     assert finds("keys.stored_secrets").state == CheckState.WELL
@@ -308,7 +308,7 @@ def test_a_site_that_was_never_started_and_a_worker_that_takes_nothing_up(finds)
     beat()
     found = finds("work.workers")
     assert found.state == CheckState.WRONG
-    assert "although a worker is there" in found.says
+    assert "although a worker is running" in found.says
 
 
 def test_a_worker_of_another_version(finds):
@@ -391,7 +391,7 @@ def test_a_broker_that_is_full_or_away(finds, settings, tmp_path):
         (tmp_path / f"{number}_x.celery.msg").touch()
     found = finds("work.broker")
     assert found.state == CheckState.LOOK
-    assert "holds 1001 messages" in found.says
+    assert "contains 1001 messages" in found.says
     assert "purge" in found.command
     settings.CELERY_BROKER_TRANSPORT = None
     settings.CELERY_BROKER_URL = "redis://:hunter2@127.0.0.1:1/0"

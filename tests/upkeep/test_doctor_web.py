@@ -87,7 +87,7 @@ class TestMail:
         settings.EMAIL_PORT = closed_port()
         for found in (finds("mail.delivery"), web.send_to("reader@lab.example")):
             assert found.state == CheckState.WRONG
-            assert "nothing listens" in found.says
+            assert "nothing is listening" in found.says
             assert "EMAIL_URL" in found.remedy
             assert "--send-mail" in found.command
 
@@ -99,7 +99,7 @@ class TestMail:
         settings.EMAIL_USE_TLS, mailbox.lets_in = False, False
         found = finds("mail.delivery")
         assert found.state == CheckState.WRONG
-        assert "refuses the user or password" in found.says
+        assert "rejects the user name or password" in found.says
         assert "s3cret-word" not in repr(found)
 
     def test_the_console_of_a_production_site(self, finds, settings):
@@ -240,7 +240,7 @@ class TestAddress:
             return [b"<h1>Welcome to nginx</h1>"]
 
         with site(other) as address:
-            assert "not as this site does" in web.look_at_address(address).says
+            assert "not the way this site does" in web.look_at_address(address).says
         closed = f"https://127.0.0.1:{closed_port()}/"
         cases = dict.fromkeys(
             ("lab.example", "ftp://lab.example", "https://"), "is not an address"

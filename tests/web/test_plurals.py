@@ -25,7 +25,6 @@ SEVERAL = {
     "argsum/counting/actions/rounds.py",
     "argsum/imports/actions/scores.py",
     "argsum/imports/actions/placement.py",
-    "argsum/imports/actions/key_points.py",
     "argsum/keypoints/actions/system_runs.py",
     "argsum/leaderboard/reports/charts.py",
     "argsum/leaderboard/views/leaderboard.py",

@@ -296,7 +296,7 @@ def _each_and_rest(k: IntArray, n: IntArray, places: IntArray) -> list[list[InGr
             tested = equal_shares(np.array([row[at], rest_k[at]]), np.array([n[at], rest_n[at]]))
             p.append(None if tested is None else tested.p)
     corrected = iter(_holm(p))
-    each = []
+    tables = []
     for row in k:
         rest_k = row[places].sum() - row
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
@@ -304,8 +304,8 @@ def _each_and_rest(k: IntArray, n: IntArray, places: IntArray) -> list[list[InGr
             mine, rest = _share(row, n, at), Share(int(rest_k[at]), int(rest_n[at]))
             difference = share_difference(mine, rest, 1 - LEVEL / len(places))
             groups[int(at)] = InGroup(mine, rest, difference, next(corrected))
-        each.append(groups)
-    return each
+        tables.append(groups)
+    return tables
 
 
 def _share(row: IntArray, n: IntArray, at: int) -> Share:

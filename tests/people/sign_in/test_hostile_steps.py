@@ -225,7 +225,7 @@ def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings)
     client = secure()
     try_passkey(client, passkey.use(options_for(client)))
     page = client.get(WAYS).text
-    assert "can no longer read the key" in page
+    assert "can no longer read the app" in page
     assert "can no longer read these codes" in page
     assert "codes are left" not in page
     client.post(AGAIN, {"password": PASSWORD})
