@@ -207,7 +207,7 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     expect(page.locator("#saved")).to_have_text("1 to be sent")
     page.keyboard.press("u")
     expect(page.locator("#saved")).to_have_text("2 to be sent")
-    expect(heard).to_contain_text("Undone. It stays in this browser")
+    expect(heard).to_contain_text("Undone. Your decision stays in this browser")
     assert stored() == {first: (1, "")}
     desk.context.set_offline(False)
     expect(page.locator("#toasts")).to_contain_text("Undone: 2.")
