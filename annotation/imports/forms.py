@@ -59,7 +59,7 @@ class MappingForm(ColumnsForm):
         label=_("Rater for all rows"),
         required=False,
         max_length=120,
-        help_text=_("Only if no column names the raters."),
+        help_text=_("Needed only if no column identifies the raters."),
     )
     label_round = forms.CharField(
         label=_("Round for the labels"),

@@ -1,4 +1,4 @@
-"""Versions of rubrics: read, and keep a new one."""
+"""Read versions of rubrics, and store a new one."""
 
 import uuid
 from typing import Any

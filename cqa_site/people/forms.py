@@ -132,7 +132,7 @@ class NewPersonForm(forms.Form):
     name = forms.CharField(
         label=_("Your name"),
         max_length=120,
-        help_text=_("Researchers of the study see it."),
+        help_text=_("The study's researchers can see it."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(

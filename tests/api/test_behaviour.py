@@ -206,7 +206,7 @@ def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
     first = post(researcher, url, 201, **about, label=1, known=None)
     late = post(researcher, url, 409, **about, label=0, known=None)
     assert "You decided 1 on" in late["detail"]
-    assert "0 did not replace it" in late["detail"]
+    assert "Your new choice, 0, was not saved" in late["detail"]
     second = post(researcher, url, 201, **about, label=0, known=first["created_at"])
     post(researcher, url, 409, **about, label=2, known=first["created_at"])
     assert second["label"] == 0

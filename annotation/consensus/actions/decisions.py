@@ -40,8 +40,8 @@ class DecidedMeanwhile(Exception):
         facts: dict[str, Any] = {"label": label}
         if stored:
             text = _(
-                "You decided %(stored)d on %(at)s in another tab, on another device or through "
-                "the API. %(label)d did not replace it."
+                "You chose %(stored)d on %(at)s in another tab, on another device or through "
+                "the API. Your new choice, %(label)d, was not saved."
             )
             at = date_format(timezone.localtime(stored.created_at), "Y-m-d H:i")
             facts |= {"stored": stored.label, "at": at}

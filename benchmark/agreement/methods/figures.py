@@ -88,7 +88,7 @@ class PeopleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAlphas(Alphas):
-    """Alphas of a judge with people; the difference to people's alpha is on the same answers."""
+    """Alphas of a judge with people; the difference from people's alpha is on the same answers."""
 
     difference: AgreementFigure
 

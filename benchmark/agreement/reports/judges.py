@@ -332,7 +332,7 @@ def _replicates(figures: Agreement, choice: AgreementSelection) -> TableParts:
 
 def _preference(figures: Agreement, choice: AgreementSelection) -> TableParts:
     names = rater_names(figures)
-    columns = [_("Judge"), _("Family"), *with_bounds(_("Against people, points"))]
+    columns = [_("Judge"), _("Family"), *with_bounds(_("Compared with people, in points"))]
     columns += [_("Answers"), _("of its family"), *with_bounds(_("Against other judges, points"))]
     columns += [_("Answers"), _("of its family"), _("Remark")]
     rows: list[list[Cell]] = []

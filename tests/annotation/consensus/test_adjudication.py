@@ -250,7 +250,7 @@ def test_a_script_learns_what_became_of_its_decision(campaign, expert):
     assert (saved["argument"], saved["client_key"]) == (post["argument"], "k")
     late = client.post(here(campaign), post | {"label": 3}, headers=JSON)
     assert (late.status_code, late.json()["known"]) == (409, saved["known"])
-    assert "3 did not replace it" in late.json()["detail"]
+    assert "Your new choice, 3, was not saved" in late.json()["detail"]
     assert client.post(here(campaign), post | {"label": 9}, headers=JSON).status_code == 422
     again = client.post(here(campaign), post | {"label": 3, "known": saved["known"]}, headers=JSON)
     assert again.status_code == 200

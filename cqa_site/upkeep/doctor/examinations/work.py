@@ -45,7 +45,7 @@ def broker() -> Finding:
         remedy = _("Start the server, or correct CELERY_BROKER_URL.")
         return wrong(says % {"place": _place(), "why": first_line(problem)}, remedy)
     if count > MANY:
-        says = _("%(place)s contains %(n)d messages that no worker fetched.")
+        says = _("%(place)s contains %(n)d messages that no worker has fetched.")
         remedy = _("Start a worker; old messages are not needed and can be deleted:")
         command = python("-m celery -A cqa_site purge -f")
         return look(says % {"place": _place(), "n": count}, remedy, command)
