@@ -205,7 +205,7 @@ def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
     about = {"argument": str(world.argument.public_id)}
     first = post(researcher, url, 201, **about, label=1, known=None)
     late = post(researcher, url, 409, **about, label=0, known=None)
-    assert "You decided 1 on" in late["detail"]
+    assert "You chose 1 on" in late["detail"]
     assert "Your new choice, 0, was not saved" in late["detail"]
     second = post(researcher, url, 201, **about, label=0, known=first["created_at"])
     post(researcher, url, 409, **about, label=2, known=first["created_at"])

@@ -306,7 +306,7 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     page.keyboard.press("3")
     card = page.locator("#conflicts section")
     expect(card.get_by_role("heading")).to_be_focused()
-    for text in (first, "You decided 2 on", "from the other", "from the old tab"):
+    for text in (first, "You chose 2 on", "from the other", "from the old tab"):
         expect(card).to_contain_text(text)
     expect(page.locator("#adjudicate")).to_be_hidden()
     page.keyboard.press("3")

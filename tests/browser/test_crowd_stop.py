@@ -98,6 +98,7 @@ def test_stopping_and_withdrawing(enter, width, scheme):
     look(page, "label")
     name = page.page.locator(".where a")
     assert name.evaluate("each => each.scrollWidth <= each.clientWidth"), "Round 1, in full"
+    expect(page.page.locator("#saved")).to_have_attribute("data-state", "saved")
     page.page.get_by_role("link", name="Stop here").click()
     expect(page.page.locator("main")).to_contain_text("Items done: 2 of 3")
     look(page, "stop")

@@ -599,7 +599,7 @@ def test_a_site_at_work_does_not_move(empty, tmp_path):
         # The last of all tables: what was written is in one that was read already.
         Study.objects.update(name=f"Renamed while {table} was read")
 
-    with pytest.raises(BackupRefused, match="wrote to people_study while it was moved: 1 rows"):
+    with pytest.raises(BackupRefused, match="people_study was changed while it was moved: 1 rows"):
         move_database(config, say=write)
     assert rows_in(config) == {"User": 0, "Study": 0}
     assert move_database(config)["people_study"].rows == 1

@@ -260,7 +260,7 @@ def test_a_database_that_hangs_costs_seconds_and_all_else_is_examined(tmp_path):
     rows = {row["key"]: row for row in json.loads(found.stdout)}
     away = rows["database.answers"]
     assert away["state"] == "wrong"
-    assert "PostgreSQL on 127.0.0.1 (database lab) does not answer" in away["says"]
+    assert "PostgreSQL on 127.0.0.1 (database lab) does not respond" in away["says"]
     assert away["command"].startswith("pg_isready -h 127.0.0.1")
     assert rows["database.migrations"]["says"] == "The database does not respond."
     assert rows["files.media"]["state"] == "well"

@@ -181,7 +181,7 @@ def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing])
 
 
 def _detectable(board: ScoreBoard, ranking: JudgeRanking) -> list[str]:
-    """Return the detectable difference, and how many questions would reveal the one of the top two.
+    """Return the detectable difference, and the questions needed to detect that of the top two.
 
     Boards before version 3 left the correction out, so their difference is too small.
     """

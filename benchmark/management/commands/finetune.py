@@ -117,7 +117,9 @@ class Command(BaseCommand):
         open_ones = study.questions.exclude(pk__in=learned.values("pk"))
         questions = list(open_ones.select_related("comparison")[: options["answers"]])
         if left_out := learned.count():
-            self.stdout.write(f"{left_out} questions are left out: it was trained on them.")
+            self.stdout.write(
+                f"Questions left out because the system was trained on them: {left_out}."
+            )
         if not questions:
             return
         texts = write_answers(
@@ -150,7 +152,9 @@ class Command(BaseCommand):
             except NotPairs as reason:
                 self.stderr.write(f"{reason} Nothing keeps it from being asked what it learned.")
             else:
-                self.stdout.write(f"{path.name}: {new} pairs of objects are not a test of it.")
+                self.stdout.write(
+                    f"{path.name}: {new} pairs of objects are excluded from tests of the system."
+                )
 
     def _import(self, study: Study, system: System, entries: list[dict[str, str]]):
         """Import the answers in the same way as any file of answers."""

@@ -212,7 +212,7 @@ def test_an_old_tab_replaces_nothing_and_shows_both_decisions(campaign, expert):
         adjudicate(**mine, label=label, comment=f"other tab {label}")
         page = client.post(here(campaign), post)
         assert page.status_code == 409
-        assert f"You decided {label} on" in page.text
+        assert f"You chose {label} on" in page.text
         assert {"first tab", f"other tab {label}"} <= set(
             re.findall(r">(\w+ tab ?\d?)<", page.text)
         )

@@ -51,7 +51,7 @@ def test_of_two_decisions_at_once_the_second_is_refused(study):
         adjudicate(**about, label=label, comment=comment, known=None)
 
     (refusal,) = race(decide, DecidedMeanwhile)
-    assert "You decided 1" in refusal
+    assert "You chose 1" in refusal
     assert Adjudication.objects.get().label == 1
 
 

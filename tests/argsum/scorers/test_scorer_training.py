@@ -187,7 +187,7 @@ def test_a_training_is_cancelled_and_goes_on_and_a_scorer_in_use_stays(data, stu
     scorer.refresh_from_db()
     assert (scorer.state, scorer.job.state) == ("cancelled", "failed")
     assert trained(scorer_training.resume_training(scorer=scorer, actor=boss)).state == "ready"
-    with pytest.raises(ScorerRefused, match="failed or was cancelled"):
+    with pytest.raises(ScorerRefused, match="failed or cancelled training"):
         scorer_training.resume_training(scorer=scorer, actor=boss)
     folder = trained_folder(scorer)
     run = study.system_runs.create(
@@ -213,7 +213,7 @@ def test_what_cannot_be_learned_is_refused(data, study, dataset):
     for change, said in (
         ({"base_model": "/etc"}, "neither a model name"),
         ({"base_model": "../models/tiny"}, "neither a model name"),
-        ({"base_model": "argsum/systems"}, "folder of the server"),
+        ({"base_model": "argsum/systems"}, "folder on the server"),
         ({"dataset": make_dataset(make_study("Other"))}, "another study"),
         ({"dataset": make_dataset(study, name="Test only")}, "train split"),
     ):

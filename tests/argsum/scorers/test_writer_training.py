@@ -196,7 +196,7 @@ def test_a_trained_writer_writes_for_a_run(taught, system, monkeypatch):
     texts = [row.text for made in run.sets.all() for row in made.summaries.all()]
     assert len(texts) == 4
     assert {text.lower() for text in texts} <= {point.lower() for point in POINTS}
-    with pytest.raises(ScorerRefused, match="A run used this writer"):
+    with pytest.raises(ScorerRefused, match="This writer is used by a run"):
         scorer_training.delete_scorer(scorer=taught.writer, actor=None)
 
 
@@ -213,7 +213,7 @@ def test_what_a_writer_cannot_do_is_refused(data, study, dataset):
     with pytest.raises(SystemRunRefused, match="not ready"):
         start_system(study=study, actor=None, plan=plan)
     writer.state = "ready"
-    with pytest.raises(ScorerRefused, match="scores nothing"):
+    with pytest.raises(ScorerRefused, match="cannot score"):
         request_try(scorer=writer, first="a", second="b", topic="", actor=None)
     with pytest.raises(ScorerRefused, match="train split has no key point"):
         ask(study, make_dataset(study), name="Empty")

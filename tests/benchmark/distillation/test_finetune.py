@@ -117,7 +117,7 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(study, tiny, tm
         study.questions.exclude(pk=first.pk).values_list("pk", flat=True)
     )
     said = capsys.readouterr().out
-    assert "1 questions are not asked" in said
+    assert "because the system was trained on them: 1." in said
     # What it says now is what it was taught.
     assert {answer.text for answer in answers} == {"tea is better because it is warm"}
     assert "System Tuned: made." in said

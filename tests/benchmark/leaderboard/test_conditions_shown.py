@@ -73,7 +73,7 @@ def test_agreement_of_one_condition_is_made_once_in_the_background(
     watch = address(study, "score_watch"), asked | {"snapshot": str(board.public_id)}
     for name in PAGES:
         together = client.get(address(study, name)).text
-        assert "Answers under 2 conditions together." in together
+        assert "Answers from 2 conditions combined." in together
         assert "being computed" in client.get(address(study, name), asked).text
     file = address(study, "score_agreement_figure", "pairs", "md")
     assert client.get(file, asked).status_code == 404
