@@ -193,7 +193,7 @@ def test_a_training_is_cancelled_and_goes_on_and_a_scorer_in_use_stays(data, stu
     run = study.system_runs.create(
         dataset=dataset, number=1, label="Run", system="mcargsum", match_scorer=scorer
     )
-    with pytest.raises(ScorerRefused, match="used this scorer"):
+    with pytest.raises(ScorerRefused, match="This scorer is used by a run"):
         scorer_training.delete_scorer(scorer=scorer, actor=boss)
     run.delete()
     scorer_training.delete_scorer(scorer=scorer, actor=boss)

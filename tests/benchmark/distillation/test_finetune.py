@@ -120,7 +120,7 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(study, tiny, tm
     assert "because the system was trained on them: 1." in said
     # What it says now is what it was taught.
     assert {answer.text for answer in answers} == {"tea is better because it is warm"}
-    assert "System Tuned: made." in said
+    assert "System Tuned: created." in said
     assert "Unlike the paper: learning_rate: 0.02; the paper: 1e-06." in said
 
 
