@@ -204,7 +204,7 @@ WALKS = {
             ("Ben", "left", "Clearer."): 1,
             ("Ben", "right", "Clearer."): 1,
         },
-        {"preferences": "8 verdicts by 2 people on 4 pairs of 4 questions"},
+        {"preferences": "8 verdicts by 2 people on 4 pairs from 4 questions"},
     ),
 }
 
