@@ -221,6 +221,7 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
 def test_an_undo_says_which_decision_counts_again(desk):
     page, heard = desk.page, desk.page.locator("#announce")
     first = sentence(page)
+    wait_until_read(page)
     desk.context.set_offline(True)
     for label in "12":
         page.keyboard.press(label)
@@ -345,6 +346,7 @@ def test_a_reload_without_a_connection_shows_the_sentence_and_the_comment(visit,
     first = decide(page, "2")
     second = sentence(page)
     write(page, "offline")
+    wait_until_read(page)
     visitor.context.set_offline(True)
     page.reload()
     expect(page.locator("#adjudicate .sentence")).to_have_text(second)
