@@ -221,10 +221,14 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
 def test_an_undo_says_which_decision_counts_again(desk):
     page, heard = desk.page, desk.page.locator("#announce")
     first = sentence(page)
+    # The sentence is said a moment after the page is there, over whatever was said before.
+    expect(heard).to_contain_text(first)
     wait_until_read(page)
     desk.context.set_offline(True)
     for label in "12":
         page.keyboard.press(label)
+    # The page speaks of what waits once a request has failed.
+    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1")
     page.keyboard.press("u")
     expect(heard).to_contain_text("Undone. Your previous decision, 1, counts again.")
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "1")
