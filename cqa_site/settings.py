@@ -172,7 +172,7 @@ def _database() -> dict:
         size = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=1, max=200))
         options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 5}
         options.setdefault("connect_timeout", 3)
-        # Whoever iterates here reads to the end. Planned for the first tenth of the rows, as
+        # Iterations here read to the end. Planned for the first tenth of the rows, as
         # PostgreSQL does for cursors, a read of rows just imported took quadratic time.
         options["options"] = f"{options.get('options', '')} -c cursor_tuple_fraction=1.0".strip()
         config["CONN_MAX_AGE"] = 0
@@ -348,7 +348,7 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 
 # Workers back the site up by themselves into this folder; 0 hours: never. Kept are the newest of
-# each of so many days and of so many weeks.
+# for this many days and weeks.
 BACKUP_DIR = env.path("BACKUP_DIR", DATA_DIR / "backups")
 BACKUP_EVERY_HOURS = env.int("BACKUP_EVERY_HOURS", 24, validate=validate.Range(min=0))
 BACKUP_KEEP_DAYS = env.int("BACKUP_KEEP_DAYS", 7, validate=validate.Range(min=1))

@@ -392,7 +392,7 @@ def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
     return [condition.name for condition in study.conditions.filter(public_id__in=wanted)]
 
 
-# What models were trained on, as conditions: whoever asks, scores or counts leaves it out.
+# Training data as conditions: runs, scores and boards leave those questions out.
 
 
 def is_learned(answer: str = "") -> Exists:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Labels of machines that came in a file are kept as assignments, too; they are never votes.
 MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
 VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)
-# What no figure counts, whoever asks: late ones, those on a retired control, those of machines.
+# Labels that no figure counts: late ones, those on a retired control, those of machines.
 OUTSIDE_THE_COUNT = Q(is_extra=True) | Q(item__is_retired=True) | Q(rater__kind__in=MACHINES)
 ENOUGH_TO_AGREE, MOST_AGREED = 2, 1_000
 # Column of the table → where it comes from. Some come as the database has them: Django would look

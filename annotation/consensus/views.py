@@ -39,7 +39,7 @@ from cqa_site.web.rest.queries import id_from
 TEMPLATE = "annotation/consensus/adjudication.html"
 DECISIONS_PER_PAGE = 20
 MAX_SKIPPED = 500
-# So many of the last decisions tell somebody's pace; what took longer (in seconds) was a pause.
+# Recent decisions that give a person's pace; a longer gap (in seconds) was a break.
 PACED, LONGEST_PAUSE = 50, 300
 
 

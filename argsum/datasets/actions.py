@@ -239,7 +239,7 @@ def _record(dataset: Dataset, actor: User | None, verb: str, **facts: Any) -> No
     record(study=dataset.study, actor=actor, verb=verb, subject=dataset.name, **facts)
 
 
-# Comments into a cell: each split into statements, of which equal ones are one argument.
+# Comments into a cell: each is split into statements; equal statements are one argument.
 
 
 __all__ = [

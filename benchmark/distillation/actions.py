@@ -233,7 +233,8 @@ def _common(first: list[int], second: list[int]) -> int:
     """
     pairs = zip(first, second, strict=False)
     return next(
-        (at for at, (token, two) in enumerate(pairs) if token != two), min(len(first), len(second))
+        (at for at, (token, other) in enumerate(pairs) if token != other),
+        min(len(first), len(second)),
     )
 
 

@@ -71,7 +71,7 @@ class BoardResults(ResultKind):
             # figure.
             recipe["learned_sheets"] = learned
         rows, sha256 = pack_rows(table)
-        # From the packed rows, so that whoever has them computes the same.
+        # From the packed rows, so that anybody who has them computes the same.
         figures = all_figures(read_rows(rows), subject.rubric, recipe)
         return SnapshotContent(rows, sha256, seen, recipe, figures)
 

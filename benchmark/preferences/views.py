@@ -410,7 +410,9 @@ def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgemen
     by_pair: dict[int, dict[bool, PreferenceSheet]] = {}
     for sheet in sheets:
         by_pair.setdefault(sheet.pair_id, {})[sheet.is_swapped] = sheet
-    return {key: PairJudgement(two.get(False), two.get(True)) for key, two in by_pair.items()}
+    return {
+        key: PairJudgement(orders.get(False), orders.get(True)) for key, orders in by_pair.items()
+    }
 
 
 def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:

@@ -294,7 +294,7 @@ def _repeats(text: str) -> Hint:
 def _is_same(pair: tuple[Place, Place], run: tuple[Place, Place]) -> bool:
     """Whether both places overlap those of the other pair."""
     return all(
-        place[0] < two[1] and two[0] < place[1] for place, two in zip(pair, run, strict=True)
+        place[0] < other[1] and other[0] < place[1] for place, other in zip(pair, run, strict=True)
     )
 
 

@@ -26,7 +26,7 @@ from cqa_site.web.rest.queries import MOST_NAMED, conflict_on, one_of, refuse_un
 
 
 class Request(AnyRequest):
-    """For annotations: whoever asks is known, by session or by token."""
+    """A request whose user is known, by session or by token; for annotations."""
 
     user: User
 

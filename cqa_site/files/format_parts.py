@@ -168,7 +168,7 @@ def empty_counts() -> dict[str, dict[str, int]]:
 
 
 _CRITERION = re.compile(r"c\d{1,2}")
-# So many columns of criteria make a table of points.
+# With this many criterion columns, a table holds points.
 FEWEST_CRITERIA = 3
 
 

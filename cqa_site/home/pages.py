@@ -71,7 +71,7 @@ class DesignForm(forms.Form):
 # What the menu of a study asks for after the page is there: counts, and things by their names.
 
 
-# Counts may be so many seconds old while somebody goes from page to page.
+# Maximum age of counts, in seconds, while somebody goes from page to page.
 FRESH_SECONDS = 15
 LONGEST = 100
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-# What is asked of a language model and what comes back, whoever carries it.
+# Requests to a language model and its replies, independent of the client.
 #
 # A client takes a `ChatRequest` and returns a `ChatReply` or raises `CallFailed`. Nothing
 # here knows prompts, labels, the database or an HTTP library.

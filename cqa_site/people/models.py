@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-# Raters: whoever or whatever says something about an item, as statistics see it.
+# Raters: people, models and files that judge items, as statistics see them.
 
 
 class Rater(models.Model):

@@ -252,12 +252,12 @@ def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str
     return {"regained_slots": kind.count_again(place)}
 
 
-# A sheet of a round as somebody who works would have it, of which nothing stays.
+# A sheet as a worker would see it; nothing of it is stored.
 #
 # Serving, saving and submitting are the real ones; the transaction around them is taken back.
 
 
-# So many items of a round can be tried.
+# Maximum number of items of a round that can be tried.
 MOST = 20
 
 

@@ -51,7 +51,7 @@ def may_follow(sheet: Any, save: Save) -> bool:
     """Whether the save builds on the stored version or on an earlier save of the same page."""
     if save.base_version == sheet.version:
         return True
-    # Its own earlier save, of which the page never got the answer.
+    # The page's own earlier save, whose reply was lost.
     is_own = is_same_page(sheet, save) and sheet.since <= save.base_version <= sheet.version
     return bool(is_own and save.sequence > sheet.sequence)
 

@@ -119,7 +119,7 @@ def _progress(kind: SheetKind, place: Place, row: dict[str, Any]) -> RaterProgre
 # What a round plans counts as so many answers of somebody's own, none of which counts as longer
 # than so many planned ones: label.js goes on in the same way.
 PLANNED, LONGEST = 10, 5
-# Without a plan so many say enough.
+# Without a plan, this many answers are enough.
 ENOUGH = 3
 
 
@@ -262,7 +262,7 @@ def skipped_by(round_: Any, user: User) -> int:
 
 
 LISTED = 50
-# Of so many of their rounds at most it is looked whether anything is left for somebody.
+# Maximum number of a person's rounds that are checked for remaining work.
 LOOKED_AT = 10
 
 

@@ -76,7 +76,7 @@ def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
             continue
         if not free.filter(pk=slot.pk).select_for_update(skip_locked=True):
             continue
-        # Whoever held it keeps the sheet and the draft, without the reservation.
+        # The previous holder keeps the sheet and the draft, without the reservation.
         sheets.filter(pk__in=holders).update(slot=None)
         return slot
     return None
@@ -121,7 +121,7 @@ def free_slots(kind: Any, holders: Any) -> int:
 # order, and among them blind repeats. An ordinary item is reserved by one of its slots.
 
 
-# So many items of a rater's order are tried before somebody else's locks count as "held".
+# Items of a rater's order to try before other people's locks count as "held".
 TRIES = 5
 
 
@@ -165,7 +165,7 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
         return SheetWork(waiting)
     if serving.kind.is_assigned:
         return SheetWork(None, "finished")
-    # Whoever has ordinary sheets is through with the examples, unless somebody decided otherwise.
+    # People with ordinary sheets have passed the examples, unless somebody decided otherwise.
     if not place.is_passed and (place.is_decided_by_person or not serving.has_begun):
         example = serving.next_example()
         if example is not None and not example.is_seen:

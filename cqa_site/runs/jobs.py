@@ -31,7 +31,7 @@ from .processes import code_at_start, gone, this_worker
 
 log = logging.getLogger(__name__)
 WAKE = "cqa_site.runs.tasks.wake"
-# What is done where work runs in place, in this order; whoever does it puts it in.
+# Steps where work runs in place, in this order; each module registers its own.
 INLINE: list[Callable[[], object]] = []
 # Until then a broker that did not answer is not asked again: each request would wait for it.
 _quiet = {"until": 0.0}

@@ -302,7 +302,7 @@ def _page_address(page: str, ids: list[Any]) -> str:
 # Things of a study by their names, for the search box: every app says what it has.
 
 
-# So many of each kind.
+# Maximum results of each kind.
 SHOWN = 5
 
 

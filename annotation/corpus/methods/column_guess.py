@@ -76,7 +76,7 @@ _NO_SENTENCES = (
 _LONGEST_OBJECT = 80
 # Characters, on average.
 _SHORTEST_SENTENCE = 15
-# So many of the cells have to fit.
+# Minimum share of cells that must fit.
 _MOST, _HALF = 0.8, 0.5
 _FEWEST_LABELS, _LARGEST_LABEL = 3, 10
 

@@ -315,7 +315,7 @@ def read_generic_table(
     attributes : collection of str
         Columns that are kept beside the argument as they are.
     log : ReadingLog, optional
-        Is told how many cells were trimmed.
+        Receives the number of trimmed cells.
 
     Yields
     ------

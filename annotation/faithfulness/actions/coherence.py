@@ -70,7 +70,7 @@ def target_of(
         ``answers``, ``edited`` or ``both``: answers as written, experts' newest versions of them,
         or both.
     sample
-        Judge only so many texts, drawn by the run's seed; 0 for all.
+        Maximum number of texts to judge, drawn with the run's seed; 0 for all.
     """
     return {
         "systems": sorted(map(str, systems)),

@@ -74,14 +74,15 @@ class ComparisonBook:
             object2__in={pair[1] for pair in fresh},
         )
         keys |= {
-            (first, two): pk
-            for pk, first, two in stored.values_list("pk", "object1", "object2")
-            if (first, two) in fresh
+            (first, second): pk
+            for pk, first, second in stored.values_list("pk", "object1", "object2")
+            if (first, second) in fresh
         }
         new = [pair for pair in fresh if keys[pair] is None]
         if self.work.write:
             rows = Comparison.objects.bulk_create(
-                Comparison(study=self.work.study, object1=first, object2=two) for first, two in new
+                Comparison(study=self.work.study, object1=first, object2=second)
+                for first, second in new
             )
             keys |= {(row.object1, row.object2): row.pk for row in rows}
         for pair, entry in fresh.items():
@@ -200,8 +201,8 @@ class ArgumentBook:
 
 
 def _folded(pair: Pair) -> frozenset[str]:
-    first, two = (" ".join(part.split()).casefold() for part in pair)
-    return frozenset({first, two}) if first != two else frozenset({first, two, ""})
+    first, second = (" ".join(part.split()).casefold() for part in pair)
+    return frozenset({first, second}) if first != second else frozenset({first, second, ""})
 
 
 # Meet sentences whose characters were damaged on their way through a workbook.
@@ -235,11 +236,12 @@ def _spellings(study: Study, pairs: set[Pair]) -> dict[tuple[str, str, str], set
     rows = Argument.objects.filter(
         study=study,
         comparison__object1__in={name for name, _two in pairs},
-        comparison__object2__in={two for _one, two in pairs},
+        comparison__object2__in={second for _first, second in pairs},
     )
     spellings: dict[tuple[str, str, str], set[str]] = {}
-    for first, two, text in rows.values_list("comparison__object1", "comparison__object2", "text"):
-        spellings.setdefault((first, two, match_key(text)), set()).add(text)
+    columns = ("comparison__object1", "comparison__object2", "text")
+    for first, second, text in rows.values_list(*columns):
+        spellings.setdefault((first, second, match_key(text)), set()).add(text)
     return spellings
 
 

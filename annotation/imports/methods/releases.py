@@ -295,7 +295,7 @@ def _read_gold_comparison(row: TableRow) -> GoldComparison:
 # The released final labels: JSON comparisons with their labelled arguments.
 #
 # The release repeats some sentences and labels a few of them differently; a
-# unit is (object1, object2, text), and deciding is left to whoever imports.
+# unit is (object1, object2, text), and the importer decides.
 
 
 Unit = tuple[str, str, str]

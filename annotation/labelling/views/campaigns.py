@@ -87,7 +87,7 @@ def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
     """List the campaign's items; in a draft, also select arguments and mark controls."""
     campaign = round_in(FACE, study, campaign_id)
     is_running = campaign.is_live and campaign.state in actions.RUNNING
-    # Whoever adds to what people work on means what is new.
+    # A round to which arguments are added takes the new ones by default.
     form = PickForm(request.POST or None, study=study, initial={"only_new": is_running})
     if request.method == "POST" and form.is_valid():
         return _add(request, study, campaign, form.cleaned_data)

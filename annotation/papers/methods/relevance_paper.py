@@ -269,7 +269,9 @@ def _records(path: Path) -> list[ReleasedLabel]:
 
 def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFrame]:
     """Return the labels of each rated batch; damaged sentences are matched to the crowd's copy."""
-    spelled = {(first, two, match_key(text)): (first, two, text) for first, two, text in crowd}
+    spelled = {
+        (first, second, match_key(text)): (first, second, text) for first, second, text in crowd
+    }
 
     def labels(sheet: ExpertSheet) -> Iterator[dict[str, Any]]:
         for row in sheet.rows:

@@ -30,7 +30,7 @@ from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 MOST_HITS = 200
 # Looked through where the words alone do not say whether a sentence names the objects.
 MOST_CHECKED = 500
-# Where more sentences have all the words, so many of them are ranked and the rest left out.
+# Maximum number of matching sentences to rank; the rest are left out.
 MOST_RANKED = 10_000
 # The lowest bm25 is the best; the marks of a sentence do not count.
 SQLITE = """

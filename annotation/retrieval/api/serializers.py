@@ -198,7 +198,7 @@ class ServiceInput(Input):
 
 
 class CamInput(Input):
-    """What to ask a CAM service about a comparison."""
+    """Query to a CAM service about a comparison."""
 
     comparison = serializers.UUIDField()
     aspects = serializers.ListField(

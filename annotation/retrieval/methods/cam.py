@@ -183,9 +183,9 @@ def _sides(document: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(document, Mapping):
         raise NotACamReply("it is not a JSON object")
     for first, second in _SIDES:
-        first_side, two = _at(document, first), _at(document, second)
-        if isinstance(first_side, list) and isinstance(two, list):
-            return first_side, two
+        sides = _at(document, first), _at(document, second)
+        if isinstance(sides[0], list) and isinstance(sides[1], list):
+            return sides[0], sides[1]
     message = document.get("error") or document.get("message")
     if isinstance(message, str):
         raise NotACamReply(f"it says “{_tidy(message)[:LONGEST_SAID]}”")

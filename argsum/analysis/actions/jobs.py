@@ -81,7 +81,7 @@ def read_share(work: JobContext) -> None:
 
 AnalysisState = Analysis.State
 PLACEMENT_PIECE = 5_000
-# Whoever asked can do something about these, and reads why.
+# Errors that the person who asked can fix; they see the reason.
 REFUSED = (AnalysisRefused, ScorerRefused, EmbeddingsUnavailable, MemoryError)
 
 
@@ -239,7 +239,7 @@ def place_statements(work: JobContext) -> None:
     try:
         fitted = _fit(analysis, work)
         with editing(analysis) as held:
-            # Whoever edits locks the analysis before anything else, too.
+            # Editing locks the analysis before anything else, too.
             work.finish()
             _store_placements(held, fitted, work.job.created_by)
     except (*REFUSED, EditRefused) as problem:

@@ -57,7 +57,7 @@ _OPENERS = re.compile(
     )[\s,:;.!…–—-]*)+""",
     re.IGNORECASE | re.VERBOSE,
 )
-# What trails off behind what is said: smileys, signs, and words to whoever reads it.
+# Trailing parts without content: smileys, signs, and words to the reader.
 _TRAILS = re.compile(
     r"(?:[\s,;:–—-]+(?:tbh|tbf|imo|imho|lol|rofl|haha+|just\ saying)\b"
     r"| ?(?:[:;=]-?[)(dp/|]+|<3|[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+))[.!… ]*$",
@@ -181,7 +181,7 @@ NONE = -1
 # So many of the most central statements of a group may stand for it; each is read once more for
 # its quality, which with some hundred groups of 200 takes minutes.
 MOST_CANDIDATES = 50
-# So many statements behind a key point say how alike they are.
+# Statements of a key point that are compared to say how alike they are.
 MOST_BEHIND = 200
 # Shares of the time after reading and after grouping, measured with 300 comments.
 READ, GROUPED = 0.6, 0.65
@@ -254,7 +254,7 @@ class ClusteringResult:
 WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
 RULE = "usual"
 GRID = tuple(round(0.2 + 0.025 * step, 3) for step in range(25))
-# A key point stands for at least so many of all statements, and for three.
+# Minimum share of all statements behind a key point, and at least three.
 FEWEST_SHARE = 1 / 2_000
 # A new statement fits a key point from this mean score on, or from the one that this share of the
 # statements behind it is above, if these are less alike. Of fewer than five, no share is taken.

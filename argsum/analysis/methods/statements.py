@@ -26,7 +26,7 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # Of what all statements on a topic have in common, so much is taken away: the rest is compared on
 # one scale whatever the topic is.
 CENTRED = 0.5
-# Up to so many statements are compared with each other; of more, a sample of so many.
+# Maximum number of statements to compare with each other; of more, a sample of this size.
 MOST_COMPARED = 6_000
 ROUNDS = 5
 _ROWS_AT_ONCE = 4_096
@@ -277,9 +277,9 @@ def _likeness(words: frozenset[str], other: frozenset[str]) -> float:
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHORTEST = 5
-# From so many statements on a word is common.
+# Number of statements from which a word is common.
 COMMON = 5
-# Where two words differ only among so many last letters, they are forms of one word.
+# Words that differ only in this many final letters are forms of one word.
 ENDING = 2
 
 

@@ -19,10 +19,10 @@ from .analyses import StatementSearch, has_comments, writer_in_words
 
 State = FoundPoint.State
 QUOTED = 3
-# Quotations are taken from so many statements.
+# Number of statements to quote from.
 LOOKED_AT = 8
 MOST_POINTS = 500
-# Less than one in so many statements of a key point is little.
+# Fewer than one in this many statements of a key point is little.
 RARE = 25
 # By the column: by the statement itself Django would order as statements are.
 BEST_FIRST = ("-is_by_hand", "-score", "argument_id")

@@ -115,7 +115,7 @@ def _others(analysis: Analysis) -> dict[str, Any]:
 # What an analysis found, as one document: key points with quotations, and how they were found.
 
 
-# Key points with quotations; the file has all of them. Quotations are taken from so many.
+# Key points with quotations; the file has all of them. Number of statements to quote from.
 MOST_POINTS, CANDIDATES = 50, 24
 QUOTATIONS, USUAL = (0, 1, 2, 3, 4, 5, 10), 3
 OF_THE_REST = 3

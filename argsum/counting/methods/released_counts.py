@@ -322,7 +322,7 @@ def by_order(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]
     if len(texts) != len(known):
         raise OtherReferences(f"{len(texts)} references, but the dataset has {len(known)}")
     pairs = zip(texts, known, strict=True)
-    return [ReferenceMatch(text, two, _shared(text, two)) for text, two in pairs if text != two]
+    return [ReferenceMatch(old, new, _shared(old, new)) for old, new in pairs if old != new]
 
 
 def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
@@ -330,7 +330,7 @@ def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
     from scipy.optimize import linear_sum_assignment
 
     shared: NDArray[np.float64] = np.array(
-        [[_shared(text, two) for two in known] for text in texts]
+        [[_shared(text, other) for other in known] for text in texts]
     )
     rows, columns = linear_sum_assignment(-shared)
     matches = []
@@ -345,7 +345,7 @@ def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
     return matches
 
 
-def _shared(text: str, two: str) -> float:
+def _shared(text: str, other: str) -> float:
     """Return twice the number of shared words over the words of both texts, 0–1."""
-    first, second = set(words(text)), set(words(two))
+    first, second = set(words(text)), set(words(other))
     return 2 * len(first & second) / max(1, len(first) + len(second))

@@ -95,7 +95,7 @@ class _Reading:
     # In the keys of rows without an id.
     scope: str = ""
     equal: Counter[bytes] = field(default_factory=Counter)
-    # Columns of which nothing is kept.
+    # Columns that are not stored.
     left_out: int = 0
     empty: int = 0
     # Comments with tags or entities.

@@ -92,11 +92,11 @@ class StoredCell:
             change.counts["key_points"]["new" if stored is None else "same"] += 1
 
     def _compare_matches(self, raw: RawCell, change: CellChange) -> None:
-        for (argument, two), is_match in raw.matches.items():
-            keys = (change.argument_keys.get(argument), change.key_point_keys.get(two))
+        for (argument, point), is_match in raw.matches.items():
+            keys = (change.argument_keys.get(argument), change.key_point_keys.get(point))
             stored = self.matches.get(keys)
             if stored is None:
-                change.new_matches.append((argument, two))
+                change.new_matches.append((argument, point))
                 change.counts["matches"]["new"] += 1
             elif stored.is_match == is_match:
                 change.counts["matches"]["same"] += 1
@@ -160,10 +160,10 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
         (
             KeyPointMatch(
                 argument_id=arguments[argument],
-                key_point_id=key_points[two],
-                is_match=raw.matches[argument, two],
+                key_point_id=key_points[point],
+                is_match=raw.matches[argument, point],
             )
-            for argument, two in change.new_matches
+            for argument, point in change.new_matches
         ),
         batch_size=PIECE,
     )

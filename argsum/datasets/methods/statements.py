@@ -64,7 +64,7 @@ def sentences(text: str) -> list[str]:
         if _ends_sentence(match):
             starts.append(at)
     bounds = [*starts, len(whole)]
-    pieces = (whole[start:two].strip() for start, two in pairwise(bounds))
+    pieces = (whole[start:end].strip() for start, end in pairwise(bounds))
     return [piece for piece in pieces if _MORE_THAN_DOTS.search(piece)]
 
 
@@ -116,7 +116,7 @@ _MAYBE_LAST = frozenset(["etc", "usw", "inc", "ltd", "co", "jr"])
 _LAST_WORD = re.compile(r"(?:^|[\s(\"'„“])([^\s(\"'„“]+)\.$")
 
 _STATEMENT_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
-# Scripts that put no white space between words: so many letters count as two words.
+# Scripts that put no white space between words: this many letters count as two words.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 LEAST_UNSPACED = 4
 LEAST_STATEMENT_WORDS = 2

@@ -193,7 +193,7 @@ NAMES = {
     "ko": gettext_lazy("Korean"),
     "zh": gettext_lazy("Chinese"),
 }
-# So many texts without a language that is known are worth a word.
+# Texts of unknown language before the page mentions them.
 FEWEST = 20
 
 

@@ -39,7 +39,7 @@ from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, cells_of
 # set twice.
 
 
-# A score is kept to so many digits: more would be noise of the model.
+# Stored digits of a score: more would be noise from the model.
 DIGITS = 6
 
 

@@ -127,7 +127,7 @@ def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
 
 State = SystemRun.State
 ROUNDS = 100
-# Whoever started the run can do something about these, and reads why.
+# Errors that the person who started the run can fix; they see the reason.
 REFUSED = (
     SystemRunRefused,
     SystemFailed,

@@ -187,7 +187,7 @@ def cancel_system(*, run: SystemRun, actor: User) -> None:
     Raises `SystemRunRefused`.
     """
     if run.writing is not None:
-        # Whoever stores a reply for the run locks in this order, too.
+        # Storing a reply for the run locks in this order, too.
         with locked_gate(run.writing.endpoint), suppress(RunRefused):
             _cancel(run)
             # Nobody pays for what nobody waits for; refused if it does not work anyway.
@@ -217,7 +217,7 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
         # Its worker died once too often, or its job was lost.
         resumable += [State.WAITING, State.RUNNING]
     if run.writing is not None:
-        # Before the run itself, as whoever stores a reply for it; refused unless it is paused.
+        # Before the run itself, as when a reply is stored for it; refused unless it is paused.
         with suppress(RunRefused):
             resume_run(run=run.writing, actor=actor)
     changed = SystemRun.objects.filter(pk=run.pk, state__in=resumable).update(

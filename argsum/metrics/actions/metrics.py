@@ -169,7 +169,7 @@ def similarity_of(plan: MetricPlan, function: str) -> Similarity:
 
 
 JOB = "summary_metrics"
-# So many sets of a cell are compared at once, their different texts only once.
+# Sets of a cell to compare at once, their different texts only once.
 AT_ONCE = 200
 OPPOSITE_SIGNS = "precision and recall differ in sign"
 

@@ -192,7 +192,7 @@ def make_scorer(work: JobContext) -> None:
         _fail(scorer, _("Unexpected error. See the server log for details."))
         raise
     with transaction.atomic():
-        # Whoever cancels locks the scorer before its job, too.
+        # Cancelling locks the scorer before its job, too.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         work.finish()
         store(scorer, train)

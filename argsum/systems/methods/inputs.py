@@ -193,7 +193,7 @@ def _checked(value: float, parameter: Parameter) -> Value:
 
 Scores = NDArray[np.float32]
 
-# Cosines of so many rows are computed at once: 1,024 x 10,000 x 4 bytes are 41 MB.
+# Rows whose cosines are computed at once: 1,024 x 10,000 x 4 bytes are 41 MB.
 ROWS_AT_ONCE = 1024
 
 

@@ -264,7 +264,7 @@ def _texts_of(reading: ReplyReading | None) -> dict[str, str]:
 
 
 SHOWN_ARGUMENTS, SHOWN_WORDS = 30, 15
-# A cell that nobody clustered yet is dealt into so many heaps.
+# Number of parts that an unclustered cell is split into.
 HEAPS = (0, 1, 2)
 
 

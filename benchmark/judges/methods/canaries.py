@@ -18,7 +18,7 @@ FULL, NOTHING = "full", "nothing"
 # The fewest are an order for all points, one for none, and a planted result: whether a judge is
 # lenient or severe, one of the orders can be decided.
 FEWEST, MOST, MOST_ASKED = 3, 20, 50
-# One canary for so many answers, within the two bounds above.
+# Answers per canary, within the two bounds above.
 ANSWERS_EACH = 5
 # Points that a planted text must move a judge before that counts: what its own noise explains,
 # or an honest look at a few added lines, is no obedience.

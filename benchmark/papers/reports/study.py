@@ -160,10 +160,10 @@ def _pairs(
     """Return pairs, whether any of their questions has an aspect, and their argument counts."""
     pair = ("comparison__object1", "comparison__object2")
     aspects: dict[tuple[str, str], bool] = {}
-    for first, two, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
-        aspects[first, two] = aspects.get((first, two), False) or bool(aspect)
+    for first, second, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
+        aspects[first, second] = aspects.get((first, second), False) or bool(aspect)
     counted = Argument.objects.filter(study=study).values_list(*pair).annotate(Count("pk"))
-    arguments = {(left, two): number for left, two, number in counted}
+    arguments = {(first, second): number for first, second, number in counted}
     return aspects, arguments or None
 
 

@@ -142,7 +142,7 @@ class AnswerPairs:
 # Sides by chance, and yet even: every system, and every two, left as often as right.
 #
 # Who always prefers the left answer then prefers nobody, so position bias cancels instead of
-# helping whoever happened to stand on the left.
+# helping the system that happened to be on the left.
 
 
 def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random) -> list[bool]:

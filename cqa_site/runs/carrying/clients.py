@@ -127,7 +127,7 @@ def tend() -> int:
     due = due.exclude(run__pause_reason=Run.RESTORED)
     due = due.exclude(state=ProviderBatch.State.PREPARED, run__state=Run.State.PAUSED)
     for batch in due.select_related("run__endpoint", "run__prompt", "run__study"):
-        # Whoever moves the time on takes the step; it comes due again if that process dies.
+        # The process that moves the time on takes the step; it is due again if that process dies.
         mine = ProviderBatch.objects.filter(pk=batch.pk, check_after__lte=Now())
         if mine.update(check_after=Now() + STEP) == 1:
             moved += _step(batch)

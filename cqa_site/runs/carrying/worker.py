@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
 LARGEST_WINDOW = 512
 PAUSE = 0.02
-# From so many requests on the way on, a turn waits the whole pause for more to come back.
+# With this many requests in flight, a turn waits the whole pause for more replies.
 MANY = 64
 # A turn stores a part of what is on the way: the places of the first are filled again while
 # the others are stored, where one turn for all would leave the endpoint idle for that long.

@@ -22,7 +22,7 @@ from cqa_site.runs.models import Endpoint, PromptVersion, Run
 from cqa_site.web.pages import offer
 
 SHORTEST_SECRET = 16
-# Those of which nobody knows that they answer; `Endpoint.is_known`.
+# Endpoints that have never been seen to answer; `Endpoint.is_known`.
 LAST_UNKNOWN = Case(When(~Q(kind=Endpoint.Kind.EMBEDDED), probed_at=None, then=1), default=0)
 
 

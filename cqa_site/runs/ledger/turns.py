@@ -166,7 +166,7 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
             readings = [read for owner, read in turn.read if owner.pk == run.pk]
             turn.ended += settle(run, gate, readings)
         if turn.does_reap:
-            # First: whoever takes a turn is alive, however late it is.
+            # First: a process that takes a turn is alive, however late it is.
             _heartbeat(worker, turn.on_the_way)
             reap(gate)
             for run in runs.values():

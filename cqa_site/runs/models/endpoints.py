@@ -270,7 +270,7 @@ class Job(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
-    # Of whoever asked: log lines of the work name it, and so do those of the click.
+    # Id of the request that queued it; log lines of the work and of that request share it.
     request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
     class Meta:

@@ -91,7 +91,7 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
-    # Of whoever started it: log lines of its calls name it, and so do those of the click.
+    # Id of the request that started it; log lines of its calls and of that request share it.
     request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
     # How many calls ended, and how; of runs that `add_counts` was given.
