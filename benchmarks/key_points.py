@@ -1,6 +1,7 @@
 """How good the key points of invented comments are, with all defaults; BERTopic beside it.
 
     python -m benchmarks.key_points [--seed 1] [--held-back] [--bertopic] [--weights FOLDER]
+    python -m benchmarks.key_points --surveys [--held-back] [--bertopic]
     python -m benchmarks.key_points --released ../shared/data
 
 The eight sets of `benchmarks.comments` are halved by the seed: settings are chosen on one half,
@@ -8,6 +9,9 @@ and ``--held-back`` looks at the other. A statement counts where it was put; a s
 theme (chatter) under a key point counts against its purity. ``contradict`` is the share of placed
 statements that say the opposite of what their key point's commonest theme says; ``worst`` is the
 largest such share of one key point with at least ten statements.
+
+``--surveys`` takes the six hand-written ones of `benchmarks.comments.survey_files` instead, whose
+authors knew nothing of the software: three, or with ``--held-back`` the other three.
 
 BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
 
@@ -189,11 +193,13 @@ def main() -> None:
 
     django.setup()
     from benchmarks.comments import make_world, split_worlds
+    from benchmarks.comments.survey_files import HELD_BACK, SURVEYS, read_survey
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--held-back", action="store_true")
     parser.add_argument("--bertopic", action="store_true")
+    parser.add_argument("--surveys", action="store_true")
     parser.add_argument("--released", type=Path)
     parser.add_argument("--weights", default="")
     options = parser.parse_args()
@@ -204,8 +210,11 @@ def main() -> None:
     heads = ("themes", "points", "placed", "purity", "ARI", "contradict", "worst", "s")
     print(f"{'set':<10}{'texts':>7} {'way':<9}" + "".join(f"{head:>11}" for head in heads))
     rows: dict[str, list[list[float]]] = {name: [] for name in ways}
-    for name in split_worlds(options.seed)[options.held_back]:
-        world = make_world(name)
+    names: Sequence[str] = split_worlds(options.seed)[options.held_back]
+    if options.surveys:
+        names = [name for name in SURVEYS if (name in HELD_BACK) == options.held_back]
+    for name in names:
+        world = read_survey(name) if options.surveys else make_world(name)
         said = Counter(each.text for comment in world.comments for each in comment.statements)
         theme = {each.text: each.theme for one in world.comments for each in one.statements}
         texts = list(said)
