@@ -38,9 +38,11 @@ def look_around(instance: Any, **_: object) -> None:
     A broker that lost its messages or is away, or the table that says where they go, costs
     seconds.
     """
+    from cqa_site.runs.jobs import watch_database
     from cqa_site.runs.tasks import housekeeping, wake
 
     _share_arenas()
+    watch_database()
     _every(settings.SWEEP_SECONDS, wake, instance.pool.apply_async)
     # Beside the pool, where work of hours would keep it waiting.
     _every(HOUSEKEEPING_SECONDS, housekeeping, _in_place)

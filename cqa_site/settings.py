@@ -154,6 +154,16 @@ SQLITE_INIT = ";".join(
 )
 
 
+# Either side notices within about a minute that the other one is gone without a word. Otherwise
+# a worker would wait for 15 minutes, and a lost worker's transaction hold its rows for two hours.
+TCP_TIMEOUTS = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+
+
 def _database() -> dict:
     """Add the options each database needs to those of ``DATABASE_URL``."""
     config = dict(env.dj_db_url("DATABASE_URL", f"sqlite:///{DATA_DIR / 'counterpoint.sqlite3'}"))
@@ -172,9 +182,15 @@ def _database() -> dict:
         size = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=1, max=200))
         options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 5}
         options.setdefault("connect_timeout", 3)
+        options = TCP_TIMEOUTS | options
         # Iterations here read to the end. Planned for the first tenth of the rows, as
         # PostgreSQL does for cursors, a read of rows just imported took quadratic time.
-        options["options"] = f"{options.get('options', '')} -c cursor_tuple_fraction=1.0".strip()
+        flags = {"cursor_tuple_fraction": 1.0} | {
+            name.replace("keepalives", "tcp_keepalives"): value
+            for name, value in TCP_TIMEOUTS.items()
+        }
+        settled = [f"-c {name}={value}" for name, value in flags.items()]
+        options["options"] = " ".join([options.get("options", ""), *settled]).strip()
         config["CONN_MAX_AGE"] = 0
     else:
         raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:// or postgres://.")

@@ -13,7 +13,7 @@ from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, close_old_connections, models, transaction
+from django.db import Error, IntegrityError, close_old_connections, models, transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
 
@@ -21,6 +21,7 @@ from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
 from cqa_site.web.database import chore
 from cqa_site.web.logging import around
+from cqa_site.web.outages import WorkerWatch, is_away
 
 from . import queueing
 from .models import Job, WorkerBeat
@@ -290,11 +291,20 @@ def _run(job: Job) -> None:
         _put_back(job, str(reason))
     except JobRefused as refusal:
         _fail(job, str(refusal))
-    except Exception:
+    except Exception as error:
+        if is_away(error):
+            # Whoever finds the lease expired does the job again, at most `MAX_LOSSES` times.
+            log.warning("job %s lost its database", job.public_id, exc_info=True)
+            return
         log.exception("job %s failed", job.public_id)
         _fail(job, UNEXPECTED)
     finally:
         stop.set()
+
+
+def watch_database() -> None:
+    """Free this worker's threads if the database answers nothing for as long as a lease lasts."""
+    WorkerWatch(settings.JOB_LEASE.total_seconds()).start()
 
 
 def beat() -> None:
@@ -361,7 +371,7 @@ def _heartbeat(job: Job, stop: threading.Event) -> None:
                 lease_until=Now() + settings.JOB_LEASE
             )
             beat()
-        except DatabaseError:
+        except Error:
             # A long write lock elsewhere: the next beat may still come in time, and if not,
             # the fence keeps a second worker's result and this one's apart.
             log.warning("the heartbeat of job %s missed a turn", job.public_id, exc_info=True)

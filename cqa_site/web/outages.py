@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from django.conf import settings
 from django.db import (
@@ -20,6 +21,7 @@ from django.db import (
     OperationalError,
     connections,
 )
+from django.db.backends.signals import connection_created
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.defaults import server_error
@@ -111,6 +113,7 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 # A request that takes longer may be waiting for the database.
 LONG_SECONDS = 0.5
+WORKER_LOOK_SECONDS = 2.0
 
 
 class Watch:
@@ -161,14 +164,65 @@ class Watch:
     def _shut(self) -> None:
         waiting = [connection for _at, connection in list(self._begun.values())]
         log.warning("the database answers nothing; %d requests are ended", len(waiting))
-        for connection in waiting:
-            with suppress(Exception):
-                copy = socket.socket(fileno=os.dup(connection.connection.fileno()))
-                with copy:
-                    copy.shutdown(socket.SHUT_RDWR)
+        _cut(waiting)
 
 
 watch = Watch()
+
+
+def _cut(waiting: list[Any]) -> None:
+    """Shut the sockets of connections that other threads wait for."""
+    for connection in waiting:
+        with suppress(Exception):
+            copy = socket.socket(fileno=os.dup(connection.connection.fileno()))
+            with copy:
+                copy.shutdown(socket.SHUT_RDWR)
+
+
+class WorkerWatch:
+    """Frees the threads of a worker, as `Watch` does those of requests, but after minutes.
+
+    While the database only pauses, the work goes on where it was. A server that was replaced
+    meanwhile never answers on old connections, so they are closed once the leases of this worker
+    have run out, including those that lie ready in the pool.
+
+    Parameters
+    ----------
+    patience
+        Seconds without an answer after which the connections are closed.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._opened: WeakSet[Any] = WeakSet()
+
+    def start(self) -> None:
+        """Watch all connections that this process opens from now on."""
+        if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+            connection_created.connect(self._add, weak=False)
+            threading.Thread(target=self._look, daemon=True, name="stalled").start()
+
+    def _add(self, connection: Any, **_about: object) -> None:
+        with self._lock:
+            if connection.alias == DEFAULT_DB_ALIAS:
+                self._opened.add(connection)
+
+    def _look(self) -> None:
+        answered_at = time.monotonic()
+        while True:
+            time.sleep(WORKER_LOOK_SECONDS)
+            with self._lock:
+                in_use = [wrapper for wrapper in self._opened if wrapper.connection is not None]
+            if not in_use or pulse.reaches_database():
+                answered_at = time.monotonic()
+            elif time.monotonic() - answered_at > self._patience:
+                log.warning("the database answers nothing; %d connections are cut", len(in_use))
+                _cut(in_use)
+                usual: Any = connections[DEFAULT_DB_ALIAS]
+                with suppress(Exception):
+                    usual.pool.drain()
+                answered_at = time.monotonic()
 
 
 # What the site answers while its database is away: 503, and when to come again.

@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import psycopg
@@ -21,12 +22,17 @@ from tests.faults.fault_site import SETTINGS
 
 
 class Proxy:
-    """Carries bytes to PostgreSQL, or holds them (``hang``), or refuses (``cut``)."""
+    """Carries bytes to PostgreSQL, or holds them (``hang``), or refuses (``cut``).
+
+    It begins to hang by itself at the first bytes that contain ``trap``.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self.target = (host, port)
         self.mode = "carry"
+        self.trap = b""
         self.pairs: list[socket.socket] = []
+        self.silent: set[socket.socket] = set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -36,6 +42,19 @@ class Proxy:
         self.mode = mode
         for each in self.pairs if mode == "cut" else ():
             each.close()
+
+    def lose(self) -> None:
+        """Let another server answer from now on: connections there are stay open and silent."""
+        self.silent.update(self.pairs[0::2])
+        for far in self.pairs[1::2]:
+            with suppress(OSError):
+                far.shutdown(socket.SHUT_RDWR)
+        self.mode = "carry"
+
+    def close(self) -> None:
+        """End everything."""
+        self.listener.close()
+        self.set("cut")
 
     def _accept(self) -> None:
         while True:
@@ -54,13 +73,16 @@ class Proxy:
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
         try:
             while block := source.recv(65_536):
+                if self.trap and self.trap in block:
+                    self.trap, self.mode = b"", "hang"
                 while self.mode == "hang":
                     time.sleep(0.02)
                 sink.sendall(block)
         except OSError:
             pass
-        for each in (source, sink):
-            each.close()
+        if not self.silent & {source, sink}:
+            source.close()
+            sink.close()
 
 
 @pytest.fixture
@@ -78,7 +100,7 @@ def behind_proxy(migrated):
             yield site, proxy
         finally:
             site.remove()
-            proxy.listener.close()
+            proxy.close()
 
 
 def health(site) -> tuple[int, float]:

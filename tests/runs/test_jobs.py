@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 
 from cqa_site.runs import jobs
@@ -48,3 +48,17 @@ def test_a_job_that_kills_its_workers_fails_and_the_next_one_is_taken():
     poison.refresh_from_db()
     assert poison.state == "failed"
     assert poison.finished_at is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [(OperationalError("no answer"), "leased"), (ValueError(), "failed")]
+)
+def test_a_job_whose_database_went_away_is_left_to_the_next_worker(monkeypatch, error, state):
+    def handle(_work):
+        raise error
+
+    monkeypatch.setitem(jobs.HANDLERS, "test", handle)
+    job = jobs.enqueue(study=make_study(), kind="test", key="a")
+    jobs.run(jobs.claim())
+    job.refresh_from_db()
+    assert job.state == state

@@ -20,6 +20,7 @@ from cqa_site.people.models import User
 from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue
 from cqa_site.runs.ledger.gates import insert_like
 from cqa_site.runs.models import Job
+from cqa_site.web.outages import is_away
 
 from .analyses import (
     PIECE,
@@ -99,8 +100,9 @@ def make_analysis(work: JobContext) -> None:
         raise JobRefused(message) from None
     except StaleWorker:
         raise
-    except Exception:
-        _fail(analysis, _("Unexpected error. See the server log for details."))
+    except Exception as error:
+        if not is_away(error):
+            _fail(analysis, _("Unexpected error. See the server log for details."))
         raise
 
 

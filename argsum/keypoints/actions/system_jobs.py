@@ -14,6 +14,7 @@ from argsum.systems.methods.clusters import by_quality, members
 from argsum.systems.methods.inputs import combinations, setting_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
 from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker
+from cqa_site.web.outages import is_away
 
 from .sets import (
     RunStopped,
@@ -184,8 +185,9 @@ def make_sets(work: JobContext) -> None:
         raise JobRefused(message) from None
     except StaleWorker:
         raise
-    except Exception:
-        _fail(run, "Unexpected error. See the server log for details.")
+    except Exception as error:
+        if not is_away(error):
+            _fail(run, "Unexpected error. See the server log for details.")
         raise
 
 

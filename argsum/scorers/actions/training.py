@@ -37,6 +37,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue
 from cqa_site.runs.models import Job
+from cqa_site.web.outages import is_away
 
 from .models import SHIPPED, SUMS, ScorerRefused, checkpoint_of, resolve, trained_folder
 from .models import WEIGHTS as WEIGHT_FILES
@@ -188,8 +189,9 @@ def make_scorer(work: JobContext) -> None:
         raise JobRefused(str(reason)) from reason
     except StaleWorker:
         raise
-    except Exception:
-        _fail(scorer, _("Unexpected error. See the server log for details."))
+    except Exception as error:
+        if not is_away(error):
+            _fail(scorer, _("Unexpected error. See the server log for details."))
         raise
     with transaction.atomic():
         # Cancelling locks the scorer before its job, too.

@@ -25,6 +25,7 @@ from cqa_site.runs.jobs import JobContext, StaleWorker, enqueue
 from cqa_site.tabular import printable_name
 from cqa_site.tabular.binary_formats import place_in, unpacked
 from cqa_site.web.limits import TooLarge
+from cqa_site.web.outages import is_away
 
 from .files import (
     DECISIONS,
@@ -378,7 +379,9 @@ def _one(work: JobContext, file: ImportFile, step: partial[None]) -> None:
         raise
     except ImportRefused as refusal:
         refuse(file, State.REFUSED, str(refusal), step)
-    except Exception:
+    except Exception as error:
+        if is_away(error):
+            raise
         # An error of ours in one file must not keep the others out.
         log.exception("file %s of batch %s failed", file.public_id, work.payload["batch"])
         file.refresh_from_db()

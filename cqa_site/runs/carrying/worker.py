@@ -180,6 +180,8 @@ async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_clai
     turn.does_reap = time.monotonic() - lane.reaped_at > beat
     most = max(LEAST_TOGETHER, (len(lane.on_the_way) + len(lane.finished)) // WAVES)
     turn.finished, lane.finished = lane.finished[:most], lane.finished[most:]
+    # Replies for a later turn: their leases may be old, if the database was away for long.
+    turn.on_the_way |= {done.sent.call.pk for done in lane.finished}
     turn.read, lane.readings = lane.readings, []
     room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
     loop = asyncio.get_running_loop()

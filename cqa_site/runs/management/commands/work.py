@@ -31,6 +31,7 @@ class Command(BaseCommand):
             while do_jobs() + worker.drain_runs() or worker.has_work():
                 pass
             return
+        jobs.watch_database()
         # Planning a run must not wait for the end of another one's calls.
         beside = threading.Thread(target=_until_stopped, args=(do_jobs,), name="jobs")
         beside.start()
