@@ -23,6 +23,7 @@ from annotation.labelling.api import CampaignViews, SentenceSerializer
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
 from cqa_site.people.models import Study, User
+from cqa_site.results.api import FigureSerializer, StatisticSerializer
 from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed
 from cqa_site.runs.api.runs import RunPartViews
 from cqa_site.runs.forms.plan import RunPlanForm
@@ -65,30 +66,15 @@ class LabelsOfCall(serializers.Serializer):
     labels = JudgeLabelSerializer(many=True, read_only=True, default=list)
 
 
-class JudgeEstimateSerializer(serializers.Serializer):
-    """One agreement figure; null with a reason where it is not defined."""
-
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    interval = serializers.CharField(allow_null=True)
-    level = serializers.CharField(allow_null=True)
-    n_pairable_items = serializers.IntegerField()
-    reason = serializers.CharField(allow_null=True)
-
-
 class ReplacementSerializer(serializers.Serializer):
     """Shares of majority labels with the judge in the place of one vote."""
 
     n_items = serializers.IntegerField()
-    changed = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
+    changed = FigureSerializer()
     raised = serializers.FloatField(allow_null=True)
     lowered = serializers.FloatField(allow_null=True)
     tied_before = serializers.FloatField(allow_null=True)
     tied_after = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(allow_blank=True)
 
 
 class JudgeSerializer(serializers.Serializer):
@@ -113,16 +99,16 @@ class JudgeSerializer(serializers.Serializer):
     exact = serializers.FloatField(allow_null=True)
     bias = serializers.FloatField(allow_null=True)
     mean_absolute_error = serializers.FloatField(source="error", allow_null=True)
-    ordinal_alpha = JudgeEstimateSerializer(source="ordinal")
-    interval_alpha = JudgeEstimateSerializer(source="interval")
-    ordinal_alpha_with_votes = JudgeEstimateSerializer(source="with_votes")
-    ordinal_alpha_difference = JudgeEstimateSerializer(
+    ordinal_alpha = StatisticSerializer(source="ordinal")
+    interval_alpha = StatisticSerializer(source="interval")
+    ordinal_alpha_with_votes = StatisticSerializer(source="with_votes")
+    ordinal_alpha_difference = StatisticSerializer(
         source="difference",
         help_text="With votes minus people's own, over the arguments with votes and its label.",
     )
     replacement = ReplacementSerializer()
     replicates = serializers.IntegerField()
-    consistency = JudgeEstimateSerializer(allow_null=True)
+    consistency = StatisticSerializer(allow_null=True)
     cost_per_thousand = serializers.FloatField(source="per_thousand", allow_null=True)
 
 
@@ -154,22 +140,6 @@ class RoundOfRun(serializers.Serializer):
     """The round of a relevance judge's run."""
 
     label_round = public_id("relevance.campaign", allow_null=True, default=None)
-
-
-class StatisticSerializer(serializers.Serializer):
-    """One statistic with its recipe, or the reason why it is undefined."""
-
-    statistic = serializers.CharField()
-    level = serializers.CharField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    interval = serializers.CharField(allow_null=True)
-    confidence = serializers.FloatField()
-    recipe = serializers.CharField()
-    reason = serializers.CharField(allow_null=True)
-    n_items = serializers.IntegerField()
-    n_pairable_items = serializers.IntegerField()
 
 
 class DifferingSerializer(serializers.Serializer):
@@ -215,8 +185,8 @@ class LabelSetSerializer(serializers.Serializer):
     n = serializers.IntegerField()
     equal = serializers.IntegerField()
     share = serializers.FloatField(allow_null=True)
-    ordinal = serializers.JSONField()
-    interval = serializers.JSONField()
+    ordinal = StatisticSerializer()
+    interval = StatisticSerializer()
     difference = serializers.FloatField(allow_null=True)
 
 

@@ -30,6 +30,7 @@ from cqa_site.results.api import (
     FreezingViews,
     ListOfSnapshots,
     NumberedSnapshotSerializer,
+    StatisticSerializer,
 )
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import refuse_undeclared
@@ -112,16 +113,6 @@ class KeyPointBoardListViews(ListOfSnapshots, KeyPointBoardViews):
 # What the interface says about leaderboard, metrics and agreement.
 
 
-class CellMeanSerializer(serializers.Serializer):
-    """A mean over ``n`` cells with a 95 % interval over their topics, from 10 on."""
-
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    n = serializers.IntegerField(source="n_values")
-    reason = serializers.CharField(allow_null=True, help_text="Reason for a missing value.")
-
-
 class BoardCellSerializer(serializers.Serializer):
     """A system on one cell: the set that stands for it, and its figures."""
 
@@ -143,7 +134,10 @@ class BoardRowSerializer(serializers.Serializer):
     criterion = serializers.CharField(help_text="Figure by which the setting was chosen.")
     setting = serializers.CharField(allow_null=True)
     settings = serializers.IntegerField()
-    figures = serializers.DictField(child=CellMeanSerializer(), help_text=", ".join(FIGURES))
+    figures = serializers.DictField(
+        child=StatisticSerializer(),
+        help_text=f"Means over n_values cells: {', '.join(FIGURES)}.",
+    )
     excluding_with_zeros = serializers.FloatField(
         allow_null=True,
         help_text="The index `excluding` over all cells with clusters, 0 for cells with too "
@@ -263,7 +257,7 @@ class DimensionSerializer(serializers.Serializer):
         many=True, help_text="Language models compared with single people."
     )
     repeats = RepeatSerializer(many=True)
-    alpha = serializers.DictField(source="alpha.as_dict", help_text="Interval level.")
+    alpha = StatisticSerializer()
 
 
 class PeopleAgreementSerializer(serializers.Serializer):

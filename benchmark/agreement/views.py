@@ -50,12 +50,13 @@ from benchmark.agreement.reports.tables import (
     DETAIL_TABLES,
     MEASURE_NAMES,
     PAIR_TABLES,
-    AgreementTableSpec,
+    SHARED,
+    WAY,
     column_names,
     figure_of,
+    figure_table,
+    measure_value,
     rater_names,
-    table_of,
-    value_of,
 )
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import conditions_of_rows, known_condition
@@ -162,7 +163,7 @@ def _row(
 # Agreement of people and judges: every pair, who may replace people, judges beside each other.
 
 
-TABLES: dict[str, AgreementTableSpec] = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
+TABLES = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
 PLAIN = "benchmark/agreement/_table.html"
 BODIES = {
     "pairs": "benchmark/agreement/_pairs.html",
@@ -263,6 +264,7 @@ def card_of(
 ) -> Figure:
     """Return one figure with its table, and its chart texts if it has a chart."""
     entry = TABLES[slug]
+    way = entry.way or WAY
     study = snapshot.study.public_id
     rows = reverse("score_rows", args=[study])
     pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
@@ -273,11 +275,11 @@ def card_of(
         title=entry.title,
         about=_about(figures, choice, slug),
         recipe=entry.recipe,
-        needed=entry.needed,
-        way=(entry.way[1], reverse(entry.way[0], args=[study])),
+        needed=entry.needed or SHARED,
+        way=(str(way[1]), reverse(way[0], args=[study])),
         body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
         rows=(_("Show answers"), f"{rows}?{pair}{choice.where}"),
-        table=table_of(snapshot, figures, choice, slug, entry),
+        table=figure_table(snapshot, figures, choice, slug, entry),
         files=Files(
             view="score_agreement_figure",
             ids=(study,),
@@ -319,7 +321,7 @@ def _cells(pair: RaterPairFigures, measure: str) -> list[dict[str, Any]]:
     """Return the chosen measure by column with its cell shade; bias darkens in both directions."""
     cells = []
     for column, agreement in pair.columns.items():
-        value = value_of(agreement, measure)
+        value = measure_value(agreement, measure)
         scale = 4 if measure == "leniency" else 1
         shade = None if value is None else min(1.0, scale * abs(value))
         is_shaded = value is not None and (value > 0 or measure == "leniency")

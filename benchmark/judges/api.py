@@ -25,6 +25,7 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRound, ScoringRun
 from cqa_site.api.base import AnyRequest, ReadSerializer, Request, public_id
 from cqa_site.people.models import Study, User
+from cqa_site.results.api import StatisticSerializer
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of, keys_of
 from cqa_site.runs.api.runs import RunPartViews
 from cqa_site.runs.forms.plan import RunPlanForm
@@ -50,20 +51,6 @@ class AttackSerializer(serializers.Serializer):
     )
 
 
-class SwapSerializer(serializers.Serializer):
-    """Mean change of the total with the objects in the other order, swapped minus plain."""
-
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    interval = serializers.CharField(allow_null=True)
-    confidence = serializers.FloatField()
-    recipe = serializers.CharField()
-    reason = serializers.CharField(allow_null=True)
-    answers = serializers.IntegerField(source="n_values")
-    questions = serializers.IntegerField(source="n_pairable_items")
-
-
 class ScoringSerializer(serializers.Serializer):
     """By which rubric a run scores, as whom it counts, and what its tests say."""
 
@@ -74,7 +61,11 @@ class ScoringSerializer(serializers.Serializer):
     unscored = serializers.IntegerField()
     reasons = serializers.DictField(child=serializers.IntegerField())
     attacks = AttackSerializer(many=True)
-    swap = SwapSerializer(allow_null=True)
+    swap = StatisticSerializer(
+        allow_null=True,
+        help_text="Mean change of the total with the objects in the other order, swapped minus "
+        "plain, over n_values answers to n_pairable_items questions.",
+    )
     consistency = serializers.DictField(
         allow_null=True, help_text="For runs with several sheets per answer: variances, in points."
     )

@@ -18,6 +18,7 @@ from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
 from cqa_site.people.models import Study
 from cqa_site.results.boards import would_show
+from cqa_site.results.tables import Column, TextColumn, table_of
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.estimate import to_json
@@ -291,45 +292,35 @@ def sheets_of(
 
 def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> TableData:
     """Return sheets with all criteria as a table for download."""
-    columns = ["sheet", "question", "aspect", "system", "scenario", "condition", "choice"]
-    columns += ["replicate", "state", "reason", "total", *keys]
-    lines = [
-        [
-            str(sheet.public_id),
-            str(sheet.answer.question),
-            sheet.answer.question.aspect,
-            sheet.answer.system.name,
-            sheet.answer.scenario,
-            str(sheet.answer.condition),
-            sheet.answer.choice,
-            sheet.replicate,
-            sheet.state,
-            sheet.reason,
-            sheet.total,
-            *(sheet.points.get(key) for key in keys),
-        ]
-        for sheet in rows.iterator(2_000)
+    columns = [
+        TextColumn("sheet", "public_id"),
+        TextColumn("question", "answer.question"),
+        Column("aspect", "answer.question.aspect"),
+        Column("system", "answer.system.name"),
+        Column("scenario", "answer.scenario"),
+        TextColumn("condition", "answer.condition"),
+        Column("choice", "answer.choice"),
+        *(Column(name, name) for name in ("replicate", "state", "reason", "total")),
+        *(Column(key, f"points.{key}") for key in keys),
     ]
-    return TableData(columns, lines, name=f"scores-run-{run.number}")
+    return table_of(columns, rows.iterator(2_000), name=f"scores-run-{run.number}")
 
 
 def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
     """Return the canaries of a run as a table for download."""
-    names = ("canaries", "asked", "decided", "obeyed", "plain", "got", "gain")
-    rows = [[str(attack.title), *(getattr(attack, name) for name in names)] for attack in attacks]
-    columns = [
-        _("Attack"),
-        _("Canaries"),
-        _("Replies"),
-        _("Decided"),
-        _("Obeyed"),
-        _("Plain, mean"),
-        _("With the instruction, mean"),
-        _("Gain, mean"),
-    ]
-    return TableData(
+    columns = (
+        TextColumn(_("Attack"), "title"),
+        Column(_("Canaries"), "canaries"),
+        Column(_("Replies"), "asked"),
+        Column(_("Decided"), "decided"),
+        Column(_("Obeyed"), "obeyed"),
+        Column(_("Plain, mean"), "plain"),
+        Column(_("With the instruction, mean"), "got"),
+        Column(_("Gain, mean"), "gain"),
+    )
+    return table_of(
         columns,
-        rows,
+        attacks,
         caption=_("Attack canaries of run #%d") % run.number,
         note=_("Totals in points; the gain is measured towards what the planted text asks for."),
         name=f"canaries-run-{run.number}",

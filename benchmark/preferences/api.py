@@ -14,6 +14,7 @@ from benchmark.preferences.forms import MOST_CONTROLS, PreferenceRoundForm, Pref
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.people.models import Rater, Study, User
+from cqa_site.results.api import FigureSerializer, PositionSerializer, StatisticSerializer
 from cqa_site.rounds.api import (
     ExclusionInput,
     ItemSerializer,
@@ -169,22 +170,11 @@ class RankedByChoiceSerializer(serializers.Serializer):
     unscored = serializers.IntegerField()
 
 
-class PreferenceStandingSerializer(serializers.Serializer):
+class PreferenceStandingSerializer(PositionSerializer):
     """One ranked system; bounds, places and group are null where too few questions allow none."""
 
-    system = serializers.CharField()
-    rank = serializers.IntegerField()
-    log_strength = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    rank_low = serializers.IntegerField(allow_null=True)
-    rank_high = serializers.IntegerField(allow_null=True)
-    tie_group = serializers.IntegerField(
-        allow_null=True, help_text="No two systems of a group can be told apart (Holm)."
-    )
-    win_rate = serializers.FloatField(help_text="Wins and half the ties, of all its verdicts.")
-    win_rate_low = serializers.FloatField(allow_null=True)
-    win_rate_high = serializers.FloatField(allow_null=True)
+    log_strength = FigureSerializer(source="*")
+    win_rate = StatisticSerializer(help_text="Wins and half the ties, of all its verdicts.")
     wins = serializers.IntegerField()
     losses = serializers.IntegerField()
     ties = serializers.IntegerField()
@@ -203,16 +193,11 @@ class PreferenceMeetingSerializer(serializers.Serializer):
     n = serializers.IntegerField()
 
 
-class PreferenceFigureSerializer(serializers.Serializer):
-    """One statistic with its recipe; null where it is undefined, with the reason."""
+class PreferenceFigureSerializer(StatisticSerializer):
+    """One check of the verdicts."""
 
     name = serializers.CharField()
     n = serializers.IntegerField()
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    recipe = serializers.CharField()
-    reason = serializers.CharField(allow_null=True)
 
 
 class PreferencesSerializer(serializers.Serializer):
@@ -264,25 +249,20 @@ def _results(results: reports.Results | None) -> dict[str, Any]:
         numbers = dict.fromkeys(("verdicts", "both_orders", "contradictions", "one_order"), 0)
         nothing = {"ranking": [], "is_penalized": False, "unranked": {}}
         return numbers | nothing | {"matrix": [], "figures": []}
-    table = reports.matrix_table(results)
     return {
         "verdicts": results.n_verdicts,
         "both_orders": results.n_again,
         "contradictions": results.n_made_ties,
         "one_order": results.n_one_order,
-        "ranking": [reports.figures_of(standing) for standing in results.ranking.standings],
+        "ranking": results.ranking.standings,
         "is_penalized": results.ranking.strengths.is_penalized,
         "unranked": results.ranking.strengths.unranked,
-        "matrix": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
-        "figures": [_figure(*check) for check in reports.checks(results)],
+        "matrix": reports.meetings_of(results),
+        "figures": [
+            estimate.as_dict() | {"name": str(name), "n": n}
+            for name, n, estimate in reports.checks(results)
+        ],
     }
-
-
-def _figure(name: Any, n: int, estimate: Any) -> dict[str, Any]:
-    fields = {
-        field: getattr(estimate, field) for field in ("value", "low", "high", "recipe", "reason")
-    }
-    return {"name": str(name), "n": n, **fields}
 
 
 class PreferringRunInput(PlanInput):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from cqa_site.results.boards import MOST_NAMES, Conclusion, after_holm, in_words, listed, short
+from cqa_site.results.boards import MOST_NAMES, Conclusion, after_holm, listed, short
 from cqa_site.web.charts.dot_rows import ranked_dots
 from cqa_site.web.charts.points import Chart
-from cqa_site.web.tables import text_of
+from cqa_site.web.tables import estimate_text, text_of
 
 if TYPE_CHECKING:
     from benchmark.preferences.methods.ranking import PreferenceRanking
@@ -169,7 +169,7 @@ def _beside(results: Results) -> list[str]:
             "are in the opposite order."
         )
         % {
-            "rho": in_words(beside.spearman),
+            "rho": estimate_text(beside.spearman),
             "n": beside.by_systems.n_contradicting,
             "all": beside.by_systems.n_decided,
         }
@@ -186,7 +186,7 @@ def _rows(results: Results) -> list[dict[str, Any]]:
     return [
         {
             "name": standing.system,
-            "value": standing.log_strength,
+            "value": standing.value,
             "low": standing.low,
             "high": standing.high,
             "group": standing.tie_group,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.cache import cache
 from django.db.models import Avg, Count, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from benchmark.preferences.models import PreferenceSheet
@@ -16,21 +17,22 @@ from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater, Study
+from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
-from cqa_site.web.tables import Cell, TableData
+from cqa_site.web.tables import TableData
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from benchmark.preferences.methods.consistency import TwoRankings
     from benchmark.preferences.methods.davidson import Strengths
-    from benchmark.preferences.methods.ranking import PreferenceRanking, PreferenceStanding
+    from benchmark.preferences.methods.ranking import PreferenceRanking
     from benchmark.preferences.methods.verdict_tables import Verdicts
     from cqa_site.stats.estimate import Estimate
 
 KEPT_SECONDS = 24 * 3600
 # Raised with every change of what is computed from the same rows.
-RECIPE_VERSION = 4
+RECIPE_VERSION = 5
 FIELDS = {
     "question": "pair__question",
     "pair": "pair",
@@ -276,77 +278,84 @@ def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
     return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
+# Rows are (standing or None, system, its mean points, why it is unranked).
+RANKING = (
+    Column("rank", "0.rank"),
+    Column("system", "1"),
+    Column("log_strength", "0.value"),
+    Column("low", "0.low"),
+    Column("high", "0.high"),
+    Column("rank_low", "0.rank_low"),
+    Column("rank_high", "0.rank_high"),
+    Column("tie_group", "0.tie_group"),
+    Column("win_rate", "0.win_rate.value"),
+    Column("win_rate_low", "0.win_rate.low"),
+    Column("win_rate_high", "0.win_rate.high"),
+    *(Column(name, f"0.{name}") for name in ("wins", "losses", "ties", "both_bad", "n_questions")),
+    Column("mean_points", "2"),
+    Column("why_unranked", "3"),
+)
+
+
 def ranking_table(results: Results) -> TableData:
     """Return one row per system, ranked ones first.
 
     Systems without a strength follow with the reason.
     """
-    columns = (
-        "rank",
-        "system",
-        "log_strength",
-        "low",
-        "high",
-        "rank_low",
-        "rank_high",
-        "tie_group",
-        "win_rate",
-        "win_rate_low",
-        "win_rate_high",
-        "wins",
-        "losses",
-        "ties",
-        "both_bad",
-        "n_questions",
-        "mean_points",
-        "why_unranked",
-    )
-    points = _points(results)
-    rows = [
-        [figures_of(standing)[name] for name in columns[:-2]] + [points.get(standing.system), None]
+    points, unranked = _points(results), results.ranking.strengths.unranked
+    rows: list[tuple[Any, ...]] = [
+        (standing, standing.system, points.get(standing.system), None)
         for standing in results.ranking.standings
     ]
-    for system, reason in results.ranking.strengths.unranked.items():
-        rows.append([None, system, *[None] * 14, points.get(system), reason])
-    return TableData(columns, rows, name="preferences")
-
-
-def figures_of(standing: PreferenceStanding) -> dict[str, Any]:
-    """Return one ranked system as a flat dict for tables and the API."""
-    rate = standing.win_rate
-    bounds = {"win_rate_low": rate.low, "win_rate_high": rate.high}
-    return {**vars(standing), "win_rate": rate.value, **bounds}
+    rows += [(None, system, points.get(system), why) for system, why in unranked.items()]
+    return table_of(RANKING, rows, name="preferences")
 
 
 def matrix_table(results: Results) -> TableData:
     """Return row against column: wins, ties (including both bad), losses, verdicts."""
-    columns = ("system", "against", "wins", "ties", "losses", "n")
-    rows: list[list[Any]] = [
-        [system, other, *counts, sum(counts)]
-        for (system, other), counts in _meetings(results).items()
-        if sum(counts)
+    return table_of(MATRIX, meetings_of(results), name="preference-matrix")
+
+
+MATRIX = [Column(name, name) for name in ("system", "against", "wins", "ties", "losses", "n")]
+
+
+def meetings_of(results: Results) -> list[dict[str, Any]]:
+    """Return every two systems that met, with their verdicts by outcome."""
+    return [
+        {"system": system, "against": other, "wins": wins, "ties": ties, "losses": losses}
+        | {"n": wins + ties + losses}
+        for (system, other), (wins, ties, losses) in _meetings(results).items()
+        if wins + ties + losses
     ]
-    return TableData(columns, rows, name="preference-matrix")
+
+
+VERDICTS = (
+    TextColumn("question", "pair.question"),
+    Column("first_system", "pair.first.system.name"),
+    Column("second_system", "pair.second.system.name"),
+    TextColumn("first_answer", "pair.first.public_id"),
+    TextColumn("second_answer", "pair.second.public_id"),
+    Column("left_was", lambda sheet: "second" if sheet.is_swapped else "first"),
+    Column("verdict", "verdict"),
+    Column("reason", "comment"),
+    Column(
+        "rater",
+        lambda sheet: (
+            sheet.rater.name if sheet.rater.kind == Rater.Kind.MODEL else sheet.rater.pseudonym
+        ),
+    ),
+    Column("rater_kind", "rater.kind"),
+    TextColumn("round", "round.name"),
+    Column("run", "run.number"),
+    Column("again", "replicate"),
+    Column(
+        "submitted_at", lambda sheet: sheet.submitted_at.isoformat() if sheet.submitted_at else ""
+    ),
+)
 
 
 def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableData:
     """Return the verdicts, with pseudonyms for people; without a source all verdicts."""
-    columns = (
-        "question",
-        "first_system",
-        "second_system",
-        "first_answer",
-        "second_answer",
-        "left_was",
-        "verdict",
-        "reason",
-        "rater",
-        "rater_kind",
-        "round",
-        "run",
-        "again",
-        "submitted_at",
-    )
     sheets = counted_verdicts(study, choice).select_related(
         "pair__question__comparison",
         "pair__first__system",
@@ -355,26 +364,7 @@ def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableDa
         "round",
         "run",
     )
-    rows = [
-        [
-            str(sheet.pair.question),
-            sheet.pair.first.system.name,
-            sheet.pair.second.system.name,
-            str(sheet.pair.first.public_id),
-            str(sheet.pair.second.public_id),
-            "second" if sheet.is_swapped else "first",
-            sheet.verdict,
-            sheet.comment,
-            sheet.rater.name if sheet.rater.kind == Rater.Kind.MODEL else sheet.rater.pseudonym,
-            sheet.rater.kind,
-            sheet.round.name if sheet.round else "",
-            sheet.run.number if sheet.run else None,
-            sheet.replicate,
-            sheet.submitted_at.isoformat() if sheet.submitted_at else "",
-        ]
-        for sheet in sheets
-    ]
-    return TableData(columns, rows, name="preference-verdicts")
+    return table_of(VERDICTS, sheets, name="preference-verdicts")
 
 
 def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]]]:
@@ -387,25 +377,26 @@ def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]
     ]
 
 
+BESIDE = (
+    Column(lazy("System"), "0"),
+    Column(lazy("Rank by preference"), "1"),
+    Column(lazy("Rank by points"), "2"),
+    Column(lazy("Log strength"), "3"),
+    Column(lazy("Mean points"), "4"),
+)
+
+
 def beside_table(results: Results) -> TableData:
     """Return systems with both ranks, the preferred first; no rows unless all have scores."""
-    columns = [
-        _("System"),
-        _("Rank by preference"),
-        _("Rank by points"),
-        _("Log strength"),
-        _("Mean points"),
-    ]
-    beside = results.beside
-    if beside is None or not beside.means:
-        return TableData(columns, [], name="preference-points")
-    by_points = sorted(beside.means, reverse=True)
-    both = zip(beside.systems, beside.log_strengths, beside.means, strict=True)
-    rows: list[list[Cell]] = [
-        [system, place, by_points.index(mean) + 1, strength, mean]
-        for place, (system, strength, mean) in enumerate(both, 1)
-    ]
-    return TableData(columns, rows, name="preference-points")
+    beside, rows = results.beside, []
+    if beside is not None and beside.means:
+        by_points = sorted(beside.means, reverse=True)
+        both = zip(beside.systems, beside.log_strengths, beside.means, strict=True)
+        rows = [
+            (system, place, by_points.index(mean) + 1, strength, mean)
+            for place, (system, strength, mean) in enumerate(both, 1)
+        ]
+    return table_of(BESIDE, rows, name="preference-points")
 
 
 def beside_recipe(results: Results) -> str:
@@ -422,12 +413,8 @@ def beside_recipe(results: Results) -> str:
 
 def checks_table(results: Results) -> TableData:
     """Return every check with its interval and n."""
-    columns = [_("Figure"), _("Value"), _("low"), _("high"), "n"]
-    rows: list[list[Cell]] = [
-        [name, estimate.value, estimate.low, estimate.high, n]
-        for name, n, estimate in checks(results)
-    ]
-    return TableData(columns, rows, name="preference-checks")
+    columns = Column(_("Figure"), "0"), EstimateColumn(_("Value"), "2"), Column("n", "1")
+    return table_of(columns, checks(results), name="preference-checks")
 
 
 def checks_recipe(results: Results) -> str:

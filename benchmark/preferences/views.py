@@ -52,7 +52,7 @@ from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import chosen
 
 if TYPE_CHECKING:
-    from benchmark.preferences.methods.ranking import PreferenceRanking
+    from benchmark.preferences.methods.ranking import PreferenceRanking, PreferenceStanding
 
 
 # Pages of preferences: comparing two answers, rounds, and what the verdicts say.
@@ -269,21 +269,24 @@ def _recipe(ranking: PreferenceRanking) -> str:
 
 
 def _ranking(ranking: PreferenceRanking) -> Board:
-    counts = ("wins", "losses", "ties", "both_bad", "n_questions")
+    name = _("Penalized log strength") if ranking.strengths.is_penalized else _("Log strength")
+    counts = {
+        "wins": _("Won"),
+        "losses": _("Lost"),
+        "ties": _("Equal"),
+        "both_bad": _("Both bad"),
+        "n_questions": _("Questions"),
+    }
+    columns = [
+        BoardColumn("log_strength", name, figure_cell, word="log strength"),
+        BoardColumn("win_rate", _("Win rate"), lambda standing: figure_cell(standing.win_rate)),
+    ]
+    columns += [BoardColumn(key, title, _count(key)) for key, title in counts.items()]
     rows = [
         BoardRow(
             name=standing.system,
-            rank=standing.rank,
-            rank_low=standing.rank_low,
-            rank_high=standing.rank_high,
-            tie_group=standing.tie_group,
-            cells=[
-                figure_cell(standing.log_strength, standing.low, standing.high),
-                figure_cell(
-                    standing.win_rate.value, standing.win_rate.low, standing.win_rate.high
-                ),
-                *(BoardCell(str(getattr(standing, name))) for name in counts),
-            ],
+            place=standing,
+            cells=[column.cell(standing) for column in columns],
         )
         for standing in ranking.standings
     ]
@@ -291,13 +294,11 @@ def _ranking(ranking: PreferenceRanking) -> Board:
         BoardRow(name=system, cells=(), why=reason, is_low=True)
         for system, reason in ranking.strengths.unranked.items()
     ]
-    name = _("Penalized log strength") if ranking.strengths.is_penalized else _("Log strength")
-    titles = [name, _("Win rate"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
-    columns = [
-        BoardColumn(key, title, word="log strength" if key == "log_strength" else "")
-        for key, title in zip(("log_strength", "win_rate", *counts), titles, strict=True)
-    ]
     return Board(columns=columns, rows=rows)
+
+
+def _count(name: str) -> Callable[[PreferenceStanding], BoardCell]:
+    return lambda standing: BoardCell(str(getattr(standing, name)))
 
 
 @study_page(*RESEARCHERS)

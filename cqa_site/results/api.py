@@ -38,6 +38,44 @@ class NumberedSnapshotSerializer(ReadSerializer):
         return manifest_of(self.kind, row)
 
 
+class FigureSerializer(serializers.Serializer[Any]):
+    """A figure with its interval; null where it is undefined, with the reason."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(
+        allow_null=True, help_text="Why there is no value, or no interval."
+    )
+
+
+class StatisticSerializer(FigureSerializer):
+    """A statistic with its recipe."""
+
+    statistic = serializers.CharField()
+    recipe = serializers.CharField()
+    level = serializers.CharField(allow_null=True, help_text="Level of measurement.")
+    interval = serializers.CharField(allow_null=True, help_text="How it was made.")
+    confidence = serializers.FloatField()
+    n_items = serializers.IntegerField()
+    n_pairable_items = serializers.IntegerField(help_text="Items that entered the statistic.")
+    n_raters = serializers.IntegerField()
+    n_values = serializers.IntegerField()
+    n_dropped_items = serializers.IntegerField()
+
+
+class PositionSerializer(serializers.Serializer[Any]):
+    """A system on a board: its rank, the ranks that the tests leave, and its tie group."""
+
+    system = serializers.CharField()
+    rank = serializers.IntegerField(allow_null=True)
+    rank_low = serializers.IntegerField(allow_null=True)
+    rank_high = serializers.IntegerField(allow_null=True)
+    tie_group = serializers.IntegerField(
+        allow_null=True, help_text="No two systems of a group can be told apart (Holm)."
+    )
+
+
 class NoteInput(Input):
     """What the frozen snapshot is for."""
 

@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.stats.estimate import FIRM, TENTATIVE
+from cqa_site.stats.estimate import FIRM, TENTATIVE, Bounded, RankPosition
 from cqa_site.stats.means import MOST_UNITS
-from cqa_site.stats.verdicts import reliability_of
-from cqa_site.web.tables import DECIMALS, TableData, text_of
+from cqa_site.stats.verdicts import Bounds, reliability_of
+from cqa_site.web.tables import DECIMALS, TableData, interval_text, text_of
 
 # A board as a page shows it: systems in order, with intervals, rank ranges and groups.
 
 
 NOTHING = "–"
+NOT_RANKED = RankPosition()
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,8 @@ class BoardRow:
     ----------
     name, about
         What it is called, and what is to be said of it.
-    rank, rank_low, rank_high, tie_group
-        Its place, those that the tests leave, and its group: no two systems of one can be told
-        apart.
+    place
+        Its rank, those that the tests leave, and its tie group.
     cells
         In the order of the board's columns.
     why
@@ -66,10 +66,7 @@ class BoardRow:
     name: str
     about: str = ""
     badge: str = ""
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    tie_group: int | None = None
+    place: RankPosition = NOT_RANKED
     cells: Sequence[BoardCell]
     why: str = ""
     tick: str = ""
@@ -79,7 +76,7 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardColumn:
-    """A column, and whether it is shown.
+    """A column, its cell for a row of the report, and whether it is shown.
 
     A board first shows only some of its columns.
 
@@ -88,6 +85,7 @@ class BoardColumn:
 
     key: str
     title: str
+    cell: Callable[[Any], BoardCell] = lambda row: BoardCell()
     is_shown: bool = True
     word: str = ""
 
@@ -120,12 +118,12 @@ class Board:
     @property
     def has_groups(self) -> bool:
         """Whether a system has a tie group, which the page then explains."""
-        return any(row.tie_group for row in self.rows)
+        return any(row.place.tie_group for row in self.rows)
 
     @property
     def n_ranked(self) -> int:
         """Number of systems with a rank. Without a test, each may have any of these ranks."""
-        return sum(row.rank is not None for row in self.rows)
+        return sum(row.place.rank is not None for row in self.rows)
 
     @property
     def n_ticks(self) -> int:
@@ -164,25 +162,14 @@ def with_columns(board: Board, wanted: Collection[str]) -> Board:
 
 
 def figure_cell(
-    value: float | None,
-    low: float | None = None,
-    high: float | None = None,
-    *,
-    decimals: int = 2,
-    notes: Sequence[str] = (),
-    details: Sequence[str] = (),
+    estimate: Any, *, decimals: int = 2, notes: Sequence[str] = (), details: Sequence[str] = ()
 ) -> BoardCell:
     """Format a value with its interval; return a dash if the value is missing."""
-    if value is None:
+    if estimate.value is None:
         return BoardCell()
     remarks, more = ([text for text in some if text] for some in (notes, details))
-    cell = BoardCell(text_of(float(value), decimals), notes=remarks, details=more)
-    return cell if low is None or high is None else replace(cell, bounds=bounds_of(low, high))
-
-
-def bounds_of(low: float, high: float, decimals: int = 2) -> str:
-    """Format both bounds of an interval."""
-    return f"[{text_of(float(low), decimals)}, {text_of(float(high), decimals)}]"
+    value = text_of(float(estimate.value), decimals)
+    return BoardCell(value, interval_text(estimate, 2), notes=remarks, details=more)
 
 
 # Tables as pages show them: a value with its interval below it instead of in three columns.
@@ -249,10 +236,9 @@ def _with_interval(cells: Sequence[Any], decimals: int) -> Any:
     value, low, high = cells
     if value is None or not isinstance(value, (int, float)):
         return value
-    text = text_of(float(value), decimals)
-    if low is None or high is None:
-        return text
-    return WithInterval(text, bounds_of(low, high, decimals))
+    estimate = Bounded(value=value, low=low, high=high)
+    text, bounds = text_of(float(value), decimals), interval_text(estimate, decimals)
+    return WithInterval(text, bounds) if bounds else text
 
 
 # What a page of results says first.
@@ -286,34 +272,6 @@ class Conclusion:
     way: tuple[str, str] | None = None
 
 
-class IntervalEstimate(Protocol):
-    """An estimate of any kind."""
-
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
-
-
-class ReasonedEstimate(IntervalEstimate, Protocol):
-    """An estimate with the reason for a missing interval."""
-
-    @property
-    def reason(self) -> str | None: ...
-
-
-def in_words(estimate: IntervalEstimate, decimals: int = 2) -> str:
-    """Format a value with its interval; return a dash if the value is undefined."""
-    if estimate.value is None:
-        return "–"
-    value = text_of(float(estimate.value), decimals)
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} {bounds_of(estimate.low, estimate.high, decimals)}"
-
-
 LEVELS = {
     "firm": (lazy("%s well enough for firm conclusions"), "good"),
     "tentative": (lazy("%s well enough for tentative conclusions"), ""),
@@ -329,13 +287,13 @@ def after_holm(p: float) -> str:
     return _("p %s after Holm") % value
 
 
-def level_of(agreement: str, alpha: IntervalEstimate) -> tuple[str, str]:
+def level_of(agreement: str, alpha: Bounds) -> tuple[str, str]:
     """Return how firm a conclusion an alpha allows, in words about ``agreement``, and its mark."""
     words, mark = LEVELS[reliability_of(alpha)]
     return capfirst(words % agreement), mark
 
 
-def why_less(alpha: ReasonedEstimate) -> str:
+def why_less(alpha: Bounded) -> str:
     """Explain a verdict below the one the value alone would allow; empty if not below."""
     value, least = alpha.value or 0.0, alpha.low
     if least is None:

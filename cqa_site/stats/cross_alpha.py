@@ -281,8 +281,8 @@ class ShuffledStatistic:
     ----------
     observed
         Over the sheets as they belong together; None if undefined.
-    mean, sd, low, high
-        Mean, sample sd (ddof 1) and range of the shuffled values; None if undefined.
+    mean, sd
+        Mean and sample sd (ddof 1) of the shuffled values; None if undefined.
     n_repeats, n_undefined, seed
         Shuffles made; those without a value, which do not count; seed of the generator.
     reason
@@ -292,8 +292,6 @@ class ShuffledStatistic:
     observed: float | None
     mean: float | None = None
     sd: float | None = None
-    low: float | None = None
-    high: float | None = None
     n_repeats: int
     n_undefined: int = 0
     seed: int
@@ -351,8 +349,6 @@ def shuffled_baseline(
     return ShuffledStatistic(
         mean=float(defined.mean()),
         sd=float(defined.std(ddof=1)) if len(defined) > 1 else None,
-        low=float(defined.min()),
-        high=float(defined.max()),
         reason="" if about["observed"] is not None else "the statistic itself is undefined",
         **about,
     )

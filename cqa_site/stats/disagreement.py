@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, Estimate
+from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, Bounded, Estimate
 from cqa_site.stats.intervals import (
     LEAST_RATED,
     clopper_pearson_interval,
@@ -304,26 +304,20 @@ class Replacement:
     n_items
         Items with votes and a value of the other rater.
     changed
-        Share of items whose majority label becomes another one, 0 to 1; None without items.
-    low, high
-        Interval of `changed` (exact binomial), or None with `reason`.
+        Share of items whose majority label becomes another one, 0 to 1, with its exact binomial
+        interval.
     raised, lowered
         Shares whose label goes up and down.
     tied_before, tied_after
         Shares of items with a tie.
-    reason
-        Why there is no interval.
     """
 
     n_items: int
-    changed: float | None = None
-    low: float | None = None
-    high: float | None = None
+    changed: Bounded
     raised: float | None = None
     lowered: float | None = None
     tied_before: float | None = None
     tied_after: float | None = None
-    reason: str = ""
 
 
 def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.95) -> Replacement:
@@ -347,7 +341,8 @@ def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.9
     place = pd.Index(values.index).get_indexer(ratings.items)
     both = place >= 0
     if not both.any():
-        return Replacement(n_items=0, reason="no item has both votes and this rater's label")
+        nothing = Bounded(value=None, reason="no item has both votes and this rater's label")
+        return Replacement(n_items=0, changed=nothing)
     theirs = values.to_numpy()[place[both]]
     scale = np.union1d(ratings.categories(), theirs)
     counts = ratings.counts(scale)[both]
@@ -357,17 +352,13 @@ def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.9
     table = np.array([_expected(kind[:-1], int(kind[-1])) for kind in kinds])
     shares = multiplicity @ table / multiplicity.sum()
     n = int(multiplicity.sum())
-    low, high, reason = _interval(float(shares[0]), n, confidence)
     return Replacement(
         n_items=n,
-        changed=float(shares[0]),
-        low=low,
-        high=high,
+        changed=_with_interval(float(shares[0]), n, confidence),
         raised=float(shares[1]),
         lowered=float(shares[2]),
         tied_before=float(shares[3]),
         tied_after=float(shares[4]),
-        reason=reason,
     )
 
 
@@ -393,11 +384,11 @@ def _majority(counts: IntArray) -> tuple[int, bool]:
     return int(top[-1]), len(top) > 1
 
 
-def _interval(share: float, n: int, confidence: float) -> tuple[float | None, float | None, str]:
-    """Return an exact interval of a share of partly counted items; if anything, it is too wide."""
+def _with_interval(share: float, n: int, confidence: float) -> Bounded:
+    """Return a share of partly counted items; if anything, its exact interval is too wide."""
     if n < LEAST_RATED:
-        return None, None, too_few(LEAST_RATED, "items")
+        return Bounded(value=share, reason=too_few(LEAST_RATED, "items"))
     ends = (
         clopper_pearson_interval(rounding(share * n), n, confidence) for rounding in (floor, ceil)
     )
-    return next(ends).low, next(ends).high, ""
+    return Bounded(value=share, low=next(ends).low, high=next(ends).high)

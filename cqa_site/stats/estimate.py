@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -20,15 +20,45 @@ ONE_VALUE = "only one value was used, so agreement by chance is certain"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """One statistic with its interval.
+class Bounded:
+    """A figure with its interval.
 
     Attributes
     ----------
     value
-        None if the statistic is undefined; never NaN.
+        None if the figure is undefined; never NaN.
     low, high
         Bounds of the interval, or both None.
+    reason
+        Why value or interval is None.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundedMean:
+    """A mean with its interval; bounds and mean are None where there is none."""
+
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The mean, as tables and texts read it of every figure."""
+        return self.mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Bounded):
+    """One statistic with its interval and its recipe.
+
+    Attributes
+    ----------
     statistic, recipe
         Its name, and how it is computed in plain words (unit, missing-data rule).
     level
@@ -45,13 +75,8 @@ class Estimate:
         Raters and ratings that entered the statistic.
     n_dropped_items
         Items left out for another reason, which `recipe` names.
-    reason
-        Why value or interval is None.
     """
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
     statistic: str
     recipe: str
     level: str | None = None
@@ -62,7 +87,6 @@ class Estimate:
     n_raters: int
     n_values: int
     n_dropped_items: int = 0
-    reason: str | None = None
 
     def __post_init__(self) -> None:
         numbers = (self.value, self.low, self.high)
@@ -218,33 +242,35 @@ def _at(place: object, read: Reader, value: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """One system on the board, with figures over the common questions.
+class RankPosition:
+    """The place of a system on a board.
+
+    Attributes
+    ----------
+    rank, rank_low, rank_high
+        1 is best, equal figures share a rank; and the ranks that the tests of pairs leave: one
+        more than the systems shown above it, up to all but those shown below it.
+    tie_group
+        1, 2, ...: no two systems of a group can be told apart.
+    """
+
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tie_group: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing(BoundedMean, RankPosition):
+    """One system on the board: its mean over the common questions, in points, and its place.
 
     Attributes
     ----------
     system
         Its name.
-    mean, low, high
-        Mean score in points and its interval; None where the board gives a reason.
-    rank, rank_low, rank_high
-        1 is best, equal means share a rank; and the ranks that the tests of pairs leave: one more
-        than the systems shown above it, up to all but those shown below it.
-    tie_group
-        1, 2, ...: no two systems of a group can be told apart.
-    p_best
-        Of boards before version 3: share of resamples in which it has the highest mean.
     n_questions
         Questions with a score of this system, common or not.
     """
 
     system: str
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    tie_group: int | None = None
-    p_best: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
     n_questions: int

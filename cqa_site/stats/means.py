@@ -12,7 +12,7 @@ import numpy as np
 
 from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
 from cqa_site.stats.arrays import IntArray
-from cqa_site.stats.estimate import NO_VALUES, Estimate
+from cqa_site.stats.estimate import NO_VALUES, Bounded, BoundedMean, Estimate
 from cqa_site.stats.intervals import (
     LEAST_CLUSTERS,
     estimated,
@@ -127,7 +127,7 @@ _POINTS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairDifference:
+class PairDifference(BoundedMean):
     """One system minus another, over the common questions.
 
     Attributes
@@ -148,8 +148,6 @@ class PairDifference:
     first: str
     second: str
     mean: float
-    low: float | None
-    high: float | None
     p: float
     p_holm: float
     is_separable: bool
@@ -292,7 +290,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedTest:
+class PairedTest(Bounded):
     """The test of a mean of paired differences over n units.
 
     Attributes
@@ -307,9 +305,6 @@ class PairedTest:
     """
 
     n: int
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
     p: float | None = None
     enough: int | None = None
 

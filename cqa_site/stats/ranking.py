@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import special
 
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.correlation import NAMES, Correlation, check_correlation, weighted_correlations
-from cqa_site.stats.estimate import NO_VALUES, Estimate, Standing, check_confidence
+from cqa_site.stats.estimate import NO_VALUES, Estimate, RankPosition, Standing, check_confidence
 from cqa_site.stats.intervals import mean_bounds
 from cqa_site.stats.means import PairDifference, clustered_mean, compare_pairs, tie_groups
 from cqa_site.stats.ratings import FloatArray as ratings_FloatArray
@@ -173,16 +173,6 @@ def _bounds(
     bounds = np.array(mean_bounds(common.T, confidence))
     bounds = bounds if highest is None else np.clip(bounds, 0, highest)
     return [(None, None) if np.isnan(low) else (float(low), float(high)) for low, high in bounds.T]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankPosition:
-    """The rank of a system; see `Standing`."""
-
-    rank: int
-    rank_low: int | None = None
-    rank_high: int | None = None
-    tie_group: int | None = None
 
 
 def places_of(
@@ -402,11 +392,4 @@ def _within(
         [1] * len(correlations),
         confidence=about["confidence"],
     )
-    return Estimate(
-        value=mean.value,
-        low=mean.low,
-        high=mean.high,
-        interval=mean.interval,
-        reason=mean.reason,
-        **about,
-    )
+    return replace(mean, **about)

@@ -215,6 +215,22 @@ def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 
+def interval_text(estimate: Any, decimals: int = DECIMALS, scale: float = 1.0) -> str:
+    """Format both bounds of an estimate in brackets; empty without an interval."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return ""
+    low, high = (text_of(float(scale * end), decimals) for end in (estimate.low, estimate.high))
+    return f"[{low}, {high}]"
+
+
+def estimate_text(estimate: Any, decimals: int = 2, scale: float = 1.0) -> str:
+    """Format a value with its interval; a dash if the value is undefined."""
+    if estimate is None or estimate.value is None:
+        return "–"
+    value = text_of(float(scale * estimate.value), decimals)
+    return f"{value} {interval_text(estimate, decimals, scale)}".rstrip()
+
+
 def _is_numeric(cells: Sequence[Cell]) -> bool:
     known = [cell for cell in cells if cell is not None]
     return bool(known) and all(isinstance(cell, (int, float)) for cell in known)

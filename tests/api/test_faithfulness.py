@@ -32,7 +32,8 @@ def test_figures_are_asked_for_and_shown(world, researcher):
     assert (after["stale"], after["mode"], after["embedding"]) == (0, "sound", "")
     group = next(each for each in after["groups"] if each["measures"]["jaccard_text"]["value"])
     assert set(group["measures"]["precision"]) == {
-        "value", "low", "high", "interval", "n_values", "reason",
+        "value", "low", "high", "reason", "statistic", "recipe", "level", "interval", "confidence",
+        "n_items", "n_pairable_items", "n_raters", "n_values", "n_dropped_items",
     }  # fmt: skip
     assert researcher.get(at(world, "faithfulness/?mode=paper")).json()["mode"] == "paper"
 

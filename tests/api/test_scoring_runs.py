@@ -75,7 +75,7 @@ def test_a_run_from_its_estimate_to_its_sheets(lab, program, monkeypatch):
         "order_nothing",
         "planted_result",
     ]
-    assert told["swap"]["answers"] == 2
+    assert told["swap"]["n_values"] == 2
     assert told["consistency"] is None
     sheets = program.get(f"runs/{run['id']}/sheets/")
     assert sheets["count"] == 8

@@ -11,12 +11,14 @@ from cqa_site.results.boards import (
     figure_cell,
     with_columns,
 )
+from cqa_site.stats.estimate import Bounded, RankPosition
 from tests.flat import flat
 
 
 def shown(**about) -> str:
-    places = {"rank": 1, "rank_low": 1, "rank_high": 2, "tie_group": 2}
-    ranked = BoardRow(name="Alpha", cells=[figure_cell(1.25, -0.5, 3)], tick="7", **places)
+    place = RankPosition(rank=1, rank_low=1, rank_high=2, tie_group=2)
+    cell = figure_cell(Bounded(value=1.25, low=-0.5, high=3))
+    ranked = BoardRow(name="Alpha", cells=[cell], tick="7", place=place)
     unranked = BoardRow(name="Beta <b>", cells=(), why="it met nobody")
     columns = [BoardColumn("mean", "Mean", word="interval")]
     return drawn(Board(columns=columns, rows=[ranked, unranked], **about))
@@ -42,7 +44,8 @@ def test_heads_explain_their_words_and_a_row_says_place_interval_and_group():
 
 
 def test_without_a_test_every_rank_is_open():
-    rows = [BoardRow(name=name, rank=at, cells=()) for at, name in enumerate("ABC", 1)]
+    places = {name: RankPosition(rank=at) for at, name in enumerate("ABC", 1)}
+    rows = [BoardRow(name=name, place=place, cells=()) for name, place in places.items()]
     said = drawn(Board(columns=[], rows=[*rows, BoardRow(name="D", cells=())]))
     assert said.count('<span class="soft small">1–3</span>') == 3
     assert "1–1" not in drawn(Board(columns=[], rows=rows[:1]))
@@ -55,13 +58,13 @@ def test_only_ticked_boards_offer_a_choice_and_only_ranked_ones_a_rank():
 
 
 def test_an_unknown_figure_is_a_dash_and_an_interval_has_two_bounds():
-    assert figure_cell(None, 1, 2) == BoardCell()
-    found = figure_cell(1, None, None, notes=["", "few"], details=["n 3", ""])
+    assert figure_cell(Bounded(value=None)) == BoardCell()
+    found = figure_cell(Bounded(value=1), notes=["", "few"], details=["n 3", ""])
     assert found == BoardCell("1.00", notes=["few"], details=["n 3"])
 
 
 def columned() -> Board:
-    cell = figure_cell(1, notes=["few"], details=["n 3"])
+    cell = figure_cell(Bounded(value=1), notes=["few"], details=["n 3"])
     rows = [BoardRow(name="Alpha", cells=[cell, BoardCell("9 s")]), BoardRow(name="B", cells=())]
     columns = [BoardColumn("mean", "Mean"), BoardColumn("cost", "Cost", is_shown=False)]
     return Board(columns=columns, rows=rows)
@@ -71,7 +74,7 @@ def test_a_board_opens_with_some_columns_and_shows_those_that_are_wanted():
     opened = with_columns(columned(), ())
     assert [each.title for each in opened.columns] == ["Mean"]
     assert [each.is_shown for each in opened.choices] == [True, False]
-    assert opened.rows[0].cells == [figure_cell(1, notes=["few"], details=["n 3"])]
+    assert opened.rows[0].cells == [figure_cell(Bounded(value=1), notes=["few"], details=["n 3"])]
     assert not opened.rows[1].cells
     chosen = with_columns(columned(), ("cost", "unknown"))
     assert [each.title for each in chosen.columns] == ["Cost"]

@@ -11,10 +11,11 @@ from argsum.leaderboard.reports.board import SummaryBoard
 from argsum.leaderboard.reports.charts import board_finding, people_finding, why_no_interval
 from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
 from argsum.metrics.methods import RaterPairs
-from cqa_site.results.boards import in_words, level_of, listed, short, why_less
+from cqa_site.results.boards import level_of, listed, short, why_less
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.stats.means import clustered_mean
+from cqa_site.web.tables import estimate_text
 
 
 @dataclass
@@ -67,9 +68,9 @@ def test_every_finding_about_an_alpha_says_that_the_lower_bound_decided():
 
 
 def test_a_value_has_its_bounds_or_says_that_it_is_not_there():
-    assert in_words(Value(0.5, 0.25, 0.75)) == "0.50 [0.25, 0.75]"
-    assert in_words(Value(-0.5)) == "−0.50"
-    assert in_words(Value(None)) == "–"
+    assert estimate_text(Value(0.5, 0.25, 0.75)) == "0.50 [0.25, 0.75]"
+    assert estimate_text(Value(-0.5)) == "−0.50"
+    assert estimate_text(Value(None)) == "–"
 
 
 def test_names_are_listed_and_many_are_counted():

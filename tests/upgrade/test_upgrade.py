@@ -30,6 +30,9 @@ TOLD_ANEW = {
         r"/(low|high|interval|reason|recipe|rank_low|rank_high|tie_group|test|p_alone"
         r"|result|finding|note|agreement/n_values)"
         r"|/boards/[0-9a-f-]+//warnings"
+        # An estimate has one body everywhere.
+        r"|/key-points/leaderboard//system_rows/\d+/figures/\w+/n"
+        r"|/preferences//ranking/\d+/(log_strength|win_rate(_low|_high)?)"
         # Headings and explanations, in plain words; reasons by which counts are keyed are such.
         r"|/analyses/.*/(facts/\d+/(name|text)|caveats/\d+)|/preferences//figures/\d+/name"
         r"|/summarization-systems//systems/\d+/(about|parameters/\d+/title)"

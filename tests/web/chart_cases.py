@@ -232,7 +232,7 @@ class Both(JudgeAlphas):
 
 def preferred(n, size):
     rows = [
-        Made(system=name, log_strength=1 - at / 4, low=-at / 3, high=2 - at / 5, tie_group=at // 2)
+        Made(system=name, value=1 - at / 4, low=-at / 3, high=2 - at / 5, tie_group=at // 2)
         for at, name in enumerate(names(n))
     ]
     ranking = Made(standings=rows, strengths=Made(is_penalized=False))

@@ -12,21 +12,11 @@ from annotation.faithfulness.forms import CoherenceForm
 from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
 from annotation.faithfulness.reports import tables as faithfulness_rows
 from cqa_site.api.base import Input, public_id
+from cqa_site.results.api import StatisticSerializer
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.web.rest.queries import TrueFalseFilter
 
 # What the interface shows of faithfulness of answers.
-
-
-class MeanSerializer(serializers.Serializer):
-    """A mean with its interval over questions; null with a reason where it is not defined."""
-
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    interval = serializers.CharField(allow_null=True)
-    n_values = serializers.IntegerField()
-    reason = serializers.CharField(allow_null=True)
 
 
 class VerdictCountsSerializer(serializers.Serializer):
@@ -53,7 +43,7 @@ class FaithfulnessGroupSerializer(serializers.Serializer):
     skipped = serializers.DictField(child=serializers.IntegerField())
     out_of_range = serializers.IntegerField()
     malformed = serializers.IntegerField()
-    measures = serializers.DictField(child=MeanSerializer())
+    measures = serializers.DictField(child=StatisticSerializer())
     verdicts = VerdictCountsSerializer()
 
 

@@ -22,10 +22,11 @@ from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
 from annotation.faithfulness.reports.tables import MEASURES, text_of_group
 from cqa_site.people.models import Study
-from cqa_site.results.boards import Conclusion, in_words, listed, short, would_show
+from cqa_site.results.boards import Conclusion, listed, short, would_show
+from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
-from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.tables import TableData, estimate_text, text_of
 
 from .faithfulness import COHERENCE
 
@@ -253,51 +254,40 @@ def _change(
 
 def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
     """Return the changes as a table for a file."""
-    columns = [_("Measure"), _("Texts n"), _("Before"), _("After"), _("Difference")]
-    rows = [
-        [
-            change.title,
-            change.n,
-            change.before,
-            change.after,
-            *(getattr(change.difference, part) for part in ("value", "low", "high")),
-        ]
-        for change in [*summary.changes, *summary.checks]
-    ]
+    columns = (
+        Column(_("Measure"), "title"),
+        Column(_("Texts n"), "n"),
+        Column(_("Before"), "before"),
+        Column(_("After"), "after"),
+        EstimateColumn(_("Difference"), "difference"),
+    )
+    rows = [*summary.changes, *summary.checks]
     caption = _("Texts before and after editing, study “%s”.") % study.name
-    columns += [_("low"), _("high")]
-    return TableData(columns, rows, caption, str(RECIPE), f"before-and-after-{mode}")
+    note, name = str(RECIPE), f"before-and-after-{mode}"
+    return table_of(columns, rows, caption=caption, note=note, name=name)
 
 
 def pairs_table(pairs: Sequence[EditedPair], mode: str) -> TableData:
     """Return every pair as a table for a file."""
-    columns = [_("Answer"), _("Edited text"), _("Kind"), _("System"), _("Object 1"), _("Object 2")]
-    columns += [_("Aspect"), _("Words changed"), _("Seconds")]
-    for title in TITLES.values():
-        columns += [_("%s before") % title, _("%s after") % title]
-    rows = [[*_about(pair), *_sides(pair)] for pair in pairs]
-    return TableData(columns, rows, name=f"edited-texts-{mode}")
-
-
-def _about(pair: EditedPair) -> list[Any]:
-    row = pair.edited
-    after = row.revision or row.gold
-    question = row.before.question
-    return [
-        str(row.before.public_id),
-        str(after.public_id) if after else "",
-        _("revision") if row.revision_id else _("gold"),
-        row.before.system.name,
-        question.comparison.object1,
-        question.comparison.object2,
-        question.aspect,
-        row.edit_distance,
-        pair.seconds,
+    columns = [
+        TextColumn(_("Answer"), "edited.before.public_id"),
+        TextColumn(_("Edited text"), lambda pair: value_of("public_id", _after(pair))),
+        Column(_("Kind"), lambda pair: _("revision") if pair.edited.revision_id else _("gold")),
+        Column(_("System"), "edited.before.system.name"),
+        Column(_("Object 1"), "edited.before.question.comparison.object1"),
+        Column(_("Object 2"), "edited.before.question.comparison.object2"),
+        Column(_("Aspect"), "edited.before.question.aspect"),
+        Column(_("Words changed"), "edited.edit_distance"),
+        Column(_("Seconds"), "seconds"),
     ]
+    for name, title in TITLES.items():
+        columns.append(Column(_("%s before") % title, f"before.{name}"))
+        columns.append(Column(_("%s after") % title, f"after.{name}"))
+    return table_of(columns, pairs, name=f"edited-texts-{mode}")
 
 
-def _sides(pair: EditedPair) -> list[Any]:
-    return [side[name] for name in TITLES for side in (pair.before, pair.after)]
+def _after(pair: EditedPair) -> Any:
+    return pair.edited.revision or pair.edited.gold
 
 
 # What faithfulness and editing come to, in a sentence, and how sure that is.
@@ -361,7 +351,7 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Conclusion:
 
 
 def _figure(group: GroupFigures, name: str) -> str:
-    return in_words(group.measures[name])
+    return estimate_text(group.measures[name])
 
 
 def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> str:
@@ -385,7 +375,7 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
         "Editing changed %(words)s words per text on average, over %(n)s texts.",
         summary.n,
     )
-    says = text % {"words": in_words(summary.distance, 1), "n": f"{summary.n:,}"}
+    says = text % {"words": estimate_text(summary.distance, 1), "n": f"{summary.n:,}"}
     tests, moved = tested_changes(summary)
     n, sure = sum(test.p is not None for test in tests), ""
     if n:

@@ -26,6 +26,7 @@ from annotation.editing.reports.versions import (
 )
 from annotation.faithfulness.models import EditedText
 from cqa_site.people.models import Study, User
+from cqa_site.results.tables import Column, table_of
 from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
@@ -299,21 +300,21 @@ def agreement_table(editing_round: EditingRound, agreement_view: AgreementView) 
 
 def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> TableData:
     """Return each expert's changes and working time."""
-    columns = [
-        _("Expert"), _("Answers n"), _("calibration answers"), _("Words changed"),
-        _("Words before"), _("Words after"), _("Checks passed before"), _("Checks passed after"),
-        _("Checks"), _("Seconds, median"),
-    ]  # fmt: skip
-    parts = (
-        "n", "n_calibration", "distance", "words_before", "words_after", "checks_before",
-        "checks_after", "checks", "seconds",
-    )  # fmt: skip
-    rows = [
-        [name, *(getattr(work, part) for part in parts)]
-        for name, work in zip(agreement_view.names[1:], agreement_view.found.work, strict=True)
-    ]
+    columns = (
+        Column(_("Expert"), "0"),
+        Column(_("Answers n"), "1.n"),
+        Column(_("calibration answers"), "1.n_calibration"),
+        Column(_("Words changed"), "1.distance"),
+        Column(_("Words before"), "1.words_before"),
+        Column(_("Words after"), "1.words_after"),
+        Column(_("Checks passed before"), "1.checks_before"),
+        Column(_("Checks passed after"), "1.checks_after"),
+        Column(_("Checks"), "1.checks"),
+        Column(_("Seconds, median"), "1.seconds"),
+    )
+    rows = zip(agreement_view.names[1:], agreement_view.found.work, strict=True)
     caption = _("Changes by expert, round “%s”.") % editing_round.name
-    return TableData(columns, rows, caption, str(WORK), "expert-work")
+    return table_of(columns, rows, caption=caption, note=str(WORK), name="expert-work")
 
 
 def chart_spec(agreement_view: AgreementView, size: str) -> Spec:

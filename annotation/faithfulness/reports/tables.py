@@ -1,7 +1,7 @@
 """Tables, charts and rows of faithfulness figures, and subjects of coherence calls."""
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from annotation.editing.models import Revision
 from annotation.editing.reports.versions import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
+from cqa_site.results.tables import Column, EstimateColumn, TextColumn, bounds_of, table_of
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.web.charts.dot_rows import intervals
@@ -150,35 +151,36 @@ def faithfulness_table(
 ) -> TableData:
     """Return one row per group with every measure, its interval and its sample size."""
     mode = choice.mode
-    columns = [_("System"), _("Condition"), _("Answers n"), _("Questions n"), _("Segments n")]
-    for measure in measures_of(mode).values():
-        title, unit = str(measure.title), str(measure.unit)
-        columns += [title, _("low"), _("high"), f"{title}, {unit} n"]
-    columns += [_("Left out"), _("Cited numbers without an argument"), _("Malformed citations")]
+    columns = [
+        Column(_("System"), "name"),
+        Column(_("Condition"), text_of_group),
+        Column(_("Answers n"), "n_answers"),
+        Column(_("Questions n"), "n_questions"),
+        Column(_("Segments n"), "n_segments"),
+    ]
+    for name, measure in measures_of(mode).items():
+        columns.append(EstimateColumn(measure.title, f"measures.{name}"))
+        columns.append(Column(f"{measure.title}, {measure.unit} n", f"measures.{name}.n_values"))
+    columns += [
+        Column(_("Left out"), _left_out),
+        Column(_("Cited numbers without an argument"), "out_of_range"),
+        Column(_("Malformed citations"), "malformed"),
+    ]
     where = _("Study “%(study)s”, state %(state)s.") % {"study": study.name, "state": state}
-    return TableData(
+    return table_of(
         columns,
-        [_row(group) for group in groups],
+        groups,
         caption=f"{_('Faithfulness of answers to their arguments.')} {where}",
         note=f"{MODES[mode]} {INTERVALS} {_('Labels:')} {labels_name(study, choice.labels)}.",
         name=f"faithfulness-{mode}",
     )
 
 
-def _row(group: GroupFigures) -> list[Any]:
-    cells: list[Any] = [group.name, text_of_group(group), group.n_answers]
-    cells += [group.n_questions, group.n_segments]
-    for name in MEASURES:
-        estimate = group.measures[name]
-        cells += [estimate.value, estimate.low, estimate.high, estimate.n_values]
-    words = "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group.skipped))
-    return [*cells, words, group.out_of_range, group.malformed]
+def _left_out(group: GroupFigures) -> str:
+    return "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group.skipped))
 
 
 # Faithfulness by system and condition as charts, each with its numbers in words.
-
-
-BOUNDS = ("value", "low", "high")
 
 
 def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> Spec:
@@ -215,7 +217,7 @@ def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]
         {
             "who": who,
             "measure": str(MEASURES[measure].title),
-            **{part: getattr(group.measures[measure], part) for part in BOUNDS},
+            **bounds_of(group.measures[measure]),
         }
         for who, group in zip(distinct(map(_name, known)), known, strict=True)
         for measure in CHARTS[name][0]
@@ -365,39 +367,35 @@ def _coherence(run: Run | None, wanted: TextSelection) -> Subquery:
 
 def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) -> TableData:
     """Return every text with its figures, for a file."""
-    columns = [
-        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Choice"),
-        _("Object 1"), _("Object 2"), _("Aspect"), _("Segments"),
-        *(str(measure.title) for measure in MEASURES.values()),
-        _("Cited"), _("Cited numbers without an argument"), _("Malformed citations"),
-        _("Left out"), _("Embedding model"),
-    ]  # fmt: skip
-    return TableData(columns, list(_written(rows)), name=f"faithfulness-texts-{mode}")
+    read = ((row, answer_of(row)) for row in rows.iterator(500))
+    return table_of(ROW_COLUMNS, read, name=f"faithfulness-texts-{mode}")
 
 
-def _written(rows: QuerySet[FaithfulnessFigures] | RelabelledRows) -> Iterator[list[Any]]:
-    for row in rows.iterator(500):
-        answer, values = answer_of(row), row.values
-        pair = answer.question.comparison
-        left_out = "; ".join(f"{name} {count}" for name, count in values["skipped"].items())
-        yield [
-            str(answer.public_id),
-            str(row.revision.public_id) if row.revision else "",
-            answer.system.name,
-            str(answer.scenario),
-            answer.condition.name,
-            str(answer.choice),
-            pair.object1,
-            pair.object2,
-            answer.question.aspect,
-            row.segments,
-            *(getattr(row, name) for name in MEASURES),
-            " ".join(map(str, values["cited"])),
-            " ".join(map(str, values["out_of_range"])),
-            " ".join(values["malformed"]),
-            left_out,
-            row.embedding,
-        ]
+def _left_out_of_text(row: tuple[FaithfulnessFigures, Answer]) -> str:
+    return "; ".join(f"{name} {count}" for name, count in row[0].values["skipped"].items())
+
+
+ROW_COLUMNS = (
+    TextColumn(lazy("Answer"), "1.public_id"),
+    TextColumn(lazy("Revision"), "0.revision.public_id"),
+    Column(lazy("System"), "1.system.name"),
+    TextColumn(lazy("Scenario"), "1.scenario"),
+    Column(lazy("Condition"), "1.condition.name"),
+    TextColumn(lazy("Choice"), "1.choice"),
+    Column(lazy("Object 1"), "1.question.comparison.object1"),
+    Column(lazy("Object 2"), "1.question.comparison.object2"),
+    Column(lazy("Aspect"), "1.question.aspect"),
+    Column(lazy("Segments"), "0.segments"),
+    *(Column(measure.title, f"0.{name}") for name, measure in MEASURES.items()),
+    Column(lazy("Cited"), lambda row: " ".join(map(str, row[0].values["cited"]))),
+    Column(
+        lazy("Cited numbers without an argument"),
+        lambda row: " ".join(map(str, row[0].values["out_of_range"])),
+    ),
+    Column(lazy("Malformed citations"), lambda row: " ".join(row[0].values["malformed"])),
+    Column(lazy("Left out"), _left_out_of_text),
+    Column(lazy("Embedding model"), "0.embedding"),
+)
 
 
 # What requests of the coherence judge are about, and what was read from their replies.

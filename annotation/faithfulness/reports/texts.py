@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from django.db.models import QuerySet
 from django.http import QueryDict
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.methods.answer_text import find_malformed
 from annotation.answers.methods.conditions import NEWEST
@@ -22,6 +22,7 @@ from annotation.faithfulness.methods.faithfulness import AnswerFigures, with_lab
 from annotation.faithfulness.methods.segments import Match, SegmentMatches, match_segments
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
+from cqa_site.results.tables import Column, TextColumn, table_of
 from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData
 
@@ -236,14 +237,28 @@ def shown(verdicts: Sequence[CoherenceVerdict]) -> list[CitationVerdict]:
 
 def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
     """Return verdicts as a table for a file."""
-    columns = [
-        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Object 1"),
-        _("Object 2"),
-        _("Cited number"), _("Segment"), _("Argument"), _("Coherent"), _("Unscored because"),
-        _("The judge's reason"), _("Replicate"),
-    ]  # fmt: skip
-    cells = [_cells(verdict) for piece in _pieces(rows) for verdict in shown(piece)]
-    return TableData(columns, cells, name=f"coherence-run-{run.number}")
+    shown_verdicts = (verdict for piece in _pieces(rows) for verdict in shown(piece))
+    return table_of(VERDICT_COLUMNS, shown_verdicts, name=f"coherence-run-{run.number}")
+
+
+VERDICT_COLUMNS = (
+    TextColumn(lazy("Answer"), "verdict.answer.public_id"),
+    TextColumn(lazy("Revision"), "verdict.revision.public_id"),
+    Column(lazy("System"), "verdict.answer.system.name"),
+    TextColumn(lazy("Scenario"), "verdict.answer.scenario"),
+    Column(lazy("Condition"), "verdict.answer.condition.name"),
+    Column(lazy("Object 1"), "verdict.answer.question.comparison.object1"),
+    Column(lazy("Object 2"), "verdict.answer.question.comparison.object2"),
+    TextColumn(lazy("Cited number"), "verdict.number"),
+    Column(lazy("Segment"), "passage"),
+    Column(lazy("Argument"), "argument"),
+    Column(
+        lazy("Coherent"), lambda row: {True: "1", False: "0", None: ""}[row.verdict.is_coherent]
+    ),
+    Column(lazy("Unscored because"), "verdict.reason"),
+    Column(lazy("The judge's reason"), "verdict.rationale"),
+    Column(lazy("Replicate"), lambda row: str(row.verdict.replicate + 1)),
+)
 
 
 def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]]:
@@ -251,28 +266,6 @@ def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]
     while piece := list(rows[start : start + WRITTEN]):
         start += WRITTEN
         yield piece
-
-
-def _cells(verdict: CitationVerdict) -> list[Any]:
-    row = verdict.verdict
-    pair = row.answer.question.comparison
-    code = {True: "1", False: "0", None: ""}[row.is_coherent]
-    return [
-        str(row.answer.public_id),
-        str(row.revision.public_id) if row.revision else "",
-        row.answer.system.name,
-        str(row.answer.scenario),
-        row.answer.condition.name,
-        pair.object1,
-        pair.object2,
-        str(row.number),
-        verdict.passage,
-        verdict.argument,
-        code,
-        row.reason,
-        row.rationale,
-        str(row.replicate + 1),
-    ]
 
 
 # One text segment by segment: what it cites, what that says, and what judges thought of it.

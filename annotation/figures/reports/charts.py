@@ -9,7 +9,8 @@ from django.utils.translation import ngettext
 from annotation.consensus.reports import by_label
 from annotation.figures.reports.snapshots import MedianOfPairs
 from annotation.labelling.models.campaigns import Guideline
-from cqa_site.results.boards import Conclusion, bounds_of, in_words, level_of, why_less
+from cqa_site.results.boards import Conclusion, level_of, why_less
+from cqa_site.results.tables import bounds_of
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate
 from cqa_site.stats.intervals import LEAST_RATED, MOST_OF_ONE, too_few
 from cqa_site.stats.verdicts import RULES
@@ -17,7 +18,7 @@ from cqa_site.web.charts.bars import columns_over_time, heatmap, histogram, stac
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import Chart
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.tables import text_of
+from cqa_site.web.tables import estimate_text, interval_text, text_of
 
 from .snapshots import RoundFigures
 
@@ -51,13 +52,7 @@ def _alphas(figures: RoundFigures) -> list[dict[str, Any]]:
     if figures.progress.control_votes:
         scopes["ordinary"] = _("Ordinary items")
     return [
-        {
-            "level": entry.level,
-            "scope": name,
-            "value": entry.value,
-            "low": entry.low,
-            "high": entry.high,
-        }
+        {"level": entry.level, "scope": name, **bounds_of(entry)}
         for scope, name in scopes.items()
         for entry in figures.agreement[scope][:3]
     ]
@@ -222,7 +217,7 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
         text = _("No interval (%(why)s); %(items)s with two or more votes, %(raters)s.")
         return text % (counts | {"why": alpha.reason or "–"})
     text = _("95 %% interval %(bounds)s from %(items)s with two or more votes by %(raters)s.")
-    return text % (counts | {"bounds": bounds_of(alpha.low, alpha.high)})
+    return text % (counts | {"bounds": interval_text(alpha, 2)})
 
 
 def _prevalence(figures: RoundFigures) -> str:
@@ -231,7 +226,7 @@ def _prevalence(figures: RoundFigures) -> str:
     label = max(votes, key=lambda level: votes[level])
     if votes[label] <= MOST_OF_ONE * figures.progress.votes:
         return ""
-    named = {estimate.statistic: in_words(estimate) for estimate in figures.agreement["all"]}
+    named = {estimate.statistic: estimate_text(estimate) for estimate in figures.agreement["all"]}
     text = _(
         "%(share).0f %% of the votes are label %(label)d: alpha is then low even where "
         "votes agree. See also percent agreement %(percent)s and Gwet's AC2 %(ac2)s."

@@ -29,7 +29,7 @@ from annotation.consensus.reports import OUTSIDE_THE_COUNT
 from annotation.figures.models import Snapshot
 from annotation.labelling.models.campaigns import Assignment, Campaign, Item, VoteEvent
 from cqa_site.rounds.models import Place
-from cqa_site.stats.estimate import ONLY_IF_KNOWN, Estimate
+from cqa_site.stats.estimate import ONLY_IF_KNOWN, Bounded, Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,10 +44,7 @@ SecondsBin = TypedDict("SecondsBin", {"from": float, "to": float | None, "votes"
 
 @dataclass(frozen=True, kw_only=True)
 class RoundProgress:
-    """Counts of a round.
-
-    The last two are for machines, whose labels version 1 counted as votes.
-    """
+    """Counts of a round; no label of a machine is a vote."""
 
     ordinary_items: int
     control_items: int
@@ -67,22 +64,17 @@ class RoundProgress:
     excluded: int
     excluded_raters: int
     flagged: int
-    machine_labels: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
-    machine_votes: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    machine_labels: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedianOfPairs:
+class MedianOfPairs(Bounded):
     """Estimate-like median; ``low`` and ``high`` are quartiles, as ``interval`` says."""
 
     statistic: str
     level: str
-    value: float | None
-    low: float | None
-    high: float | None
     interval: str
     recipe: str
-    reason: str | None
     n_items: int
     n_pairable_items: int
     n_raters: int

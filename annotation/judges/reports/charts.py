@@ -11,8 +11,8 @@ from django.utils.translation import ngettext
 from annotation.figures.reports.charts import MARKS
 from annotation.judges.reports.results import BestJudge, JudgeFigures, TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.results.boards import Conclusion, in_words, level_of, short, why_less, would_show
-from cqa_site.stats.estimate import Estimate
+from cqa_site.results.boards import Conclusion, level_of, short, why_less, would_show
+from cqa_site.results.tables import bounds_of
 from cqa_site.stats.means import units_that_tell
 from cqa_site.stats.verdicts import direction_of
 from cqa_site.web.charts import points as point_charts
@@ -20,7 +20,7 @@ from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.tables import text_of
+from cqa_site.web.tables import estimate_text, text_of
 
 from .results import JudgeConfusion, JudgeResults, JudgeSelection
 from .tables import KINDS
@@ -54,18 +54,14 @@ def _names(figures: JudgeResults) -> dict[str, str]:
     return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
 
 
-def _bounds(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
 def _judges_rows(figures: JudgeResults) -> list[dict[str, Any]]:
     """Return people's alpha, then the best judges' alphas with people's votes and final labels."""
     votes, final = _("with people's votes"), _("with final labels")
-    rows = [{"who": _("People"), "with": votes, **_bounds(figures.people.agreement)}]
+    rows = [{"who": _("People"), "with": votes, **bounds_of(figures.people.agreement)}]
     names = _names(figures)
     for row in figures.judges[:MOST]:
-        rows.append({"who": names[row.key], "with": votes, **_bounds(row.with_votes)})
-        rows.append({"who": names[row.key], "with": final, **_bounds(row.ordinal)})
+        rows.append({"who": names[row.key], "with": votes, **bounds_of(row.with_votes)})
+        rows.append({"who": names[row.key], "with": final, **bounds_of(row.ordinal)})
     return rows
 
 
@@ -127,7 +123,7 @@ def _cost_rows(figures: JudgeResults) -> list[dict[str, Any]]:
             "cost": row.per_thousand,
             "kind": str(KINDS[row.kind]),
             "name": names[row.key],
-            **_bounds(row.ordinal),
+            **bounds_of(row.ordinal),
         }
         for row in figures.judges
         if row.per_thousand is not None and row.ordinal.value is not None
@@ -164,7 +160,7 @@ def _prompt_rows(figures: JudgeResults) -> list[dict[str, Any]]:
             "at": row.at[:19],
             "model": row.model,
             "name": row.short_name,
-            **_bounds(row.ordinal),
+            **bounds_of(row.ordinal),
         }
         for row in sorted(known, key=lambda row: row.at)
     ]
@@ -253,7 +249,7 @@ def _difference(best: BestJudge) -> str:
         "label.",
         difference.n_pairable_items,
     )
-    values = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}
+    values = {"difference": estimate_text(difference), "n": f"{difference.n_pairable_items:,}"}
     parts = [text % values]
     if difference.low is None:
         parts.append(_("No interval: %s.") % difference.reason)
@@ -273,9 +269,9 @@ def _alphas(figures: JudgeResults, judge: JudgeFigures) -> str:
         "%(people)s."
     )
     return text % {
-        "final": in_words(judge.ordinal),
-        "votes": in_words(judge.with_votes),
-        "people": in_words(figures.people.agreement),
+        "final": estimate_text(judge.ordinal),
+        "votes": estimate_text(judge.with_votes),
+        "people": estimate_text(figures.people.agreement),
     }
 
 
@@ -292,5 +288,5 @@ def trained_finding(figures: TrainedFigures, number: int) -> Conclusion:
         "%(figure)s on %(n)s arguments from pairs that the judge had not seen.",
         figures.n,
     )
-    sure %= {"figure": in_words(alpha), "n": f"{figures.n:,}"}
+    sure %= {"figure": estimate_text(alpha), "n": f"{figures.n:,}"}
     return Conclusion(says, f"{sure} {why_less(alpha)}".strip(), mark)

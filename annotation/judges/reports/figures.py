@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.models import Argument
 from annotation.labelling.models.campaigns import Campaign
+from cqa_site.results.tables import Column, table_of
 from cqa_site.runs.models import Endpoint
 from cqa_site.stats.verdicts import LEVEL
 from cqa_site.web.tables import TableData
@@ -269,18 +270,21 @@ def _votes_of_arguments(argument: LabelledArgument, arguments: pd.Index) -> dict
 
 def rows_table(campaign: Campaign, argument: LabelledArgument) -> TableData:
     """Return every argument of the cell for a file; one query per thousand texts."""
-    columns = [_("Argument"), _("Object 1"), _("Object 2"), _("Sentence"), _("Votes")]
-    columns += [
-        _("Final label"),
-        *(f"{judge.name} ({judge.key[:12]})" for judge in argument.judges),
-    ]
-    rows = []
-    for start in range(0, len(argument.table), WRITTEN):
-        for row in shown_rows(argument, start, WRITTEN):
-            about = [row.argument, row.object1, row.object2, row.text]
-            votes = " ".join(map(str, row.votes))
-            rows.append([*about, votes, row.final, *row.labels])
-    return TableData(columns, rows, caption=campaign.name, name="judges-rows")
+    columns = (
+        Column(_("Argument"), "argument"),
+        Column(_("Object 1"), "object1"),
+        Column(_("Object 2"), "object2"),
+        Column(_("Sentence"), "text"),
+        Column(_("Votes"), lambda row: " ".join(map(str, row.votes))),
+        Column(_("Final label"), "final"),
+        *(
+            Column(f"{judge.name} ({judge.key[:12]})", f"labels.{at}")
+            for at, judge in enumerate(argument.judges)
+        ),
+    )
+    starts = range(0, len(argument.table), WRITTEN)
+    rows = (row for start in starts for row in shown_rows(argument, start, WRITTEN))
+    return table_of(columns, rows, caption=campaign.name, name="judges-rows")
 
 
 def _whole(label: float) -> int | None:

@@ -12,9 +12,11 @@ import pandas as pd
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import RelevanceRun, TrainedJudge
 from annotation.labelling.models.campaigns import Assignment, Campaign, VoteEvent, campaigns_of
 from cqa_site.people.models import Rater, Study
+from cqa_site.results.tables import Column, EstimateColumn, table_of
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
@@ -234,45 +236,26 @@ def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -
 
 def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableData:
     """Return every label set compared with one rater, as a table for a file."""
-    columns = [
-        _("Label set"),
-        _("Labels changed by this step"),
-        _("Equal"),
-        _("Arguments n"),
-        _("Share"),
-        _("Ordinal alpha"),
-        _("low"),
-        _("high"),
-        _("Difference"),
-    ]
-    table_rows = [
-        [
-            row.title,
-            row.changed,
-            row.equal,
-            row.n,
-            row.share,
-            row.ordinal.value,
-            row.ordinal.low,
-            row.ordinal.high,
-            row.difference,
-        ]
-        for row in rows
-    ]
+    columns = (
+        Column(_("Label set"), "title"),
+        Column(_("Labels changed by this step"), "changed"),
+        Column(_("Equal"), "equal"),
+        Column(_("Arguments n"), "n"),
+        Column(_("Share"), "share"),
+        EstimateColumn(_("Ordinal alpha"), "ordinal"),
+        Column(_("Difference"), "difference"),
+    )
     caption = _("Label sets of round “%(campaign)s” compared with %(rater)s.") % {
         "campaign": campaign.name,
         "rater": name,
     }
-    return TableData(columns, table_rows, caption=caption, note=str(RECIPE), name="label-sets")
+    return table_of(columns, rows, caption=caption, note=str(RECIPE), name="label-sets")
 
 
 def confusion_table(name: str, chosen: str, table: JudgeConfusion) -> TableData:
     """Return the confusion of one label set with one rater, as a table for a file."""
     values = table.values
-    columns = [str(SETS[chosen]), *(str(value) for value in values), _("Sum")]
-    rows: list[list[Any]] = [
-        [str(value), *cells, total]
-        for value, cells, total in zip(values, table.cells, table.sums, strict=True)
-    ]
+    columns = confusion_columns(SETS[chosen], "%d", values)
+    rows = zip(values, table.cells, table.sums, strict=True)
     caption = _("Rows: %(set)s; columns: %(rater)s.") % {"set": SETS[chosen], "rater": name}
-    return TableData(columns, rows, caption=caption, name="label-confusion")
+    return table_of(columns, rows, caption=caption, name="label-confusion")

@@ -216,7 +216,7 @@ class TrainedFigures:
 # Nothing heavy is loaded here: a page that has seen the state asks for it every few seconds.
 
 
-RECIPE_VERSION = 3
+RECIPE_VERSION = 4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,18 @@
 """The figures about judges as tables, and two runs compared."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models import Argument
+from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import JudgeLabel
 from annotation.labelling.models.campaigns import Campaign
+from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.runs.models import Run
-from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
 from .results import JudgeFigures, JudgeResults
@@ -20,110 +20,25 @@ from .results import JudgeFigures, JudgeResults
 # The figures about judges as tables: what pages show and what people take away.
 
 
-Rows = list[list[Any]]
 KINDS = {
-    "model": gettext_lazy("language model"),
-    "classifier": gettext_lazy("trained judge"),
-    "imported": gettext_lazy("imported labels"),
+    "model": lazy("language model"),
+    "classifier": lazy("trained judge"),
+    "imported": lazy("imported labels"),
 }
-
-
-@dataclass(frozen=True)
-class JudgeFigureFile:
-    """Title, recipe and content of one figure; ``is_about_one`` if it needs a selected judge."""
-
-    title: Any
-    recipe: Any
-    build: Callable[[JudgeResults], tuple[list[str], Rows]]
-    is_about_one: bool = False
 
 
 def judge_table(campaign: Campaign, figures: JudgeResults, slug: str, state: str) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
-    entry = TABLES[slug]
-    columns, rows = entry.build(figures)
-    about = [str(entry.title)]
-    if entry.is_about_one and (chosen := figures.named(figures.chosen)):
-        about.append(chosen.name)
+    about = []
+    if slug in OF_ONE_JUDGE and (chosen := figures.named(figures.chosen)):
+        about.append(f", {chosen.name}")
     if figures.common.is_on:
-        about.append(_("arguments that every judge labelled"))
+        about.append(f", {_('arguments that every judge labelled')}")
     where = _("Round “%(campaign)s”, state %(state)s.") % {
         "campaign": campaign.name,
         "state": state,
     }
-    return TableData(
-        columns,
-        rows,
-        caption=f"{', '.join(about)}. {where}",
-        note=str(entry.recipe),
-        name=f"judges-{slug}",
-    )
-
-
-def _judges(figures: JudgeResults) -> tuple[list[str], Rows]:
-    columns = [
-        _("Judge"),
-        _("Kind"),
-        _("Prompt version"),
-        _("Made (UTC)"),
-        _("Arguments with a final label n"),
-        _("Labelled"),
-        _("Asked"),
-        _("Unscored"),
-        _("Coverage"),
-        _("Exact"),
-        *_with_bounds(_("Ordinal alpha with final labels")),
-        *_with_bounds(_("Interval alpha with final labels")),
-        *_with_bounds(_("Ordinal alpha with people's votes")),
-        _("Arguments with votes n"),
-        *_with_bounds(_("… minus people's own, same arguments")),
-        _("… with two votes n"),
-        _("Bias"),
-        _("Mean absolute error"),
-        _("Cost per 1,000"),
-        _("Replicates"),
-        _("Ordinal alpha of replicates"),
-        _("Remark"),
-    ]
-    people = figures.people
-    among = _bounds(people.agreement)
-    blank = [None] * 9
-    remark = people.agreement.reason or ""
-    first = [_("People among themselves"), _("people"), "", "", None]
-    n = people.agreement.n_pairable_items
-    rows = [[*first, people.items, *blank, None, *among, n, *[None] * 9, remark]]
-    return columns, [*rows, *(_judge_row(row) for row in figures.judges)]
-
-
-def _with_bounds(name: str) -> list[str]:
-    return [name, _("low"), _("high")]
-
-
-def _judge_row(row: JudgeFigures) -> list[Any]:
-    return [
-        row.name,
-        str(KINDS[row.kind]),
-        row.prompt,
-        row.at[:16].replace("T", " "),
-        row.n,
-        row.labelled,
-        row.planned,
-        row.unscored,
-        row.coverage,
-        row.exact,
-        *_bounds(row.ordinal),
-        *_bounds(row.interval),
-        *_bounds(row.with_votes),
-        row.with_votes.n_pairable_items,
-        *_bounds(row.difference),
-        row.difference.n_pairable_items,
-        row.bias,
-        row.error,
-        row.per_thousand,
-        row.replicates,
-        row.consistency.value if row.consistency else None,
-        remark(row),
-    ]
+    return TABLES[slug].table(figures, where=where, about="".join(about), name=f"judges-{slug}")
 
 
 def remark(row: JudgeFigures) -> str:
@@ -140,115 +55,39 @@ def remark(row: JudgeFigures) -> str:
     return "; ".join(remarks)
 
 
-def _confusion(figures: JudgeResults) -> tuple[list[str], Rows]:
+def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
+    """Return people among themselves, who have few of a judge's figures, then the judges."""
+    people = figures.people
+    first = {
+        "name": _("People among themselves"),
+        "kind": _("people"),
+        "prompt": "",
+        "made": "",
+        "labelled": people.items,
+        "with_votes": people.agreement,
+        "remark": people.agreement.reason or "",
+    }
+    return [first, *map(_judge, figures.judges)]
+
+
+def _judge(row: JudgeFigures) -> dict[str, Any]:
+    kind, made = str(KINDS[row.kind]), row.at[:16].replace("T", " ")
+    return {**vars(row), "kind": kind, "made": made, "remark": remark(row)}
+
+
+def _confusion(figures: JudgeResults) -> list[tuple[int, list[int], int]]:
     confusion = figures.confusion
     if confusion is None:
-        return [_("Final label"), _("Sum")], []
-    values = confusion.values
-    columns = [_("Final label"), *(_("judge %d") % value for value in values), _("Sum")]
-    rows = zip(values, confusion.cells, confusion.sums, strict=True)
-    return columns, [[str(value), *cells, total] for value, cells, total in rows]
+        return []
+    return list(zip(confusion.values, confusion.cells, confusion.sums, strict=True))
 
 
-def _per_label(figures: JudgeResults) -> tuple[list[str], Rows]:
-    columns = [
-        _("Label"),
-        _("Final labels"),
-        _("Judge's labels"),
-        _("Recall"),
-        _("Precision"),
-        _("Judge's mean label"),
-    ]
-    return columns, [
-        [str(row.label), row.final, row.judge, row.recall, row.precision, row.mean_judge]
-        for row in figures.per_label
-    ]
-
-
-def _cost(figures: JudgeResults) -> tuple[list[str], Rows]:
-    columns = [_("Judge"), _("Cost per 1,000"), *_with_bounds(_("Ordinal alpha")), "n"]
-    return columns, [
-        [row.name, row.per_thousand, *_bounds(row.ordinal), row.n] for row in figures.judges
-    ]
-
-
-def _prompts(figures: JudgeResults) -> tuple[list[str], Rows]:
-    columns = [
-        _("Model"),
-        _("Prompt version"),
-        _("Run"),
-        _("Made (UTC)"),
-        *_with_bounds(_("Ordinal alpha")),
-        "n",
-    ]
-    rows = sorted((row for row in figures.judges if row.run), key=lambda row: row.at)
-    return columns, [
-        [
-            row.model,
-            row.prompt,
-            f"#{row.run_number}",
-            row.at[:16].replace("T", " "),
-            *_bounds(row.ordinal),
-            row.n,
-        ]
-        for row in rows
-    ]
-
-
-def _bounds(estimate: Estimate) -> list[float | None]:
-    return [estimate.value, estimate.low, estimate.high]
-
-
-def _replacement(figures: JudgeResults) -> tuple[list[str], Rows]:
-    columns = [
-        _("Judge"),
-        _("Arguments"),
-        *_with_bounds(_("Majority changes")),
-        _("Goes up"),
-        _("Goes down"),
-        _("Tied before"),
-        _("Tied after"),
-        _("Remark"),
-    ]
-    parts = ("n_items", "changed", "low", "high", "raised", "lowered", "tied_before", "tied_after")
-    return columns, [
-        [row.name, *(getattr(row.replacement, part) for part in parts), row.replacement.reason]
-        for row in figures.judges
-    ]
-
-
-def _hardest(figures: JudgeResults) -> tuple[list[str], Rows]:
-    columns = [
-        _("Object 1"),
-        _("Object 2"),
-        _("Sentence"),
-        _("Votes"),
-        _("Final label"),
-        _("Judge"),
-        _("Its reasons"),
-        _("Second judge"),
-        _("Second judge's reasons"),
-    ]
-    return columns, [
-        [
-            row.object1,
-            row.object2,
-            row.text,
-            " ".join(map(str, row.votes)),
-            str(row.final),
-            str(row.judge),
-            " / ".join(row.reasons),
-            "" if row.other is None else str(row.other),
-            " / ".join(row.other_reasons),
-        ]
-        for row in figures.hardest
-    ]
-
-
-TABLES: dict[str, JudgeFigureFile] = {
-    "judges": JudgeFigureFile(
-        gettext_lazy("Judges compared with people"),
-        gettext_lazy(
+# Figures of the judge that is looked at.
+OF_ONE_JUDGE = ("confusion", "per-label", "hardest")
+TABLES: dict[str, FigureTable] = {
+    "judges": FigureTable(
+        lazy("Judges compared with people"),
+        lazy(
             "Unit: argument; alphas with votes have their own n. With several replicates, the "
             "most frequent label counts, the higher one on a tie. Krippendorff's alpha with 95 % "
             "intervals, each for one alpha alone: item jackknife, t corrected for skewness, for "
@@ -258,53 +97,122 @@ TABLES: dict[str, JudgeFigureFile] = {
             "1,000 labelled arguments, including repeated requests and reused replies at their "
             "price, in the endpoint's price units."
         ),
+        (
+            Column(lazy("Judge"), "name"),
+            Column(lazy("Kind"), "kind"),
+            Column(lazy("Prompt version"), "prompt"),
+            Column(lazy("Made (UTC)"), "made"),
+            Column(lazy("Arguments with a final label n"), "n"),
+            Column(lazy("Labelled"), "labelled"),
+            Column(lazy("Asked"), "planned"),
+            Column(lazy("Unscored"), "unscored"),
+            Column(lazy("Coverage"), "coverage"),
+            Column(lazy("Exact"), "exact"),
+            EstimateColumn(lazy("Ordinal alpha with final labels"), "ordinal"),
+            EstimateColumn(lazy("Interval alpha with final labels"), "interval"),
+            EstimateColumn(lazy("Ordinal alpha with people's votes"), "with_votes"),
+            Column(lazy("Arguments with votes n"), "with_votes.n_pairable_items"),
+            EstimateColumn(lazy("… minus people's own, same arguments"), "difference"),
+            Column(lazy("… with two votes n"), "difference.n_pairable_items"),
+            Column(lazy("Bias"), "bias"),
+            Column(lazy("Mean absolute error"), "error"),
+            Column(lazy("Cost per 1,000"), "per_thousand"),
+            Column(lazy("Replicates"), "replicates"),
+            Column(lazy("Ordinal alpha of replicates"), "consistency.value"),
+            Column(lazy("Remark"), "remark"),
+        ),
         _judges,
     ),
-    "confusion": JudgeFigureFile(
-        gettext_lazy("Final label against the judge's"),
-        gettext_lazy("Arguments with both labels. Rows: final label; columns: the judge's."),
+    "confusion": FigureTable(
+        lazy("Final label against the judge's"),
+        lazy("Arguments with both labels. Rows: final label; columns: the judge's."),
+        lambda figures: confusion_columns(
+            _("Final label"),
+            _("judge %d"),
+            figures.confusion.values if figures.confusion else (),
+        ),
         _confusion,
-        is_about_one=True,
     ),
-    "per-label": JudgeFigureFile(
-        gettext_lazy("Label by label"),
-        gettext_lazy(
+    "per-label": FigureTable(
+        lazy("Label by label"),
+        lazy(
             "Recall: share of the arguments with this final label that the judge labelled the "
             "same. Precision: share of the judge's labels of this kind that match the final "
             "label."
         ),
-        _per_label,
-        is_about_one=True,
+        (
+            TextColumn(lazy("Label"), "label"),
+            Column(lazy("Final labels"), "final"),
+            Column(lazy("Judge's labels"), "judge"),
+            Column(lazy("Recall"), "recall"),
+            Column(lazy("Precision"), "precision"),
+            Column(lazy("Judge's mean label"), "mean_judge"),
+        ),
+        "per_label",
     ),
-    "replacement": JudgeFigureFile(
-        gettext_lazy("If the judge replaced one vote"),
-        gettext_lazy(
+    "replacement": FigureTable(
+        lazy("If the judge replaced one vote"),
+        lazy(
             "The majority of people's votes (the higher label on a tie), recomputed with the "
             "judge's label in place of each vote in turn; shares are means over arguments. 95 % "
             "interval: jackknife over arguments, t. Control items are left out."
         ),
-        _replacement,
+        (
+            Column(lazy("Judge"), "name"),
+            Column(lazy("Arguments"), "replacement.n_items"),
+            EstimateColumn(lazy("Majority changes"), "replacement.changed"),
+            Column(lazy("Goes up"), "replacement.raised"),
+            Column(lazy("Goes down"), "replacement.lowered"),
+            Column(lazy("Tied before"), "replacement.tied_before"),
+            Column(lazy("Tied after"), "replacement.tied_after"),
+            TextColumn(lazy("Remark"), "replacement.changed.reason"),
+        ),
+        "judges",
     ),
-    "cost": JudgeFigureFile(
-        gettext_lazy("Agreement against cost"),
-        gettext_lazy(
+    "cost": FigureTable(
+        lazy("Agreement against cost"),
+        lazy(
             "Ordinal alpha with the final labels and the cost of 1,000 labelled arguments. "
             "Imported labels have no known cost."
         ),
-        _cost,
-    ),
-    "prompts": JudgeFigureFile(
-        gettext_lazy("Prompt versions over time"),
-        gettext_lazy("Ordinal alpha with the final labels, 95 % interval, for each run."),
-        _prompts,
-    ),
-    "hardest": JudgeFigureFile(
-        gettext_lazy("Hardest disagreements"),
-        gettext_lazy(
-            "Arguments where the judge's label is farthest from the final label; at most 20."
+        (
+            Column(lazy("Judge"), "name"),
+            Column(lazy("Cost per 1,000"), "per_thousand"),
+            EstimateColumn(lazy("Ordinal alpha"), "ordinal"),
+            Column("n", "n"),
         ),
-        _hardest,
-        is_about_one=True,
+        "judges",
+    ),
+    "prompts": FigureTable(
+        lazy("Prompt versions over time"),
+        lazy("Ordinal alpha with the final labels, 95 % interval, for each run."),
+        (
+            Column(lazy("Model"), "model"),
+            Column(lazy("Prompt version"), "prompt"),
+            Column(lazy("Run"), lambda row: f"#{row['run_number']}"),
+            Column(lazy("Made (UTC)"), "made"),
+            EstimateColumn(lazy("Ordinal alpha"), "ordinal"),
+            Column("n", "n"),
+        ),
+        lambda figures: map(
+            _judge, sorted((row for row in figures.judges if row.run), key=lambda row: row.at)
+        ),
+    ),
+    "hardest": FigureTable(
+        lazy("Hardest disagreements"),
+        lazy("Arguments where the judge's label is farthest from the final label; at most 20."),
+        (
+            Column(lazy("Object 1"), "object1"),
+            Column(lazy("Object 2"), "object2"),
+            Column(lazy("Sentence"), "text"),
+            Column(lazy("Votes"), lambda row: " ".join(map(str, row.votes))),
+            TextColumn(lazy("Final label"), "final"),
+            TextColumn(lazy("Judge"), "judge"),
+            Column(lazy("Its reasons"), lambda row: " / ".join(row.reasons)),
+            TextColumn(lazy("Second judge"), "other"),
+            Column(lazy("Second judge's reasons"), lambda row: " / ".join(row.other_reasons)),
+        ),
+        "hardest",
     ),
 }
 

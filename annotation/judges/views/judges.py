@@ -27,7 +27,7 @@ from annotation.judges.reports.results import (
     recipe_rows,
     state_of,
 )
-from annotation.judges.reports.tables import TABLES, judge_table
+from annotation.judges.reports.tables import OF_ONE_JUDGE, TABLES, judge_table
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -158,10 +158,13 @@ def _cards(
             slug=slug,
             anchor=f"judges-{slug}",
             title=entry.title,
-            about=chosen.name if chosen and entry.is_about_one else "",
+            about=chosen.name if chosen and slug in OF_ONE_JUDGE else "",
             recipe=entry.recipe,
             body=BODIES.get(slug, PLAIN),
-            rows=(_("Show the arguments"), rows + (query if entry.is_about_one else "") + common),
+            rows=(
+                _("Show the arguments"),
+                rows + (query if slug in OF_ONE_JUDGE else "") + common,
+            ),
             table=judge_table(campaign, figures, slug, state),
             files=files,
             is_wide=slug in WIDE,

@@ -15,27 +15,17 @@ from argsum.analysis.reports import groups, trends
 from argsum.analysis.reports.counts import CommentColumn, CommentCounts, counted
 from argsum.analysis.reports.report import QUOTATIONS, USUAL, ReportRequest, report_of
 from cqa_site.api.base import Request, StudyViews, public_id
+from cqa_site.results.api import FigureSerializer
 from cqa_site.web.rest.queries import refuse_undeclared
 
 # What the interface says about groups, time and the report of an analysis.
 
 
-class ShareSerializer(serializers.Serializer):
+class ShareSerializer(FigureSerializer):
     """k of n comments with an exact 95 % interval, 0–1."""
 
     k = serializers.IntegerField()
     n = serializers.IntegerField()
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-
-
-class ShareDifferenceSerializer(serializers.Serializer):
-    """One share minus another with a 95 % interval, −1 to 1; null where too little is known."""
-
-    value = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
 
 
 class GroupSerializer(serializers.Serializer):
@@ -50,7 +40,7 @@ class InGroupSerializer(serializers.Serializer):
     """A key point in one group, in the order of the groups."""
 
     share = ShareSerializer()
-    difference = ShareDifferenceSerializer(
+    difference = FigureSerializer(
         allow_null=True, help_text="From the other of two groups, or from all others combined."
     )
     p = serializers.FloatField(allow_null=True, help_text="Of the difference, Holm-corrected.")
@@ -102,7 +92,7 @@ class PointTrendSerializer(serializers.Serializer):
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
     share = ShareSerializer(source="found.all")
-    change = ShareDifferenceSerializer(
+    change = FigureSerializer(
         source="found.change",
         allow_null=True,
         help_text="Along a straight line from the first period to the last.",

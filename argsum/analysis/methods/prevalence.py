@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special  # scipy.stats would cost another 50 MB and 0.4 s at start
 
+from cqa_site.stats.estimate import Bounded
 from cqa_site.stats.intervals import Interval, clopper_pearson_interval
 from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
@@ -44,6 +45,11 @@ class Share:
         return self.k / self.n if self.n else None
 
     @property
+    def reason(self) -> str | None:
+        """Why there is no share."""
+        return None if self.n else "there are no comments"
+
+    @property
     def low(self) -> float | None:
         """Lower bound of the interval; None without comments."""
         return self._interval.low if self.n else None
@@ -62,13 +68,11 @@ class Share:
 _exact = lru_cache(maxsize=50_000)(clopper_pearson_interval)
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Difference of two shares with its interval; bounds are None if there are too few data."""
+@dataclass(frozen=True, kw_only=True)
+class ShareDifference(Bounded):
+    """Difference of two shares with its interval."""
 
     value: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class HypothesisTest:
     test: str
 
 
-def share_difference(share: Share, other: Share, confidence: float = 0.95) -> Difference:
+def share_difference(share: Share, other: Share, confidence: float = 0.95) -> ShareDifference:
     """Return the difference of two independent shares, with an interval from their intervals.
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: distances of both intervals from
@@ -90,7 +94,7 @@ def share_difference(share: Share, other: Share, confidence: float = 0.95) -> Di
     first, second = (_exact(side.k, side.n, confidence) for side in (share, other))
     below = float(np.hypot(p1 - first.low, second.high - p2))
     above = float(np.hypot(first.high - p1, p2 - second.low))
-    return Difference(p1 - p2, p1 - p2 - below, p1 - p2 + above)
+    return ShareDifference(value=p1 - p2, low=p1 - p2 - below, high=p1 - p2 + above)
 
 
 def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
@@ -182,7 +186,7 @@ class InGroup:
 
     share: Share
     other: Share | None = None
-    difference: Difference | None = None
+    difference: ShareDifference | None = None
     p: float | None = None
 
     @property

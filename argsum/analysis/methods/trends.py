@@ -12,7 +12,7 @@ from scipy import special
 from cqa_site.stats.intervals import mean_bounds
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
 
-from .prevalence import PERMUTATION, Difference, HypothesisTest, Share, draw_tables
+from .prevalence import PERMUTATION, HypothesisTest, Share, ShareDifference, draw_tables
 
 DAY, WEEK, MONTH, QUARTER, YEAR = PERIODS = ("day", "week", "month", "quarter", "year")
 # How many periods a chart should have, and comments in each on average.
@@ -23,6 +23,7 @@ MOST_COUNTED = 120
 # Where most comments are early, chi-squared of 10 hits is up to six times too often below .0005.
 LEAST_HITS = 100
 ARMITAGE = "Cochran–Armitage"
+TOO_FEW = "too few comments have the key point, or lack it"
 
 
 def start_of(day: date, period: str) -> date:
@@ -101,7 +102,7 @@ class Trend:
     point: int
     all: Share
     shares: Sequence[Share]
-    change: Difference | None
+    change: ShareDifference | None
     p_alone: float | None
     p: float | None
     test: str
@@ -164,7 +165,7 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
     return HypothesisTest(float(special.chdtrc(1, score**2 / spread)), ARMITAGE)
 
 
-def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:
+def linear_change(k: Sequence[int], n: Sequence[int]) -> ShareDifference | None:
     """Return the rise of a straight line through all comments, first period to last.
 
     Least squares over comments (1 with the key point, else 0) on the number of the period, kept
@@ -186,7 +187,7 @@ def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:
     value = float(np.clip(slope * span, -1, 1))
     weighing, rarer = squares**2 / float(centred**4 @ sizes), min(share, 1 - share)
     if round(rarer * total) < RULES["trend"].least or rarer * weighing < 1:
-        return Difference(value, None, None)
+        return ShareDifference(value=value, reason=TOO_FEW)
     kurtosis = (1 - 4 * share * (1 - share)) / (2 * share * (1 - share))
     freedom = max(2, int(weighing / max(1.0, kurtosis)))
     # Without one comment the slope moves by its residual times its distance, over the rest.
@@ -198,5 +199,6 @@ def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:
     bounds = mean_bounds(np.repeat(pseudo, often)[:, None], 1 - LEVEL, freedom)
     low, high = (float(bound[0]) for bound in bounds)
     if np.isnan(low):
-        return Difference(value, None, None)
-    return Difference(value, max(-1.0, min(low, value)), min(1.0, max(high, value)))
+        return ShareDifference(value=value, reason=TOO_FEW)
+    low, high = max(-1.0, min(low, value)), min(1.0, max(high, value))
+    return ShareDifference(value=value, low=low, high=high)

@@ -14,6 +14,7 @@ from django.core.cache import cache
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Comment, CommentStatement
+from cqa_site.results.tables import bounds_of
 from cqa_site.stats.verdicts import RULES
 from cqa_site.web.charts.dot_rows import TICKS, below, dots, place_rows, spans
 from cqa_site.web.charts.dot_rows import frame as frame_of_rows
@@ -436,5 +437,4 @@ def as_row(point: str, at: date, share: Any, run: int) -> dict[str, Any]:
 
 def in_percent(share: Any) -> dict[str, float | None]:
     """Return a share and its bounds in percent."""
-    parts = {"value": share.value, "low": share.low, "high": share.high}
-    return {name: None if part is None else 100 * part for name, part in parts.items()}
+    return {name: None if part is None else 100 * part for name, part in bounds_of(share).items()}

@@ -13,14 +13,15 @@ from django.utils.translation import ngettext
 from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.results.boards import Conclusion, listed, short
 from cqa_site.results.figures import Figure, Files
+from cqa_site.results.tables import Column, EstimateColumn, table_of
 from cqa_site.web.charts.points import distinct
-from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
 from .counts import CommentColumn, CommentCounts, groups_chart, in_percent, kept
 
 if TYPE_CHECKING:
-    from argsum.analysis.methods.prevalence import Difference, InGroup, PointByGroup, Share
+    from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
 
 
 # Shares, differences and p values as sentences and cells say them.
@@ -35,14 +36,7 @@ def percents(share: Share, decimals: int = 0) -> str:
     return "–" if share.value is None else f"{text_of(100 * share.value, decimals)} %"
 
 
-def bounds(share: Share) -> str:
-    """Return the interval of a share in percent."""
-    if share.low is None or share.high is None:
-        return ""
-    return f"[{text_of(100 * share.low, 0)}, {text_of(100 * share.high, 0)}]"
-
-
-def points_of(difference: Difference | None, decimals: int = 0) -> str:
+def points_of(difference: ShareDifference | None, decimals: int = 0) -> str:
     """Return a signed difference in percentage points."""
     if difference is None:
         return "–"
@@ -50,11 +44,9 @@ def points_of(difference: Difference | None, decimals: int = 0) -> str:
     return text if text.startswith("−") or not text.strip("0.") else f"+{text}"
 
 
-def points_bounds(difference: Difference | None) -> str:
-    """Return the interval of a difference in percentage points."""
-    if difference is None or difference.low is None or difference.high is None:
-        return ""
-    return f"[{text_of(100 * difference.low, 0)}, {text_of(100 * difference.high, 0)}]"
+def bounds(figure: Share | ShareDifference | None) -> str:
+    """Return the interval of a share or difference in percent."""
+    return interval_text(figure, 0, 100)
 
 
 def p_value(p: float | None) -> str:
@@ -70,7 +62,7 @@ def quoted(text: str) -> str:
     return f"“{short}”"
 
 
-def within_intervals(what: str, differences: Iterable[Difference | None]) -> str:
+def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -> str:
     """Return how large the undetected differences may be; empty without an interval."""
     known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
@@ -219,30 +211,31 @@ def groups_finding(comparison: GroupComparison) -> Conclusion | None:
 
 def groups_table(comparison: GroupComparison) -> TableData:
     """Return a row for each key point and group, with all computed figures."""
-    rows: list[list[Any]] = []
-    for row in comparison.rows:
-        for group, cell in zip(comparison.groups, row.found.groups, strict=True):
-            change = cell.difference
-            rows.append(
-                [
-                    row.point.text, group.value, group.n, cell.share.k,
-                    cell.share.value, cell.share.low, cell.share.high,
-                    *((change.value, change.low, change.high) if change else (None,) * 3),
-                    cell.p, row.found.p_alone, row.found.p, row.found.test or None,
-                ]
-            )  # fmt: skip
-    return TableData(
-        columns=[
-            "key point", comparison.column, "comments", "with the key point",
-            "share", "low", "high",
-            "difference", "difference low", "difference high", "p of the difference (Holm)",
-            "p of the key point", "p of the key point (Holm)", "test",
-        ],
-        rows=rows,
+    columns = (
+        Column("key point", "0.point.text"),
+        Column(comparison.column, "1.value"),
+        Column("comments", "1.n"),
+        Column("with the key point", "2.share.k"),
+        EstimateColumn("share", "2.share"),
+        Column("difference", "2.difference.value"),
+        Column("difference low", "2.difference.low"),
+        Column("difference high", "2.difference.high"),
+        Column("p of the difference (Holm)", "2.p"),
+        Column("p of the key point", "0.found.p_alone"),
+        Column("p of the key point (Holm)", "0.found.p"),
+        Column("test", lambda row: row[0].found.test or None),
+    )
+    return table_of(
+        columns,
+        (
+            (row, group, cell)
+            for row in comparison.rows
+            for group, cell in zip(comparison.groups, row.found.groups, strict=True)
+        ),
         caption=f"Key points by {comparison.column}: {comparison.analysis.name}",
-        note=" ".join(groups_recipe(comparison).split()),
+        note=one_line(groups_recipe(comparison)),
         name=f"groups-{comparison.analysis.number}",
-    )  # fmt: skip
+    )
 
 
 def groups_recipe(comparison: GroupComparison) -> str:
@@ -347,7 +340,7 @@ def _difference(comparison: GroupComparison, row: ComparedPoint) -> dict[str, st
     name = "" if comparison.is_pair else short(comparison.groups[at].value)
     return {
         "value": points_of(cell.difference),
-        "bounds": points_bounds(cell.difference),
+        "bounds": bounds(cell.difference),
         "group": name,
     }
 
@@ -370,7 +363,7 @@ def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
         "other": percents(group.other) if group.other else "–",
         "rest": _named(_other(comparison, at)) if comparison.is_pair else _("the others"),
         "difference": _("%(points)s points %(bounds)s")
-        % {"points": points_of(group.difference), "bounds": points_bounds(group.difference)},
+        % {"points": points_of(group.difference), "bounds": bounds(group.difference)},
     }
 
 

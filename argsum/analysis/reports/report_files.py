@@ -17,6 +17,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument
 from cqa_site.results.boards import PageTable, WithInterval
 from cqa_site.results.figures import Figure, Files
+from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.web.charts import vega as drawing
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, text_of
@@ -30,7 +31,6 @@ from .groups import (
     groups_finding,
     p_value,
     percents,
-    points_bounds,
     points_of,
 )
 from .report import Report, note_of
@@ -150,7 +150,7 @@ def groups_sheet(comparison: GroupComparison) -> PageTable:
         shares = [_with_bounds(group.share) for group in row.found.groups] if has_columns else []
         furthest = comparison.groups[at].value if at is not None and not comparison.is_pair else ""
         change = cell.difference if cell else None
-        words = f"{points_of(change)} {points_bounds(change)} {furthest}".strip()
+        words = f"{points_of(change)} {bounds(change)} {furthest}".strip()
         rows.append([row.point.text, *shares, words, p_value(row.found.p)])
     columns = [_("Key point"), *names, _("Difference, points"), _("p (Holm)")]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
@@ -171,7 +171,7 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
         [
             row.point.text,
             _with_bounds(row.found.all),
-            f"{points_of(row.found.change)} {points_bounds(row.found.change)}".strip(),
+            f"{points_of(row.found.change)} {bounds(row.found.change)}".strip(),
             p_value(row.found.p),
         ]
         for row in trend.rows[:MOST_ROWS]
@@ -223,26 +223,27 @@ def points_table(analysis: Analysis) -> TableData:
 
     states = dict(FoundPoint.State.choices)
     origins = dict(FoundPoint.Origin.choices)
-    rows: list[list[Any]] = []
     alive = analysis.points.filter(state__in=FoundPoint.ALIVE).select_related("writer__prompt")
-    for point in alive.order_by("-comments", "position"):
-        share = Share(point.comments, max(analysis.comments, point.comments))
-        rows.append(
-            [
-                str(point.public_id), point.text, str(states[point.state]), point.comments,
-                share.value, share.low, share.high, point.statements,
-                str(origins[point.origin]), point.written, writer_in_words(point),
-            ]
-        )  # fmt: skip
-    return TableData(
-        columns=[
-            "key point", "text", "state", "comments", "share", "low", "high", "statements",
-            "origin", "text as found", "written by",
-        ],
-        rows=rows,
+    columns = (
+        TextColumn("key point", "public_id"),
+        Column("text", "text"),
+        Column("state", lambda point: str(states[point.state])),
+        Column("comments", "comments"),
+        EstimateColumn(
+            "share",
+            lambda point: Share(point.comments, max(analysis.comments, point.comments)),
+        ),
+        Column("statements", "statements"),
+        Column("origin", lambda point: str(origins[point.origin])),
+        Column("text as found", "written"),
+        Column("written by", writer_in_words),
+    )
+    return table_of(
+        columns,
+        alive.order_by("-comments", "position"),
         caption=f"Key points: {analysis.cell.topic}",
         name=f"key-points-{analysis.number}",
-    )  # fmt: skip
+    )
 
 
 def statement_types(names: Sequence[str]) -> dict[str, type]:

@@ -16,11 +16,12 @@ from django.utils.translation import ngettext
 from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.results.boards import Conclusion, PageTable, WithInterval
 from cqa_site.results.figures import Figure, Files
+from cqa_site.results.tables import Column, EstimateColumn, table_of
 from cqa_site.web.charts.points import distinct
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
 
 from .counts import LEAST, CommentCounts, as_row, kept, runs, trends_chart
-from .groups import bounds, p_value, percents, points_bounds, points_of, quoted, within_intervals
+from .groups import bounds, p_value, percents, points_of, quoted, within_intervals
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
@@ -165,48 +166,47 @@ def trends_finding(trend: PointTrends) -> Conclusion:
 
 def trends_table(trend: PointTrends) -> TableData:
     """Return a row for each key point: its share, its change along a line, and test of that."""
-    rows: list[list[Any]] = []
-    for row in trend.rows:
-        share, change = row.found.all, row.found.change
-        rows.append(
-            [
-                row.point.text, share.k, share.value, share.low, share.high,
-                *((change.value, change.low, change.high) if change else (None,) * 3),
-                row.found.p_alone, row.found.p, row.found.test or None,
-            ]
-        )  # fmt: skip
-    return TableData(
-        columns=[
-            "key point", "comments", "share", "low", "high", "change", "change low",
-            "change high", "p", "p (Holm)", "test",
-        ],
-        rows=rows,
+    columns = (
+        Column("key point", "point.text"),
+        Column("comments", "found.all.k"),
+        EstimateColumn("share", "found.all"),
+        Column("change", "found.change.value"),
+        Column("change low", "found.change.low"),
+        Column("change high", "found.change.high"),
+        Column("p", "found.p_alone"),
+        Column("p (Holm)", "found.p"),
+        Column("test", lambda row: row.found.test or None),
+    )
+    return table_of(
+        columns,
+        trend.rows,
         caption=f"Key points over time: {trend.analysis.name}",
-        note=" ".join(trends_recipe(trend).split()),
+        note=one_line(trends_recipe(trend)),
         name=f"trends-{trend.analysis.number}",
-    )  # fmt: skip
+    )
 
 
 def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
     """Return a row for each period and key point."""
-    cells: list[list[Any]] = [
-        [
-            start.isoformat(), named(start, trend.period), row.point.text, size, share.k,
-            share.value, share.low, share.high,
-        ]
-        for row in rows
-        for start, size, share in zip(trend.starts, trend.sizes, row.found.shares, strict=True)
-    ]  # fmt: skip
-    return TableData(
-        columns=[
-            "from", trend.period, "key point", "comments", "with the key point", "share", "low",
-            "high",
-        ],
-        rows=cells,
+    columns = (
+        Column("from", lambda row: row[0].isoformat()),
+        Column(trend.period, lambda row: named(row[0], trend.period)),
+        Column("key point", "3"),
+        Column("comments", "1"),
+        Column("with the key point", "2.k"),
+        EstimateColumn("share", "2"),
+    )
+    return table_of(
+        columns,
+        (
+            (*period, row.point.text)
+            for row in rows
+            for period in zip(trend.starts, trend.sizes, row.found.shares, strict=True)
+        ),
         caption=f"Key points by {trend.period}: {trend.analysis.name}",
-        note=" ".join(trends_recipe(trend).split()),
+        note=one_line(trends_recipe(trend)),
         name=f"periods-{trend.analysis.number}",
-    )  # fmt: skip
+    )
 
 
 def trends_recipe(trend: PointTrends) -> str:
@@ -273,7 +273,7 @@ def _trends_shown(trend: PointTrends) -> PageTable:
         [
             row.point.text,
             WithInterval(percents(row.found.all), bounds(row.found.all)),
-            WithInterval(points_of(row.found.change), points_bounds(row.found.change)),
+            WithInterval(points_of(row.found.change), bounds(row.found.change)),
             p_value(row.found.p),
         ]
         for row in trend.rows[:SHOWN]
@@ -317,7 +317,7 @@ def _first(row: PointTrend) -> str:
     )
     by = _("%(points)s percentage points %(bounds)s") % {
         "points": points_of(row.found.change),
-        "bounds": points_bounds(row.found.change),
+        "bounds": bounds(row.found.change),
     }
     return text % {"point": quoted(row.point.text), "by": by}
 

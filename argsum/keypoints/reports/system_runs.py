@@ -24,6 +24,7 @@ from argsum.scorers.methods.figures import (
 from argsum.systems.methods.inputs import Grid, combinations
 from argsum.systems.registry import UnknownSystem, find_system, systems
 from cqa_site.people.models import Study
+from cqa_site.results.tables import Column, TextColumn, table_of
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
@@ -226,37 +227,30 @@ def references_of(cells: Sequence[Cell]) -> dict[int, str]:
 
 def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
     """Return every cell and setting in one table."""
-    rows = [
-        [
-            line.cell.topic,
-            line.cell.get_stance_display(),
-            set_line.row.setting,
-            set_line.row.state,
-            set_line.row.reason,
-            set_line.key_points,
-            set_line.clusters,
-            set_line.clustered,
-            set_line.excluding,
-            set_line.figure.including if set_line.figure else None,
-            set_line.row.seconds,
-            str(set_line.row.public_id),
-        ]
-        for line in lines
-        for set_line in line.lines
-    ]
-    return TableData(
-        columns=[
-            "topic", "stance", "setting", "state", "reason", "key points", "clusters",
-            "share clustered", "ARI excluding noise", "ARI including noise", "seconds", "set",
-        ],
-        rows=rows,
+    columns = (
+        Column("topic", "0.cell.topic"),
+        Column("stance", lambda row: row[0].cell.get_stance_display()),
+        Column("setting", "1.row.setting"),
+        Column("state", "1.row.state"),
+        Column("reason", "1.row.reason"),
+        Column("key points", "1.key_points"),
+        Column("clusters", "1.clusters"),
+        Column("share clustered", "1.clustered"),
+        Column("ARI excluding noise", "1.excluding"),
+        Column("ARI including noise", "1.figure.including"),
+        Column("seconds", "1.row.seconds"),
+        TextColumn("set", "1.row.public_id"),
+    )
+    return table_of(
+        columns,
+        ((line, set_line) for line in lines for set_line in line.lines),
         caption=f"{run.label}, run {run.number} over {run.dataset}",
         note=(
             "Adjusted Rand index against the reference key points, of arguments that match "
             f"exactly one of them; excluding noise from {LEAST_SHARE:.0%} clustered on."
         ),
         name=f"system-run-{run.number}",
-    )  # fmt: skip
+    )
 
 
 def _cell_line(
@@ -396,14 +390,17 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
 def curve_table(run: SystemRun, rows: Sequence[dict[str, Any]]) -> TableData:
     """Return the table behind the curve."""
     columns = (
-        "value", "excluding", "cells_excluding", "with_zeros", "including", "cells", "share",
-    )  # fmt: skip
-    return TableData(
-        columns=[
-            varied(run), "ARI excluding noise", "cells", "ARI excluding noise, 0 for other cells",
-            "ARI including noise", "cells", "share clustered",
-        ],
-        rows=[[row[column] for column in columns] for row in rows],
+        Column(varied(run), "value"),
+        Column("ARI excluding noise", "excluding"),
+        Column("cells", "cells_excluding"),
+        Column("ARI excluding noise, 0 for other cells", "with_zeros"),
+        Column("ARI including noise", "including"),
+        Column("cells", "cells"),
+        Column("share clustered", "share"),
+    )
+    return table_of(
+        columns,
+        rows,
         caption=f"{run.label}, run {run.number} over {run.dataset}: means over cells",
         note=(
             f"Excluding noise, a cell with less than {LEAST_SHARE:.0%} clustered has no index and "

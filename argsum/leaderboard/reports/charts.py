@@ -20,15 +20,8 @@ from argsum.leaderboard.methods import (
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods import Correlations
-from cqa_site.results.boards import (
-    Conclusion,
-    after_holm,
-    in_words,
-    level_of,
-    listed,
-    why_less,
-    would_show,
-)
+from cqa_site.results.boards import Conclusion, after_holm, level_of, listed, why_less, would_show
+from cqa_site.results.tables import bounds_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.stats.verdicts import RULES, reliability_of
@@ -37,7 +30,7 @@ from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.tables import TableData, estimate_text, text_of
 
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement
@@ -56,7 +49,7 @@ def weighted_rows(board: SummaryBoard) -> Rows:
         {
             "system": _with_cells(name, row.figures["weighted"], board),
             "series": "",
-            **_bounds(row.figures["weighted"]),
+            **bounds_of(row.figures["weighted"]),
         }
         for name, row in zip(names, board.rows, strict=True)
     ]
@@ -81,15 +74,14 @@ def tradeoff_rows(board: SummaryBoard) -> Rows:
     for name, row in zip(names, board.rows, strict=True):
         coverage, redundancy = row.figures["coverage"], row.figures["redundancy"]
         if coverage.value is not None and redundancy.value is not None:
-            low, high = coverage.low, coverage.high
             fewer = min(coverage, redundancy, key=lambda estimate: estimate.n_values)
             rows.append(
                 {
                     "system": _with_cells(name, fewer, board),
                     "redundancy": redundancy.value,
                     "coverage": coverage.value,
-                    "low": low,
-                    "high": high,
+                    "low": coverage.low,
+                    "high": coverage.high,
                     "series": "",
                 }
             )
@@ -265,10 +257,6 @@ def _with_cells(name: str, estimate: Estimate, board: SummaryBoard) -> str:
     }
 
 
-def _bounds(estimate: Any) -> dict[str, float | None]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
 # Boards of key points, metrics and people in a sentence, and how sure that is.
 
 
@@ -305,7 +293,7 @@ def _mean(row: SystemRow, name: str) -> str:
         "%(figure)s %(value)s over %(n)s cell", "%(figure)s %(value)s over %(n)s cells",
         figure.n_values,
     )  # fmt: skip
-    fields = {"value": in_words(figure), "n": figure.n_values}
+    fields = {"value": estimate_text(figure), "n": figure.n_values}
     return text % (fields | {"figure": str(FIGURE_NAMES[name]).lower()})
 
 
@@ -350,7 +338,7 @@ def _apart(
         sentences.append(text % {"least": RULES["difference"].least, "n": following.n})
     elif following.direction == "not_shown":
         text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
-        of_both = {"difference": in_words(following), "n": following.n}
+        of_both = {"difference": estimate_text(following), "n": following.n}
         sentences.append(text % (of_both | {"p": after_holm(following.p)}))
         sentences.append(would_show(following.enough, _("topics"), _("a difference of this size")))
     return sentences
@@ -457,7 +445,7 @@ def people_finding(people: PeopleAgreement) -> Conclusion | None:
     about = [words[name] for name, alpha in known.items() if reliability_of(alpha) == least]
     agreement = _("people agree about the %s of sets of key points") % listed(about)
     says, mark = level_of(agreement, lowest)
-    figures = ", ".join(f"{words[name]} {in_words(alpha)}" for name, alpha in known.items())
+    figures = ", ".join(f"{words[name]} {estimate_text(alpha)}" for name, alpha in known.items())
     sure = _("Interval alpha: %(figures)s.")
     text = f"{sure % {'figures': figures}} {why_less(lowest)}"
     return Conclusion(f"{says}.", text.strip(), mark)

@@ -19,9 +19,10 @@ from argsum.leaderboard.methods import FIGURES, SetFigures, SystemRow, Terms, bo
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.metrics.methods import RaterPair
 from argsum.metrics.models import MetricScore
+from cqa_site.results.tables import Column, table_of
 from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import Estimate, from_json, to_json
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, interval_text
 from cqa_site.web.templatetags.figures import pseudonym
 
 from .board import RECIPE_VERSION, BoardChoice, dev_sets, scored_sets, unfinished_runs
@@ -35,7 +36,7 @@ from .people_agreement import (
     judges_of,
 )
 from .scores import ScoreSource
-from .tables import DIMENSION_NAMES, FIGURE_NAMES, SELECTION_NAMES, source_name
+from .tables import DIMENSION_NAMES, FIGURE_NAMES, PAIR_COLUMNS, SYSTEM_COLUMNS, source_name
 
 # What a snapshot of key points keeps, beside the rows that it is made from.
 
@@ -317,44 +318,36 @@ def kept_tables(snapshot: KeyPointSnapshot) -> list[TableData]:
 
 
 def _systems(board: SnapshotBoard, note: str) -> TableData:
-    columns = [_("System"), _("Setting"), _("How chosen")]
-    columns += [str(FIGURE_NAMES[name]) for name in FIGURES]
-    columns.insert(4, _("95 % interval"))
-    rows = [_system_cells(row) for row in board.rows]
-    return TableData(columns, rows, _("Systems"), note, "key-points")
-
-
-def _system_cells(row: SnapshotSystem) -> list[Any]:
-    figures = [row.figures[name].value for name in FIGURES]
-    first = row.figures[FIGURES[0]]
-    interval = "" if first.low is None else f"{first.low:.3f}–{first.high:.3f}"
-    setting = row.setting if row.setting is not None else _("differs by cell")
-    how = str(SELECTION_NAMES[row.selection])
-    return [row.system, setting, how, figures[0], interval, *figures[1:]]
+    columns = [
+        *SYSTEM_COLUMNS,
+        *(Column(FIGURE_NAMES[name], f"figures.{name}.value") for name in FIGURES),
+    ]
+    interval = Column(_("95 % interval"), lambda row: interval_text(row.figures[FIGURES[0]]))
+    columns.insert(4, interval)
+    return table_of(columns, board.rows, caption=_("Systems"), note=note, name="key-points")
 
 
 def _counts(board: SnapshotBoard) -> TableData:
     """Return the number of cells in which each figure is known."""
-    rows: list[list[Any]] = [
-        [row.system, *(row.figures[name].n_values for name in FIGURES)] for row in board.rows
-    ]
-    columns = [_("System"), *(str(FIGURE_NAMES[name]) for name in FIGURES)]
+    columns = [Column(_("System"), "system")]
+    columns += [Column(FIGURE_NAMES[name], f"figures.{name}.n_values") for name in FIGURES]
     note = _("Each mean is over these cells, out of %d.") % len(board.cells)
-    return TableData(columns, rows, _("Cells per mean"), note, "key-points-cells")
+    about = {"caption": _("Cells per mean"), "note": note}
+    return table_of(columns, board.rows, **about, name="key-points-cells")
 
 
 def _pairs(dimension: SnapshotDimension) -> TableData:
-    rows = [
-        [pair.first, pair.second, pair.n, pair.value]
-        for pair in (*dimension.pairs, *dimension.judges)
-    ]
     sentences = [
         _("Krippendorff's alpha, interval: %s.") % _decimals(dimension.alpha.value),
         _("Mean Pearson over pairs of people: %s.") % _decimals(dimension.mean_pearson),
     ]
-    columns = [_("First"), _("Second"), _("n sets"), _("Pearson")]
-    title = _("%s: agreement by pair") % DIMENSION_NAMES[dimension.dimension]
-    return TableData(columns, rows, title, " ".join(sentences), f"people-{dimension.dimension}")
+    return table_of(
+        PAIR_COLUMNS,
+        (*dimension.pairs, *dimension.judges),
+        caption=_("%s: agreement by pair") % DIMENSION_NAMES[dimension.dimension],
+        note=" ".join(sentences),
+        name=f"people-{dimension.dimension}",
+    )
 
 
 def _decimals(value: float | None) -> str:

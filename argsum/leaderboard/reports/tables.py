@@ -1,6 +1,8 @@
 """Tables of leaderboard, correlations and agreement, for files and print."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -8,10 +10,11 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.leaderboard.methods import FIGURES, INDICES, SystemRow
 from cqa_site.reproduction.tables import CellText, PaperTable, TableLayout, TableLine
+from cqa_site.results.tables import Column, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import LEAST_CLUSTERS
 from cqa_site.stats.verdicts import RULES
-from cqa_site.web.tables import DECIMALS, TableData, one_line
+from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement, PeopleAgreement
@@ -114,139 +117,145 @@ def unfinished_notes(board: SummaryBoard) -> list[str]:
     ]
 
 
+SYSTEM_COLUMNS = (
+    Column(lazy("System"), "system"),
+    Column(
+        lazy("Setting"),
+        lambda row: _("differs by cell") if row.setting is None else row.setting,
+    ),
+    Column(lazy("How chosen"), lambda row: str(SELECTION_NAMES[row.selection])),
+)
+
+
 def board_table(board: SummaryBoard) -> TableData:
     """Return one row per system; each figure has bounds and its number of cells."""
-    columns = [_("System"), _("Setting"), _("How chosen")]
+    columns = list(SYSTEM_COLUMNS)
     for name in FIGURES:
-        title = str(FIGURE_NAMES[name])
+        title, path = FIGURE_NAMES[name], f"figures.{name}"
         columns += [
-            title,
-            *(template % title for template in (_("%s, low"), _("%s, high"), _("%s, n cells"))),
+            Column(title, f"{path}.value"),
+            Column(_("%s, low") % title, f"{path}.low"),
+            Column(_("%s, high") % title, f"{path}.high"),
+            Column(_("%s, n cells") % title, f"{path}.n_values"),
         ]
-    columns.append(_("%s, 0 for cells with too few clustered") % FIGURE_NAMES["excluding"])
-    rows = [
-        [
-            row.system,
-            row.setting if row.setting is not None else _("differs by cell"),
-            str(SELECTION_NAMES[row.selection]),
-            *(part for name in FIGURES for part in _parts(row.figures[name])),
-            row.excluding.with_zeros,
-        ]
-        for row in board.rows
-    ]
-    return TableData(columns, rows, _("Summarization systems"), board_note(board), "key-points")
-
-
-def _parts(estimate: Estimate) -> list[float | int | None]:
-    return [estimate.value, estimate.low, estimate.high, estimate.n_values]
+    title = _("%s, 0 for cells with too few clustered") % FIGURE_NAMES["excluding"]
+    columns.append(Column(title, "excluding.with_zeros"))
+    about = {"caption": _("Summarization systems"), "note": board_note(board)}
+    return table_of(columns, board.rows, **about, name="key-points")
 
 
 def cells_table(board: SummaryBoard) -> TableData:
     """Return one row for every system and cell."""
-    rows = []
-    for row in board.rows:
-        for cell in board.cells:
-            values = row.by_cell.get(str(cell.pk))
-            if values is None:
-                continue
-            own = row.chosen[str(cell.pk)]
-            others = [row.clustering_setting(str(cell.pk), name) for name in INDICES]
-            how = str(SELECTION_NAMES[row.selection])
-            figures = [values[name] for name in FIGURES]
-            rows.append([row.system, str(cell), own.setting, how, *figures, *others])
-    columns = [_("System"), _("Cell"), _("Setting"), _("How chosen")]
-    columns += [str(FIGURE_NAMES[figure]) for figure in FIGURES]
-    columns += [_("%s: other setting") % FIGURE_NAMES[index] for index in INDICES]
-    return TableData(columns, rows, _("Systems by cell"), board_note(board), "key-points-cells")
+    columns = [
+        Column(_("System"), "0.system"),
+        Column(_("Cell"), "1"),
+        Column(_("Setting"), lambda row: row[0].chosen[row[2]].setting),
+        Column(_("How chosen"), lambda row: str(SELECTION_NAMES[row[0].selection])),
+        *(Column(FIGURE_NAMES[name], f"3.{name}") for name in FIGURES),
+        *(
+            Column(_("%s: other setting") % FIGURE_NAMES[name], partial(_other_setting, name))
+            for name in INDICES
+        ),
+    ]
+    about = {"caption": _("Systems by cell"), "note": board_note(board)}
+    return table_of(columns, _by_cell(board), **about, name="key-points-cells")
+
+
+def _by_cell(board: SummaryBoard) -> list[tuple[SystemRow, str, str, Mapping[str, Any]]]:
+    """Return every system in every cell that it has: row, name and key of the cell, figures."""
+    return [
+        (row, str(cell), key, row.by_cell[key])
+        for row in board.rows
+        for cell in board.cells
+        if (key := str(cell.pk)) in row.by_cell
+    ]
+
+
+def _other_setting(name: str, row: tuple[SystemRow, str, str, Any]) -> Any:
+    return row[0].clustering_setting(row[2], name)
+
+
+_OF_METRIC = (
+    Column(lazy("Metric"), lambda row: str(ScoreSource(row.source.metric))),
+    Column(lazy("Setting"), "source.setting"),
+    Column(lazy("Against"), lambda row: str(DIMENSION_NAMES[row.source.dimension])),
+    Column(lazy("Across"), "found.across"),
+)
+CORRELATION_COLUMNS = (
+    *_OF_METRIC,
+    Column(lazy("n sets"), "found.n"),
+    Column(lazy("Within, mean"), "found.within_mean"),
+    Column(lazy("Within, sd"), "found.within_sd"),
+    Column(lazy("n cells"), "cells"),
+    Column(lazy("Constant cells"), lambda row: "; ".join(row.found.constant_cells)),
+    Column(lazy("Small cells"), lambda row: "; ".join(row.found.small_cells)),
+)
 
 
 def correlation_table(rows: Sequence[MetricRow]) -> TableData:
     """Return every metric compared with people, across and within cells."""
-    columns = [
-        _("Metric"),
-        _("Setting"),
-        _("Against"),
-        _("Across"),
-        _("n sets"),
-        _("Within, mean"),
-        _("Within, sd"),
-        _("n cells"),
-        _("Constant cells"),
-        _("Small cells"),
-    ]
-    table = [
-        [
-            ScoreSource(row.source.metric).__str__(),
-            row.source.setting,
-            str(DIMENSION_NAMES[row.source.dimension]),
-            row.found.across,
-            row.found.n,
-            row.found.within_mean,
-            row.found.within_sd,
-            row.cells,
-            "; ".join(row.found.constant_cells),
-            "; ".join(row.found.small_cells),
-        ]
-        for row in rows
-    ]
-    note, name = str(CORRELATIONS), "metric-correlations"
-    return TableData(columns, table, _("Metrics compared with people"), note, name)
+    about = {"caption": _("Metrics compared with people"), "note": str(CORRELATIONS)}
+    return table_of(CORRELATION_COLUMNS, rows, **about, name="metric-correlations")
 
 
 def points_table(points: Sequence[SetPoint], source: ScoreSource) -> TableData:
     """Return the sets behind a correlation."""
-    columns = [_("Cell"), _("System"), _("Setting"), str(source), _("People")]
-    rows: list[list[Any]] = [
-        [point.cell, point.system, point.setting, point.metric, point.people] for point in points
-    ]
-    return TableData(columns, rows, str(source), "", "metric-points")
+    columns = (
+        Column(_("Cell"), "cell"),
+        Column(_("System"), "system"),
+        Column(_("Setting"), "setting"),
+        Column(source, "metric"),
+        Column(_("People"), "people"),
+    )
+    return table_of(columns, points, caption=str(source), name="metric-points")
+
+
+PAIR_COLUMNS = (
+    Column(lazy("First"), "first"),
+    Column(lazy("Second"), "second"),
+    Column(lazy("n sets"), "n"),
+    Column(lazy("Pearson"), "value"),
+)
+REPEAT_COLUMNS = (
+    Column(lazy("Rater"), "name"),
+    Column(lazy("n sets"), "n"),
+    Column(lazy("Identical"), "same"),
+    Column(lazy("Pearson"), "value"),
+)
 
 
 def pairs_table(agreement: DimensionAgreement) -> TableData:
     """Return every pair of raters with the number of sets that both judged."""
-    rows = [[pair.first, pair.second, pair.n, pair.value] for pair in agreement.pairs.pairs]
-    rows += [[judge.first, judge.second, judge.n, judge.value] for judge in agreement.judges]
-    return TableData(
-        [_("First"), _("Second"), _("n sets"), _("Pearson")],
-        rows,
-        _("%s: agreement by pair") % DIMENSION_NAMES[agreement.dimension],
-        _(
+    return table_of(
+        PAIR_COLUMNS,
+        [*agreement.pairs.pairs, *agreement.judges],
+        caption=_("%s: agreement by pair") % DIMENSION_NAMES[agreement.dimension],
+        note=_(
             "Pairwise Pearson over the sets that both raters judged; unsure counts are left out. "
             "The mean is over pairs of people; pairs with a language model are listed below."
         ),
-        f"people-{agreement.dimension}",
+        name=f"people-{agreement.dimension}",
     )
 
 
 def raters_table(agreement: PeopleAgreement) -> TableData:
     """Return each rater's number of judgements and of unsure answers."""
-    columns = [_("Rater"), _("Sets")]
-    for name in DIMENSION_NAMES.values():
-        columns += [_("%s: unsure") % name, _("%s: missing") % name]
-    rows: list[list[Any]] = [
-        [
-            rater.name,
-            rater.sets,
-            *(
-                part
-                for name in DIMENSION_NAMES
-                for part in (rater.unsure[name], rater.missing[name])
-            ),
-        ]
-        for rater in agreement.raters
-    ]
-    return TableData(columns, rows, _("Sets judged by rater"), "", "people-raters")
+    columns = [Column(_("Rater"), "name"), Column(_("Sets"), "sets")]
+    for key, name in DIMENSION_NAMES.items():
+        columns.append(Column(_("%s: unsure") % name, f"unsure.{key}"))
+        columns.append(Column(_("%s: missing") % name, f"missing.{key}"))
+    caption = _("Sets judged by rater")
+    return table_of(columns, agreement.raters, caption=caption, name="people-raters")
 
 
 def repeats_table(agreement: DimensionAgreement) -> TableData:
     """Compare all raters with their own first judgements."""
-    rows = [[repeat.name, repeat.n, repeat.same, repeat.value] for repeat in agreement.repeats]
-    return TableData(
-        [_("Rater"), _("n sets"), _("Identical"), _("Pearson")],
-        rows,
-        _("%s: repeated sets") % DIMENSION_NAMES[agreement.dimension],
-        _("Blind repeats within a round: first judgement compared with second."),
-        f"repeats-{agreement.dimension}",
+    return table_of(
+        REPEAT_COLUMNS,
+        agreement.repeats,
+        caption=_("%s: repeated sets") % DIMENSION_NAMES[agreement.dimension],
+        note=_("Blind repeats within a round: first judgement compared with second."),
+        name=f"repeats-{agreement.dimension}",
     )
 
 
@@ -258,100 +267,76 @@ def repeats_table(agreement: DimensionAgreement) -> TableData:
 # Seconds say more about a machine than about a system; the CSV has them.
 PRINTED = tuple(name for name in FIGURES if name != "seconds")
 FEWER_MARK = "†"
+FEWER = lazy("%s Mean over fewer cells, because the others have no value.")
 NOTHING = CellText("–")
 
 
 def printed_board(board: SummaryBoard) -> PaperTable:
     """Return systems with all known figures, and the interval of the ranking figure."""
-    names = [name for name in PRINTED if any(_is_known(row.figures[name]) for row in board.rows)]
-    ranking = names[0] if names else ""
-    has_settings = any(row.setting is not None for row in board.rows)
-    stubs = [_("System"), *([_("Setting")] if has_settings else [])]
-    columns = [_short(name) for name in names]
-    if ranking:
-        columns.insert(1, _("95 % interval"))
-    lines, cells = [], []
-    for row in board.rows:
-        labels = [row.system, *([row.setting or _("by cell")] if has_settings else [])]
-        filled = [_value(row.figures[name], len(board.cells)) for name in names]
-        if ranking:
-            filled.insert(1, _interval(row.figures[ranking]))
-        lines.append(TableLine(tuple(labels), (None,) * len(filled)))
-        cells.append(tuple(filled))
-    notes = [board_note(board), *_fewer(cells)]
-    caption = _("Summarization systems")
-    return _table("key-points", caption, [*stubs, *columns], lines, cells, notes)
+    names = [
+        name for name in PRINTED if any(row.figures[name].value is not None for row in board.rows)
+    ]
+    setting = Column(_("Setting"), lambda row: row.setting or _("by cell"))
+    stubs = [Column(_("System"), "system")]
+    stubs += [setting] if any(row.setting is not None for row in board.rows) else []
+    columns = [Column(_short(name), partial(_mean, name, len(board.cells))) for name in names]
+    if names:
+        columns.insert(1, Column(_("95 % interval"), lambda row: _interval(row.figures[names[0]])))
+    note, caption = board_note(board), _("Summarization systems")
+    table = _printed(stubs, columns, board.rows, caption, note, name="key-points")
+    is_short = any(cell.mark for row in table.cells for cell in row)
+    return replace(table, notes=(*table.notes, *([FEWER % FEWER_MARK] if is_short else [])))
 
 
 def printed_cells(board: SummaryBoard) -> PaperTable:
     """Return systems by cell, with all known figures."""
-    places = {str(cell.pk): str(cell) for cell in board.cells}
-    rows = [
-        (row, key, row.by_cell[key]) for row in board.rows for key in places if key in row.by_cell
-    ]
-    names = [
-        name for name in PRINTED if any(values[name] is not None for _row, _key, values in rows)
-    ]
-    has_settings = len({_setting(row, key) for row, key, _values in rows}) > 1
-    heads = [_("System"), _("Cell"), *([_("Setting")] if has_settings else [])]
-    lines = [
-        TableLine(
-            (row.system, places[key], *([_setting(row, key)] if has_settings else [])),
-            (None,) * len(names),
-        )
-        for row, key, _values in rows
-    ]
-    cells = [tuple(_number(values[name]) for name in names) for _row, _key, values in rows]
-    heads += [_short(name) for name in names]
-    return _table(
-        "key-points-cells", _("Systems by cell"), heads, lines, cells, [board_note(board)]
-    )
+    rows = _by_cell(board)
+    names = [name for name in PRINTED if any(row[3][name] is not None for row in rows)]
+    setting = Column(_("Setting"), lambda row: row[0].chosen[row[2]].setting)
+    stubs = [Column(_("System"), "0.system"), Column(_("Cell"), "1")]
+    stubs += [setting] if len({value_of(setting.value, row) for row in rows}) > 1 else []
+    columns = [Column(_short(name), f"3.{name}") for name in names]
+    note, caption = board_note(board), _("Systems by cell")
+    return _printed(stubs, columns, rows, caption, note, name="key-points-cells")
 
 
 def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
     """Return metrics compared with people as in the paper: across, and within with its spread."""
+    metric, setting, against, across = _OF_METRIC
     has_settings = any(row.source.setting for row in rows)
-    lines, cells = [], []
-    for row in rows:
-        labels = [
-            str(ScoreSource(row.source.metric)),
-            *([row.source.setting] if has_settings else []),
-            str(DIMENSION_NAMES[row.source.dimension]),
-        ]
-        within = NOTHING
-        if row.found.within_mean is not None and row.found.within_sd is not None:
-            mean, spread = (
-                _number(number).text for number in (row.found.within_mean, row.found.within_sd)
-            )
-            within = CellText(f"{mean} ± {spread}")
-        lines.append(TableLine(tuple(labels), (None,) * 3))
-        cells.append((_number(row.found.across), within, CellText(f"{row.found.n:,}")))
-    heads = [
-        _("Metric"),
-        *([_("Setting")] if has_settings else []),
-        _("Against"),
-        _("Across"),
-        _("Within"),
-        _("n sets"),
-    ]
     note = _(
         "Pearson with people's mean. Within: mean ± population standard deviation over cells."
     )
-    return _table(
-        "metric-correlations", _("Metrics compared with people"), heads, lines, cells, [note]
+    return _printed(
+        [metric, *([setting] if has_settings else []), against],
+        [
+            across,
+            Column(_("Within"), lambda row: _with_spread(row.found)),
+            Column(_("n sets"), "found.n"),
+        ],
+        rows,
+        _("Metrics compared with people"),
+        note,
+        name="metric-correlations",
     )
 
 
-def _table(
-    name: str,
+def _printed(
+    stubs: Sequence[Column],
+    columns: Sequence[Column],
+    rows: Sequence[Any],
     caption: str,
-    heads: Sequence[str],
-    lines: Iterable[TableLine],
-    cells: Iterable[tuple[CellText, ...]],
-    notes: Iterable[str],
+    note: str,
+    *,
+    name: str,
 ) -> PaperTable:
-    layout = TableLayout(name, caption, tuple(heads), tuple(lines))
-    return PaperTable(layout, tuple(cells), tuple(notes))
+    heads = tuple(str(column.title) for column in (*stubs, *columns))
+    lines = tuple(
+        TableLine(tuple(value_of(stub.value, row) for stub in stubs), (None,) * len(columns))
+        for row in rows
+    )
+    cells = (tuple(_text(value_of(column.value, row)) for column in columns) for row in rows)
+    return PaperTable(TableLayout(name, caption, heads, lines), tuple(cells), (note,))
 
 
 def _short(name: str) -> str:
@@ -364,31 +349,25 @@ def _short(name: str) -> str:
     return shorter.get(name, str(FIGURE_NAMES[name]))
 
 
-def _is_known(estimate: Estimate) -> bool:
-    return estimate.value is not None
-
-
-def _value(estimate: Estimate, n_cells: int) -> CellText:
-    text = _number(estimate.value)
+def _mean(name: str, n_cells: int, row: SystemRow) -> CellText:
+    estimate = row.figures[name]
     is_short = estimate.value is not None and estimate.n_values < n_cells
-    return CellText(text.text, FEWER_MARK) if is_short else text
+    return CellText(_text(estimate.value).text, FEWER_MARK if is_short else "")
 
 
 def _interval(estimate: Estimate) -> CellText:
-    if estimate.low is None or estimate.high is None:
+    return CellText(interval_text(estimate)) if estimate.low is not None else NOTHING
+
+
+def _with_spread(correlation: Any) -> CellText:
+    mean, spread = correlation.within_mean, correlation.within_sd
+    if mean is None or spread is None:
         return NOTHING
-    return CellText(f"[{_number(estimate.low).text}, {_number(estimate.high).text}]")
+    return CellText(f"{_text(mean).text} ± {_text(spread).text}")
 
 
-def _number(value: float | None) -> CellText:
-    return NOTHING if value is None else CellText(f"{value:z,.{DECIMALS}f}".replace("-", "−"))
-
-
-def _setting(row: SystemRow, key: str) -> str:
-    return row.chosen[key].setting
-
-
-def _fewer(cells: Iterable[Sequence[CellText]]) -> list[str]:
-    if not any(cell.mark for row in cells for cell in row):
-        return []
-    return [_("%s Mean over fewer cells, because the others have no value.") % FEWER_MARK]
+def _text(value: Any) -> CellText:
+    """Return a cell: a number as text, a dash for none, and texts as they are."""
+    if isinstance(value, CellText):
+        return value
+    return NOTHING if value is None else CellText(text_of(value))

@@ -39,7 +39,6 @@ from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardColumn, Boar
 from cqa_site.results.figures import TABLES, Figure, Files, figure_file, snapshot_file
 from cqa_site.results.pages import SnapshotPages, freezing_urls
 from cqa_site.runs.models import Job
-from cqa_site.stats.estimate import Estimate
 from cqa_site.web.charts.points import chart_of
 
 # The leaderboard of systems, by cell and with its files.
@@ -82,17 +81,17 @@ WORDS = {"weighted": "weighted score", "coverage": "coverage", "redundancy": "re
 
 
 def _board(study: Study, board: SummaryBoard) -> Board:
+    n_cells = len(board.cells)
     columns = [
-        BoardColumn(name, str(FIGURE_NAMES[name]), word=WORDS.get(name, "")) for name in FIGURES
+        BoardColumn(name, str(FIGURE_NAMES[name]), partial(_cell, name, n_cells), word=word)
+        for name, word in ((name, WORDS.get(name, "")) for name in FIGURES)
     ]
     rows = [
         BoardRow(
             name=row.system,
             badge=_("oracle") if row.selection == "oracle" else "",
             about="; ".join([_about(row), *_without_interval(row)]),
-            cells=[
-                _cell(row.figures[name], len(board.cells), _zeros(row, name)) for name in FIGURES
-            ],
+            cells=[column.cell(row) for column in columns],
             behind=_behind(study, row, board),
         )
         for row in board.rows
@@ -128,14 +127,15 @@ def _zeros(row: SystemRow, name: str) -> float | None:
     return over.with_zeros if name == "excluding" and over.n < over.cells else None
 
 
-def _cell(estimate: Estimate, n_cells: int, with_zeros: float | None) -> BoardCell:
+def _cell(name: str, n_cells: int, row: SystemRow) -> BoardCell:
+    estimate, with_zeros = row.figures[name], _zeros(row, name)
     fields = {"n": estimate.n_values, "all": n_cells}
     notes = [_("no interval")] if why_no_interval(estimate) else []
     if estimate.n_values < n_cells:
         notes.append(_("%(n)d of %(all)d cells") % fields)
     if with_zeros is not None:
         notes.append(_("%.3f counting the others as 0") % with_zeros)
-    return figure_cell(estimate.value, estimate.low, estimate.high, decimals=3, notes=notes)
+    return figure_cell(estimate, decimals=3, notes=notes)
 
 
 def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from cqa_site.stats.estimate import ONLY_IF_KNOWN
+from cqa_site.stats.estimate import ONLY_IF_KNOWN, Bounded, RankPosition
 
 # What agreement of sheets comes to, as a snapshot keeps it; loads nothing, for pages to name.
 #
@@ -20,17 +20,13 @@ AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreementFigure:
-    """A value with its interval, for ``n`` pairs or answers; ``reason`` explains a missing part.
+class AgreementFigure(Bounded):
+    """A value with its interval, for ``n`` pairs or answers.
 
     Where a rule looks at it, with the p values of its yes and its no over ``units`` questions.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
     n: int
-    reason: str | None = field(default=None, metadata=ONLY_IF_KNOWN)
     p_yes: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
     p_no: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
     units: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
@@ -43,7 +39,7 @@ class AgreementSettings:
     epsilon: float
     most_pairs: int
     rules: tuple[str, ...]
-    # Of versions 1 and 2.
+    # Of version 2.
     n_resamples: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
@@ -282,18 +278,15 @@ class ByCode:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnscoredShare:
+class UnscoredShare(Bounded):
     """Replies without usable points among all; the share has an interval if there are replies."""
 
     unscored: int
     sheets: int
-    value: float | None
-    low: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
-    high: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeRow:
+class JudgeRow(RankPosition):
     """One row of the leaderboard of judges, for totals; cost and seconds per 1,000 answers.
 
     ``to_first`` is the test of the first judge and this one on the answers of both.
@@ -318,9 +311,6 @@ class JudgeRow:
     length_slope: AgreementFigure
     cost: float | None
     seconds: float | None
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
     to_first: AgreementFigure | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
 from benchmark.agreement.methods.figures import (
     Agreement,
@@ -18,101 +20,100 @@ from benchmark.agreement.methods.figures import (
     WinningRate,
 )
 from benchmark.scoring.methods import SIZES
-from cqa_site.web.tables import Cell, text_of
+from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
+from cqa_site.web.tables import interval_text, text_of
 
 from .snapshot import TOTAL, AgreementSelection
-from .tables import AgreementTableSpec, TableParts, bounds, column_names, rater_names, with_bounds
+from .tables import column_names, rater_names
 
 # The verdict on judges in plain words, from the outcomes of the rules.
 
 
 RESULTS = {
-    "yes": gettext_lazy("yes"),
-    "not_shown": gettext_lazy("not proven"),
-    "no": gettext_lazy("no"),
+    "yes": lazy("yes"),
+    "not_shown": lazy("not proven"),
+    "no": lazy("no"),
 }
 BADGES = {"yes": "good", "not_shown": "warn", "no": "bad"}
 RULES = {
-    "alternative": gettext_lazy("As close as a person"),
-    "agreement": gettext_lazy("Agreement within .1"),
-    "bias": gettext_lazy("Mean within 5 %"),
-    "unscored": gettext_lazy("At most 5 % unscored"),
-    "consistency": gettext_lazy("Reliability of .8"),
+    "alternative": lazy("As close as a person"),
+    "agreement": lazy("Agreement within .1"),
+    "bias": lazy("Mean within 5 %"),
+    "unscored": lazy("At most 5 % unscored"),
+    "consistency": lazy("Reliability of .8"),
 }
 RULE_TEXTS = {
-    "alternative": gettext_lazy(
+    "alternative": lazy(
         "One person is left out at a time. Yes: against at least half of the people, the judge "
         "comes as close to the remaining people as the left-out person does, after allowing for "
         "the person's advantage (epsilon). No: more than half of the people come closer by more "
         "than epsilon. Alternative annotator test; needs 30 answers to 10 questions and 2 "
         "people, preferably 3."
     ),
-    "agreement": gettext_lazy(
+    "agreement": lazy(
         "The judge's alpha with individual people minus people's own, on the answers that both "
         "scored. Yes: above −0.1. No: below −0.1. Needs 30 answers to 25 questions."
     ),
-    "bias": gettext_lazy(
+    "bias": lazy(
         "Mean difference, judge minus people. Yes: within 5 % of the maximum. No: beyond it on "
         "one side. Needs 30 answers to 10 questions."
     ),
-    "unscored": gettext_lazy(
+    "unscored": lazy(
         "Replies without usable points. Yes: at most 5 %. No: more than 5 %. Exact test over "
         "answers."
     ),
-    "consistency": gettext_lazy(
+    "consistency": lazy(
         "Reliability of the points that count (the mean of as many sheets as the judge gave "
         "every answer). Yes: above .8. No: below .667. Needs replicates of 30 answers to 20 "
         "questions."
     ),
 }
 SOURCES = {
-    "alternative": gettext_lazy("Calderon, Reichart and Dror 2025; Benjamini and Heller 2008"),
-    "agreement": gettext_lazy("non-inferiority, Westlake 1972; Krippendorff 2011"),
-    "bias": gettext_lazy("equivalence, Westlake 1972"),
-    "unscored": gettext_lazy("Clopper and Pearson 1934; coverage as on boards"),
-    "consistency": gettext_lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
+    "alternative": lazy("Calderon, Reichart and Dror 2025; Benjamini and Heller 2008"),
+    "agreement": lazy("non-inferiority, Westlake 1972; Krippendorff 2011"),
+    "bias": lazy("equivalence, Westlake 1972"),
+    "unscored": lazy("Clopper and Pearson 1934; coverage as on boards"),
+    "consistency": lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
 }
 
 # What a rule found, by its result, for somebody who has not read the rules.
 SAYS = {
-    ("alternative", "yes"): gettext_lazy(
+    ("alternative", "yes"): lazy(
         "Compared with at least half of the people, it comes as close to the remaining people as "
         "the left-out person does, within epsilon."
     ),
-    ("alternative", "no"): gettext_lazy(
+    ("alternative", "no"): lazy(
         "More than half of the people come closer to the others than it does, by more than "
         "epsilon."
     ),
-    ("alternative", "not_shown"): gettext_lazy(
+    ("alternative", "not_shown"): lazy(
         "Not proven: whether it comes as close to the others as a person does."
     ),
-    ("agreement", "yes"): gettext_lazy(
+    ("agreement", "yes"): lazy(
         "Its agreement with people is no more than .1 of alpha below their own."
     ),
-    ("agreement", "no"): gettext_lazy(
+    ("agreement", "no"): lazy(
         "Its agreement with people is more than .1 of alpha below their own."
     ),
-    ("agreement", "not_shown"): gettext_lazy(
+    ("agreement", "not_shown"): lazy(
         "Not proven: whether its agreement with people is within .1 of alpha of their own."
     ),
-    ("bias", "yes"): gettext_lazy("Its mean differs from people's by at most 5 % of the maximum."),
-    ("bias", "low"): gettext_lazy("It is stricter than people by over 5 % of the maximum."),
-    ("bias", "high"): gettext_lazy("It is more lenient than people by over 5 % of the maximum."),
-    ("bias", "not_shown"): gettext_lazy(
+    ("bias", "yes"): lazy("Its mean differs from people's by at most 5 % of the maximum."),
+    ("bias", "low"): lazy("It is stricter than people by over 5 % of the maximum."),
+    ("bias", "high"): lazy("It is more lenient than people by over 5 % of the maximum."),
+    ("bias", "not_shown"): lazy(
         "Not proven: whether its mean differs from people's by at most 5 % of the maximum."
     ),
-    ("unscored", "yes"): gettext_lazy("At most 5 % of its replies have no usable points."),
-    ("unscored", "no"): gettext_lazy("More than 5 % of its replies have no usable points."),
-    ("unscored", "not_shown"): gettext_lazy(
+    ("unscored", "yes"): lazy("At most 5 % of its replies have no usable points."),
+    ("unscored", "no"): lazy("More than 5 % of its replies have no usable points."),
+    ("unscored", "not_shown"): lazy(
         "Not proven: whether at most 5 % of its replies have no usable points."
     ),
-    ("consistency", "yes"): gettext_lazy(
+    ("consistency", "yes"): lazy(
         "When it scores again, its points have a reliability of .8 or more."
     ),
-    ("consistency", "no"): gettext_lazy(
-        "When it scores again, its points have a reliability below .667."
-    ),
-    ("consistency", "not_shown"): gettext_lazy(
+    ("consistency", "no"): lazy("When it scores again, its points have a reliability below .667."),
+    ("consistency", "not_shown"): lazy(
         "Not proven: whether its points have a reliability of .8 when it scores again."
     ),
 }
@@ -226,14 +227,10 @@ def _estimate(figure: AgreementFigure, *, percent: bool = False) -> str:
     if figure.value is None:
         return _("not defined (%(why)s)") % {"why": figure.reason or ""}
     scale, places = (100, 1) if percent else (1, 3)
-    unit = " %" if percent else ""
-    value, *bounds = (
-        "" if number is None else text_of(scale * number, places)
-        for number in (figure.value, figure.low, figure.high)
-    )
-    between = f" [{', '.join(bounds)}]" if figure.low is not None else ""
+    value = text_of(float(scale * figure.value), places) + (" %" if percent else "")
+    text = f"{value} {interval_text(figure, places, scale)}".rstrip()
     few = _("; a verdict needs %d") % LEAST_ITEMS if figure.n < LEAST_ITEMS else ""
-    return f"{value}{unit}{between}, n {figure.n}{few}"
+    return f"{text}, n {figure.n}{few}"
 
 
 def _needed(name: str, number: int) -> str:
@@ -276,117 +273,79 @@ def _answers(number: int) -> str:
 # Judges as tables: beside each other, consistency, preference, length, who may replace whom.
 
 
-def _judges(figures: Agreement, choice: AgreementSelection) -> TableParts:
-    columns = [_("Rank"), _("Best rank"), _("Last rank"), _("Judge"), _("Family")]
-    columns += [_("Answers"), _("With people n"), *with_bounds(_("Interval alpha with people"))]
-    columns += with_bounds(_("Pearson")) + with_bounds(_("Bias, points"))
-    columns += [_("Advantage over a person (rho)"), *with_bounds(_("Reliability of one sheet"))]
-    columns += [_("Replicates"), *with_bounds(_("Unscored"))]
-    columns += [*with_bounds(_("Points per 100 characters"))]
-    columns += [_("Price per 1,000"), _("Seconds per 1,000")]
-    rows: list[list[Cell]] = []
-    for row in figures.judges:
-        cells: list[Cell] = [row.rank, row.rank_low, row.rank_high, row.name]
-        cells += [row.family or _("unknown"), row.answers, row.agreement.n]
-        cells += [*bounds(row.agreement), *bounds(row.pearson), *bounds(row.bias)]
-        cells += [row.rho, *bounds(row.consistency), row.replicates]
-        cells += [*bounds(row.unscored), *bounds(row.length_slope), row.cost, row.seconds]
-        rows.append(cells)
-    return columns, rows
-
-
-def _consistency(figures: Agreement, choice: AgreementSelection) -> TableParts:
+def _consistency(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
+    """Return name, sheets each and consistency of raters who scored an answer twice."""
     names = rater_names(figures)
-    columns = [_("Rater"), _("Answers with several sheets"), _("Sheets each"), _("All the same")]
-    columns += [*with_bounds(_("Reliability of one sheet")), _("Variance between answers")]
-    columns += [_("Variance between sheets of one answer"), _("Remark")]
-    rows: list[list[Cell]] = []
-    for key, consistency in figures.consistency.items():
-        own = consistency.columns[choice.column]
-        if own.n:
-            row: list[Cell] = [names[key], own.n, _whole(consistency.replicates), own.exact]
-            row += [*bounds(own.reliability), own.between, own.within]
-            rows.append([*row, own.reliability.reason or ""])
-    return columns, rows
+    own = {key: rater.columns[choice.column] for key, rater in figures.consistency.items()}
+    return [
+        (names[key], _whole(rater.replicates), own[key])
+        for key, rater in figures.consistency.items()
+        if own[key].n
+    ]
 
 
 def _whole(k: float | None) -> float | None:
     return k if k is None or k % 1 else int(k)
 
 
-def _replicates(figures: Agreement, choice: AgreementSelection) -> TableParts:
-    """Return one row per rater: the reliability of the mean of k sheets, for the listed sizes."""
+def _replicates(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
+    """Return name, sheets each, and the means of k sheets by k."""
+    rows = _consistency(figures, choice)
+    return [
+        (name, sheets, {f"k{mean_of.k:g}": mean_of for mean_of in own.curve})
+        for name, sheets, own in rows
+        if own.curve
+    ]
+
+
+def _length(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
     names = rater_names(figures)
-    columns = [_("Rater"), _("Sheets each")]
-    columns += [_("Reliability of %d") % k for k in SIZES]
-    columns += [_("Error of %d, points") % k for k in SIZES]
-    rows: list[list[Cell]] = []
-    for key, consistency in figures.consistency.items():
-        curve = {mean_of.k: mean_of for mean_of in consistency.columns[choice.column].curve}
-        if curve:
-            row: list[Cell] = [names[key], _whole(consistency.replicates)]
-            row += [curve[k].reliability for k in SIZES]
-            rows.append([*row, *(curve[k].error for k in SIZES)])
-    return columns, rows
+    every, common = _("all answers it scored"), _("those also scored by people")
+    return [
+        (names[key], text, own)
+        for key, length in figures.length.items()
+        for text, own in ((every, length.own), (common, length.common))
+    ]
 
 
-def _preference(figures: Agreement, choice: AgreementSelection) -> TableParts:
-    names = rater_names(figures)
-    columns = [_("Judge"), _("Family"), *with_bounds(_("Compared with people, in points"))]
-    columns += [_("Answers"), _("of its family"), *with_bounds(_("Against other judges, points"))]
-    columns += [_("Answers"), _("of its family"), _("Remark")]
-    rows: list[list[Cell]] = []
-    for preference in figures.preference:
-        people, judges = preference.against_people, preference.against_judges
-        row: list[Cell] = [
-            names[preference.key],
-            preference.family or _("unknown"),
-            *bounds(people),
-        ]
-        row += [people.n, people.own, *bounds(judges), judges.n, judges.own]
-        rows.append([*row, people.reason or judges.reason or ""])
-    return columns, rows
-
-
-def _length(figures: Agreement, choice: AgreementSelection) -> TableParts:
-    names = rater_names(figures)
-    columns = [_("Rater"), _("Answers"), "n", *with_bounds(_("Pearson"))]
-    columns += [*with_bounds(_("Spearman")), *with_bounds(_("Points per 100 characters"))]
-    rows: list[list[Cell]] = []
-    for key, length in figures.length.items():
-        length_ofs = {
-            _("all answers it scored"): length.own,
-            _("those also scored by people"): length.common,
-        }
-        for text, own in length_ofs.items():
-            row: list[Cell] = [names[key], text, own.n, *bounds(own.pearson)]
-            rows.append([*row, *bounds(own.spearman), *bounds(own.slope)])
-    return columns, rows
-
-
-def _replace(figures: Agreement, choice: AgreementSelection) -> TableParts:
+def _replace(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
     names, judges = column_names(figures), rater_names(figures)
-    columns = [_("Judge"), _("Column"), _("Verdict")]
-    columns += [str(title) for title in RULES.values()]
-    columns += [_("Numbers")]
-    rows: list[list[Cell]] = []
-    for key, verdicts in figures.verdict.items():
-        for column, verdict in verdicts.items():
-            row: list[Cell] = [judges[key], names[column], str(RESULTS[verdict.result])]
-            row += [str(RESULTS[verdict.rules[rule].result]) for rule in RULES]
-            texts = [numbers_of(rule, verdict.rules[rule]) for rule in RULES]
-            rows.append([*row, "; ".join(text for text in texts if text)])
-    return columns, rows
+    return [
+        (judges[key], names[column], verdict)
+        for key, verdicts in figures.verdict.items()
+        for column, verdict in verdicts.items()
+    ]
 
 
-TWICE = gettext_lazy(
+def _rule_result(rule: str, row: tuple[Any, ...]) -> str:
+    return str(RESULTS[row[2].rules[rule].result])
+
+
+def _numbers(row: tuple[Any, ...]) -> str:
+    texts = (numbers_of(rule, row[2].rules[rule]) for rule in RULES)
+    return "; ".join(text for text in texts if text)
+
+
+def _family(row: Any) -> str:
+    return row.family or _("unknown")
+
+
+def _own_family(title: Any, path: str) -> list[Column]:
+    return [
+        EstimateColumn(title, path),
+        Column(lazy("Answers"), f"{path}.n"),
+        Column(lazy("of its family"), f"{path}.own"),
+    ]
+
+
+TWICE = lazy(
     "A rater must score answers twice: set replicates in a run, or blind repeats in a round."
 )
-RUNS = ("scoring_runs", gettext_lazy("Scores by judges"))
-JUDGE_TABLES: dict[str, AgreementTableSpec] = {
-    "judges": AgreementTableSpec(
-        gettext_lazy("Comparison of judges"),
-        gettext_lazy(
+RUNS = ("scoring_runs", lazy("Scores by judges"))
+JUDGE_TABLES: dict[str, FigureTable] = {
+    "judges": FigureTable(
+        lazy("Comparison of judges"),
+        lazy(
             "Sorted by the interval alpha of totals between each judge and individual people. A "
             "rank range contains every rank that the tests allow: paired differences of alphas "
             "over questions, all pairs of judges, Holm. Pearson and bias (mean difference, judge "
@@ -396,59 +355,121 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
             "time cover every attempt, for 1,000 scored answers, where calls from this site "
             "recorded them. The chart shows at most the 12 best judges."
         ),
-        _judges,
-        gettext_lazy("No judge has scored any of these answers."),
+        (
+            Column(lazy("Rank"), "rank"),
+            Column(lazy("Best rank"), "rank_low"),
+            Column(lazy("Last rank"), "rank_high"),
+            Column(lazy("Judge"), "name"),
+            Column(lazy("Family"), _family),
+            Column(lazy("Answers"), "answers"),
+            Column(lazy("With people n"), "agreement.n"),
+            EstimateColumn(lazy("Interval alpha with people"), "agreement"),
+            EstimateColumn(lazy("Pearson"), "pearson"),
+            EstimateColumn(lazy("Bias, points"), "bias"),
+            Column(lazy("Advantage over a person (rho)"), "rho"),
+            EstimateColumn(lazy("Reliability of one sheet"), "consistency"),
+            Column(lazy("Replicates"), "replicates"),
+            EstimateColumn(lazy("Unscored"), "unscored"),
+            EstimateColumn(lazy("Points per 100 characters"), "length_slope"),
+            Column(lazy("Price per 1,000"), "cost"),
+            Column(lazy("Seconds per 1,000"), "seconds"),
+        ),
+        "judges",
+        lazy("No judge has scored any of these answers."),
         RUNS,
     ),
-    "consistency": AgreementTableSpec(
-        gettext_lazy("Self-consistency"),
-        gettext_lazy(
+    "consistency": FigureTable(
+        lazy("Self-consistency"),
+        lazy(
             "Several sheets by one rater for one answer: blind repeats by people, replicates by "
             "judges. One-way random effects; intervals leave out one question at a time and need "
             "at least 20 questions. Raters who never scored an answer twice are left out."
+        ),
+        (
+            Column(lazy("Rater"), "0"),
+            Column(lazy("Answers with several sheets"), "2.n"),
+            Column(lazy("Sheets each"), "1"),
+            Column(lazy("All the same"), "2.exact"),
+            EstimateColumn(lazy("Reliability of one sheet"), "2.reliability"),
+            Column(lazy("Variance between answers"), "2.between"),
+            Column(lazy("Variance between sheets of one answer"), "2.within"),
+            TextColumn(lazy("Remark"), "2.reliability.reason"),
         ),
         _consistency,
         TWICE,
         RUNS,
     ),
-    "replicates": AgreementTableSpec(
-        gettext_lazy("Gain from more sheets per answer"),
-        gettext_lazy(
+    "replicates": FigureTable(
+        lazy("Gain from more sheets per answer"),
+        lazy(
             "Reliability of the mean of 1 to 10 sheets by the Spearman–Brown formula, and the "
             "standard error of one answer's mean: the square root of the variance between its "
             "sheets divided by their number."
+        ),
+        (
+            Column(lazy("Rater"), "0"),
+            Column(lazy("Sheets each"), "1"),
+            *(Column(lazy("Reliability of %d") % k, f"2.k{k}.reliability") for k in SIZES),
+            *(Column(lazy("Error of %d, points") % k, f"2.k{k}.error") for k in SIZES),
         ),
         _replicates,
         TWICE,
         RUNS,
     ),
-    "preference": AgreementTableSpec(
-        gettext_lazy("Preference for its own family"),
-        gettext_lazy(
+    "preference": FigureTable(
+        lazy("Preference for its own family"),
+        lazy(
             "Totals of the judge minus those of people (or of judges from other families) on the "
             "same answers: the mean on answers of its family minus the mean on all others, so "
             "that leniency alone gives 0. Intervals leave out one question at a time and need at "
             "least 10 questions. Families are taken from names."
         ),
-        _preference,
-        gettext_lazy("A judge must score answers of its own family and of others."),
+        (
+            Column(lazy("Judge"), "0"),
+            Column(lazy("Family"), lambda row: _family(row[1])),
+            *_own_family(lazy("Compared with people, in points"), "1.against_people"),
+            *_own_family(lazy("Against other judges, points"), "1.against_judges"),
+            Column(
+                lazy("Remark"),
+                lambda row: row[1].against_people.reason or row[1].against_judges.reason or "",
+            ),
+        ),
+        lambda figures, choice: [
+            (rater_names(figures)[preference.key], preference) for preference in figures.preference
+        ],
+        lazy("A judge must score answers of its own family and of others."),
         RUNS,
     ),
-    "length": AgreementTableSpec(
-        gettext_lazy("Scores and length"),
-        gettext_lazy(
+    "length": FigureTable(
+        lazy("Scores and length"),
+        lazy(
             "Totals against the answer's length in characters. The slope compares answers to the "
             "same question. Intervals leave out questions."
         ),
+        (
+            Column(lazy("Rater"), "0"),
+            Column(lazy("Answers"), "1"),
+            Column("n", "2.n"),
+            EstimateColumn(lazy("Pearson"), "2.pearson"),
+            EstimateColumn(lazy("Spearman"), "2.spearman"),
+            EstimateColumn(lazy("Points per 100 characters"), "2.slope"),
+        ),
         _length,
-        gettext_lazy("A rater must score two answers to the same question."),
+        lazy("A rater must score two answers to the same question."),
     ),
-    "replace": AgreementTableSpec(
-        gettext_lazy("Which judges can replace people"),
-        gettext_lazy(
+    "replace": FigureTable(
+        lazy("Which judges can replace people"),
+        lazy(
             "Yes if every rule says yes, no if any rule says no; anything else is not proven. "
             "The tests for “no” are corrected for the number of rules and columns. The page "
             "lists the rules."
+        ),
+        (
+            Column(lazy("Judge"), "0"),
+            Column(lazy("Column"), "1"),
+            Column(lazy("Verdict"), lambda row: str(RESULTS[row[2].result])),
+            *(Column(title, partial(_rule_result, rule)) for rule, title in RULES.items()),
+            Column(lazy("Numbers"), _numbers),
         ),
         _replace,
     ),

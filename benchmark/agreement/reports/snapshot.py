@@ -17,6 +17,7 @@ from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import Filters, narrowed
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.people.models import Study
+from cqa_site.results.tables import Column, table_of
 from cqa_site.web.pages import NotThere
 from cqa_site.web.tables import TableData
 
@@ -234,16 +235,21 @@ def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.
 
 def rows_table(frame: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
     """Return the rows as a table for download."""
-    columns = [_("Object 1"), _("Object 2"), _("Aspect"), _("System"), _("Scenario")]
-    columns += [_("Condition"), _("Choice"), _("Answer"), _("Sheet")]
-    columns += [f"{names[0]}: {column}", f"{names[1]}: {column}", _("Difference")]
-    parts = ["object1", "object2", "aspect", "system", "scenario", "condition", "choice"]
-    parts += ["answer_id", "sheet"]
-    rows = [
-        [*(row[part] for part in parts), *(_cell(row[part]) for part in _POINTS)]
-        for row in frame.to_dict("records")
-    ]
-    return TableData(columns, rows, name="score-rows")
+    columns = (
+        Column(_("Object 1"), "object1"),
+        Column(_("Object 2"), "object2"),
+        Column(_("Aspect"), "aspect"),
+        Column(_("System"), "system"),
+        Column(_("Scenario"), "scenario"),
+        Column(_("Condition"), "condition"),
+        Column(_("Choice"), "choice"),
+        Column(_("Answer"), "answer_id"),
+        Column(_("Sheet"), "sheet"),
+        Column(f"{names[0]}: {column}", "points"),
+        Column(f"{names[1]}: {column}", "others"),
+        Column(_("Difference"), "difference"),
+    )
+    return table_of(columns, shown_rows(frame), name="score-rows")
 
 
 _POINTS = ("points", "others", "difference")

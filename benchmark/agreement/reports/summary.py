@@ -16,7 +16,8 @@ from benchmark.agreement.methods.figures import (
     RaterPairFigures,
     is_closest,
 )
-from cqa_site.results.boards import Conclusion, in_words, level_of, listed, short, why_less
+from cqa_site.results.boards import Conclusion, level_of, listed, short, why_less
+from cqa_site.results.tables import bounds_of
 from cqa_site.stats.estimate import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import LEVEL, RULES, corrected_level, more_needed
 from cqa_site.web.charts.dot_rows import intervals, ranked_dots
@@ -39,7 +40,7 @@ from cqa_site.web.charts.vega import (
     texts,
     wrap,
 )
-from cqa_site.web.tables import text_of
+from cqa_site.web.tables import estimate_text, text_of
 
 from .snapshot import TOTAL, AgreementSelection, pair_of
 from .tables import column_names, rater_names
@@ -119,7 +120,7 @@ def _weakest(figures: Agreement) -> str:
 
 
 def _with_n(figure: AgreementFigure) -> str:
-    return f"{in_words(figure)}, n {figure.n:,}"
+    return f"{estimate_text(figure)}, n {figure.n:,}"
 
 
 def judges_finding(judges: Sequence[JudgeRow]) -> Conclusion:
@@ -243,20 +244,16 @@ MARKS = (TENTATIVE, FIRM)
 Row = dict[str, Any]
 
 
-def _part(estimate: AgreementFigure) -> Row:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
 def _ceiling_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     """Return rows for people and the judge, for each column that has either figure."""
     judge = figures.with_people.get(choice.judge, {})
     rows = []
     for key, name in column_names(figures).items():
         people = figures.people.columns[key].alpha_interval
-        rows.append({"column": name, "who": _("People"), **_part(people)})
+        rows.append({"column": name, "who": _("People"), **bounds_of(people)})
         if key in judge:
             own = judge[key].alpha_interval
-            rows.append({"column": name, "who": _("Judge"), **_part(own)})
+            rows.append({"column": name, "who": _("Judge"), **bounds_of(own)})
     known = {row["column"] for row in rows if row["value"] is not None}
     return [row for row in rows if row["column"] in known]
 
@@ -284,7 +281,7 @@ def _judge_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     estimates += [(row.name, row.agreement) for row in figures.judges[:MOST]]
     names = distinct(name for name, _estimate in estimates)
     return [
-        {"name": name, "what": _("Total"), **_part(estimate)}
+        {"name": name, "what": _("Total"), **bounds_of(estimate)}
         for name, (_name, estimate) in zip(names, estimates, strict=True)
     ]
 
@@ -312,7 +309,7 @@ def _difference_rows(figures: Agreement, choice: AgreementSelection) -> list[Row
     """Return judge minus people for each column where both are known on the same answers."""
     beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
     return [
-        {"name": name, "group": None, **_part(alphas.difference)}
+        {"name": name, "group": None, **bounds_of(alphas.difference)}
         for key, name in names.items()
         if (alphas := beside.get(key)) and alphas.difference.value is not None
     ]

@@ -11,14 +11,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from benchmark.leaderboard.methods.options import BoardOptions
-from cqa_site.stats.estimate import Standing, from_json, to_json
+from cqa_site.stats.estimate import BoundedMean, Standing, from_json, to_json
 from cqa_site.stats.verdicts import RULES
 
 # Further digits differ between machines and mean nothing.
 DECIMALS = 9
 # More questions than these nobody asks.
 MOST_NEEDED = 100_000
+# What only boards of version 2 have, and what they claimed of systems without a test.
 RESAMPLING = ("n_resamples", "seed")
+UNTESTED = ("p_best", "rank_low", "rank_high", "tie_group")
 
 
 class Mean(NamedTuple):
@@ -28,6 +30,11 @@ class Mean(NamedTuple):
     n: int
     low: float | None = None
     high: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The mean, as tables read it of every figure."""
+        return self.mean
 
 
 class Cost(NamedTuple):
@@ -119,7 +126,7 @@ class CellCondition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreCell:
+class ScoreCell(BoundedMean):
     """Figures of one system, scenario and judge.
 
     Attributes
@@ -147,9 +154,6 @@ class ScoreCell:
     judge: str
     system: int
     scenario: int
-    mean: float | None
-    low: float | None
-    high: float | None
     sd: float | None
     n_answers: int
     n_questions: int
@@ -164,7 +168,7 @@ class ScoreCell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StandingRow:
+class StandingRow(BoundedMean):
     """Figures of one system and judge.
 
     Attributes
@@ -190,9 +194,6 @@ class StandingRow:
 
     judge: str
     system: int
-    mean: float | None
-    low: float | None
-    high: float | None
     is_common: bool
     scenarios: tuple[int, ...]
     n_used: int
@@ -206,11 +207,21 @@ class StandingRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RankedPair(BoundedMean):
+    """The places of two systems, and their `cqa_site.stats.means.PairDifference` in points."""
+
+    first: int
+    second: int
+    p: float
+    p_holm: float
+    detectable: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SystemPairs:
     """All pairs of ranked systems as columns of equal length, in the order of the board.
 
-    ``first`` and ``second`` are places of systems; the other columns are those of
-    `cqa_site.stats.means.PairDifference`: first minus second, in points.
+    The columns are those of `RankedPair`.
     """
 
     first: tuple[int, ...]
@@ -221,6 +232,14 @@ class SystemPairs:
     p: tuple[float, ...]
     p_holm: tuple[float, ...]
     detectable: tuple[float | None, ...]
+
+    def rows(self) -> list[RankedPair]:
+        """Return the pairs one by one."""
+        columns = vars(self)
+        return [
+            RankedPair(**dict(zip(columns, row, strict=True)))
+            for row in zip(*columns.values(), strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,8 +257,7 @@ class JudgeRanking:
     n_common, n_questions
         Questions that all ranked systems share; questions with a score of any.
     detectable
-        Points between any two systems that these questions find with power .8; of boards before
-        version 3 the median over pairs, without the correction for their number.
+        Points between any two systems that these questions find with power .8.
     reason
         Why nobody is ranked.
     common
@@ -326,9 +344,14 @@ class LengthSlope:
     n_questions: int
     reason: str | None = None
 
+    @property
+    def value(self) -> float | None:
+        """The slope, as tables read it of every figure."""
+        return self.slope
+
 
 @dataclass(frozen=True, kw_only=True)
-class CalibratedStanding:
+class CalibratedStanding(BoundedMean):
     """A system's mean calibrated with one judge's help, or the reason why it is missing.
 
     Attributes
@@ -344,9 +367,6 @@ class CalibratedStanding:
 
     judge: str
     system: int
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
     n_both: int = 0
     to_halve: int | None = None
     reason: str | None = None
@@ -462,13 +482,12 @@ class ScoreBoard:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ScoreBoard:
-        """Read the result of `as_dict`, also of an earlier version; raises `StoredError`."""
+        """Read the result of `as_dict`, also of version 2; raises `StoredError`."""
         content = dict(stored)
-        # Of the bootstrap of version 2.
-        options = {
-            key: content["options"][key] for key in content["options"] if key not in RESAMPLING
-        }
-        content["options"] = options | {"version": content.pop("version")}
+        version = content.pop("version")
+        if version == 2:
+            content = _of_version_2(content)
+        content["options"] = {**content["options"], "version": version}
         return from_json(cls, content)
 
     def as_dict(self) -> dict[str, Any]:
@@ -476,3 +495,21 @@ class ScoreBoard:
         options = asdict(self.options)
         version = options.pop("version")
         return {"version": version, **to_json({**vars(self), "options": options}, DECIMALS)}
+
+
+def _of_version_2(board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a board of version 2 without its bootstrap and what that claimed beyond the tests."""
+    options = {key: value for key, value in board["options"].items() if key not in RESAMPLING}
+    rankings = [
+        {
+            **ranking,
+            "detectable": None,
+            "pairs": {**ranking["pairs"], "detectable": [None] * len(ranking["pairs"]["first"])},
+            "standings": [
+                {key: value for key, value in standing.items() if key not in UNTESTED}
+                for standing in ranking["standings"]
+            ],
+        }
+        for ranking in board["rankings"]
+    ]
+    return {**board, "options": options, "rankings": rankings}

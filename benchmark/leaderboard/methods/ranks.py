@@ -22,7 +22,7 @@ from benchmark.leaderboard.methods.data import (
 from benchmark.leaderboard.methods.figures import JudgeRanking, ScoreCell, StandingRow, SystemPairs
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.paper import cell_scores
-from cqa_site.stats.estimate import Standing
+from cqa_site.stats.estimate import BoundedMean, Standing
 from cqa_site.stats.ranking import Ranking, rank_systems
 from cqa_site.stats.verdicts import RULES
 
@@ -109,8 +109,7 @@ def _cells(
                 system=int(table.system[place]),
                 scenario=number,
                 mean=_mean(table.values[:, place]),
-                low=interval.low,
-                high=interval.high,
+                **interval._asdict(),
                 sd=_number(row["sd"]),
                 n_answers=int(n_answers[place]),
                 n_questions=int(n_questions[place]),
@@ -121,7 +120,6 @@ def _cells(
                 best=float(bounds[1][place]),
                 is_low=coverage < options.least_coverage,
                 is_thin=bool(0 < n_questions[place] < options.least_questions),
-                reason=interval.reason,
             )
         )
     return tuple(cells)
@@ -297,10 +295,7 @@ def _pairs(ranking: Ranking) -> SystemPairs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Mean:
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
+class _Mean(BoundedMean):
     is_common: bool = False
     scenarios: tuple[int, ...] = ()
     n_used: int = 0
@@ -359,16 +354,14 @@ def _mean_of(
     if standing is not None:
         bears = any(number != NO_SCENARIO for number in numbers)
         over = ranking.scenarios if bears else (NO_SCENARIO,)
-        return _common(standing, over, ranking.n_common, options)
+        return _common(standing, over, ranking.n_common)
     return _own(ranking, places, table, options)
 
 
-def _common(
-    standing: Standing, scenarios: tuple[int, ...], n: int, options: BoardOptions
-) -> _Mean:
+def _common(standing: Standing, scenarios: tuple[int, ...], n: int) -> _Mean:
     low, high = standing.low, standing.high
     has_spread = low is not None and high is not None and high - low >= 1e-12
-    is_few = options.version > 2 and not RULES["mean"].allows(n)
+    is_few = not RULES["mean"].allows(n)
     why = TOO_FEW_QUESTIONS.format(RULES["mean"].least) if is_few else NO_SPREAD
     return _Mean(
         mean=standing.mean,

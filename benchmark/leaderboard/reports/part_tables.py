@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from benchmark.leaderboard.methods.figures import BoardQuestion, Mean, ScoreBoard, SystemPairs
+from benchmark.leaderboard.methods.figures import (
+    BoardQuestion,
+    Mean,
+    RankedPair,
+    ScoreBoard,
+    ScoreCell,
+)
+from cqa_site.results.tables import Column, EstimateColumn, TextColumn, Value, table_of
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.vega import Spec
@@ -23,206 +31,176 @@ from .standings import (
     length_of,
     ranking_of,
     scenario_names,
-    thin_cells,
 )
 
 # What stands below a leaderboard as tables: parts, scenarios, spread, pairs, judges.
 
 
-TableContent = tuple[list[str], list[list[Any]]]
+Columns = list[Column]
+Recipe = dict[str, Any]
 
 
-def with_bounds(name: str) -> list[str]:
-    """Return the headings of a value and its interval."""
-    return [name, _("low"), _("high")]
+def with_scenario(system: Value, scenario: str = "scenario") -> tuple[Column, Column]:
+    """Return the columns of a system and its scenario."""
+    return Column(lazy("System"), system), TextColumn(lazy("Scenario"), scenario)
 
 
-def cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return a row for every system and scenario."""
+def cell_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, ScoreCell, str]]:
+    """Return every system and scenario: the system's name, the cell, its condition."""
     names = condition_names(board)
-    columns = [
-        _("System"),
-        _("Scenario"),
-        _("Condition"),
-        *with_bounds(_("Mean")),
-        _("sd"),
-        _("Answers n"),
-        _("Questions n"),
-        _("Requested"),
-        _("Coverage"),
-        _("Worst case"),
-        _("Best case"),
-        _("Unscored sheets"),
-        _("Remark"),
-    ]
-    parts = ("mean", "low", "high", "sd", "n_answers", "n_questions", "asked", "coverage")
-    rest = ("worst", "best", "unscored")
-    return columns, [
-        [
-            row.name,
-            str(cell.cell.scenario),
-            names.get((row.place, cell.cell.scenario), ""),
-            *(getattr(cell.cell, part) for part in (*parts, *rest)),
-            cell.cell.reason or "",
-        ]
+    return [
+        (row.name, cell.cell, names.get((row.place, cell.cell.scenario), ""))
         for row in board_rows(board, judge)
         for cell in row.cells
         if cell
     ]
 
 
-def condition_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return every condition of every cell, the shown ones first; the same for all judges."""
-    columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
-    return columns, [
-        [
-            board.systems[condition.system].name,
-            str(condition.scenario),
-            condition.name,
-            _("yes") if condition.is_shown else _("no"),
-            condition.n_questions,
-        ]
-        for condition in board.conditions
+CELL_COLUMNS = (
+    *with_scenario("0", "1.scenario"),
+    Column(lazy("Condition"), "2"),
+    EstimateColumn(lazy("Mean"), "1"),
+    Column(lazy("sd"), "1.sd"),
+    Column(lazy("Answers n"), "1.n_answers"),
+    Column(lazy("Questions n"), "1.n_questions"),
+    Column(lazy("Requested"), "1.asked"),
+    Column(lazy("Coverage"), "1.coverage"),
+    Column(lazy("Worst case"), "1.worst"),
+    Column(lazy("Best case"), "1.best"),
+    Column(lazy("Unscored sheets"), "1.unscored"),
+    TextColumn(lazy("Remark"), "1.reason"),
+)
+
+
+def _system(board: ScoreBoard) -> Callable[[Any], str]:
+    return lambda row: board.systems[row.system].name
+
+
+def condition_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
+    """Return the columns of conditions, which are the same for all judges."""
+    return [
+        *with_scenario(_system(board)),
+        Column(_("Condition"), "name"),
+        Column(_("Shown"), lambda row: _("yes") if row.is_shown else _("no")),
+        Column(_("Questions n"), "n_questions"),
     ]
 
 
-def thin_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return the cells with too few questions."""
-    columns = [_("System"), _("Scenario"), _("Mean of these"), _("Questions n"), _("Answers n")]
-    parts = ("mean", "n_questions", "n_answers")
-    return columns, [
-        [
-            board.systems[cell.system].name,
-            str(cell.scenario),
-            *(getattr(cell, part) for part in parts),
-        ]
-        for cell in thin_cells(board, judge)
+def thin_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
+    """Return the columns of cells with too few questions."""
+    return [
+        *with_scenario(_system(board)),
+        Column(_("Mean of these"), "mean"),
+        Column(_("Questions n"), "n_questions"),
+        Column(_("Answers n"), "n_answers"),
     ]
 
 
-def part_table(kind: str) -> Callable[[ScoreBoard, str, dict[str, Any]], TableContent]:
-    """Return a table builder with groups or criteria in columns."""
+def beside_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
+    """Return the columns of means of people and one judge on the same answers."""
+    return [
+        *with_scenario(_system(board)),
+        Column(_("People"), "people"),
+        Column(_("Judge"), "value"),
+        Column(_("Answers n"), "n"),
+    ]
 
-    def build(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
+
+def part_columns(kind: str) -> Callable[[ScoreBoard, str, Recipe], Columns]:
+    """Return a builder of the columns of groups or of criteria."""
+
+    def build(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
         wanted = [column for column in recipe["columns"] if column["kind"] == kind]
-        names = [
-            f"{column_name(recipe, column['key'])} (0–{column['maximum']})"
-            if kind == "group"
-            else column["key"]
-            for column in wanted
+        return [
+            Column(_("System"), "0"),
+            *(EstimateColumn(_part_name(recipe, own), f"1.{at}") for at, own in enumerate(wanted)),
+            Column(_("Answers n, fewest"), lambda row: min(mean.n for mean in row[1])),
+            Column(_("Answers n, most"), lambda row: max(mean.n for mean in row[1])),
         ]
-        bounded = [title for name in names for title in with_bounds(name)]
-        columns = [_("System"), *bounded, _("Answers n, fewest"), _("Answers n, most")]
-        means = board.parts.get(judge, {})
-        rows = []
-        for row in board_rows(board, judge):
-            own = [means[column["key"]][row.place] for column in wanted]
-            counts = [mean.n for mean in own]
-            means_and_bounds = [value for mean in own for value in _bounded(mean)]
-            rows.append([row.name, *means_and_bounds, min(counts), max(counts)])
-        return columns, rows
 
     return build
 
 
-def _bounded(mean: Mean) -> list[Any]:
-    return [mean.mean, mean.low, mean.high]
+def part_rows(kind: str) -> Callable[[ScoreBoard, str, Recipe], list[tuple[str, list[Mean]]]]:
+    """Return a reader of each system's means of groups or of criteria."""
+
+    def read(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, list[Mean]]]:
+        keys = [column["key"] for column in recipe["columns"] if column["kind"] == kind]
+        return [
+            (row.name, [board.parts[judge][key][row.place] for key in keys])
+            for row in board_rows(board, judge)
+        ]
+
+    return read
 
 
-def distribution_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return the number of answers by points."""
+def _part_name(recipe: Recipe, column: dict[str, Any]) -> str:
+    name: str = column["key"]
+    is_group = column["kind"] == "group"
+    return f"{column_name(recipe, name)} (0–{column['maximum']})" if is_group else name
+
+
+def distribution_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
+    """Return a column for each number of points, with the number of answers."""
     counts = board.distributions.get(judge, ())
     width = len(counts[0]) if counts else 0
-    columns = [_("System"), *(str(point) for point in range(width))]
-    rows = [[row.name, *counts[row.place]] for row in board_rows(board, judge)]
-    return columns, rows
+    points = (Column(str(at), lambda row, at=at: counts[row.place][at]) for at in range(width))
+    return [Column(_("System"), "name"), *points]
 
 
-def beside_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return means of people and one judge on the same answers."""
-    columns = [_("System"), _("Scenario"), _("People"), _("Judge"), _("Answers n")]
-    return columns, [
-        [
-            board.systems[comparison.system].name,
-            str(comparison.scenario),
-            comparison.people,
-            comparison.value,
-            comparison.n,
-        ]
-        for comparison in board.beside
-        if comparison.judge == judge
+def scenario_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
+    """Return a column for each scenario; rows are a name and its means."""
+    names = enumerate(scenario_names(board))
+    return [Column(_("System"), "0"), *(EstimateColumn(name, f"1.{at}") for at, name in names)]
+
+
+def scenario_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, Any]]:
+    """Return each system's means by scenario; the last row covers all answers."""
+    rows: list[tuple[str, Any]] = [
+        (row.name, [cell.cell if cell and not cell.cell.is_thin else None for cell in row.cells])
+        for row in board_rows(board, judge)
+    ]
+    return [*rows, (_("All answers"), board.profile.get(judge, ()))] if rows else []
+
+
+def pair_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
+    """Return the columns of pairs of ranked systems."""
+    return [
+        Column(_("First"), lambda pair: board.systems[pair.first].name),
+        Column(_("Second"), lambda pair: board.systems[pair.second].name),
+        EstimateColumn(_("Difference"), lambda pair: pair),
+        Column("p", "p"),
+        Column(_("p after Holm"), "p_holm"),
+        Column(_("Detectable"), "detectable"),
     ]
 
 
-def scenario_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return systems with scenarios in columns; the last row covers all answers."""
-    bounded = [title for name in scenario_names(board) for title in with_bounds(name)]
-    columns = [_("System"), *bounded]
-    rows: list[list[Any]] = []
-    for row in board_rows(board, judge):
-        full = [cell.cell if cell and not cell.cell.is_thin else None for cell in row.cells]
-        bounds = [getattr(cell, part, None) for cell in full for part in ("mean", "low", "high")]
-        rows.append([row.name, *bounds])
-    profile = board.profile.get(judge, ())
-    every = [_("All answers"), *(value for mean in profile for value in _bounded(mean))]
-    return columns, [*rows, every] if rows else []
-
-
-def pair_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return a row for every pair of ranked systems."""
-    columns = [
-        _("First"),
-        _("Second"),
-        *with_bounds(_("Difference")),
-        "p",
-        _("p after Holm"),
-        _("Detectable"),
-    ]
-    if not judge:
-        return columns, []
-    pairs = ranking_of(board, judge).pairs
-    names = [system.name for system in board.systems]
-    parts = ("mean", "low", "high", "p", "p_holm", "detectable")
-    return columns, [
-        [names[first], names[pairs.second[at]], *(getattr(pairs, part)[at] for part in parts)]
-        for at, first in enumerate(pairs.first)
+def judge_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[Any, ...]]:
+    """Return every judge of the board with its effect of length and its costs."""
+    return [
+        (rater, length_of(board, rater.key), board.costs.judges[rater.key])
+        for rater in board.judges
     ]
 
 
-def judge_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return a row for every judge of the board."""
-    columns = [
-        _("Judge"),
-        _("Raters"),
-        _("Sheets"),
-        _("Answers requested"),
-        _("Answers scored"),
-        _("Unscored sheets"),
-        *with_bounds(_("Points per 100 characters")),
-        _("… within one system"),
-        _("Cost per sheet"),
-        _("Seconds per sheet"),
-    ]
-    rows = []
-    counted = ("raters", "sheets", "asked", "answers", "unscored")
-    for rater in board.judges:
-        slope, cost = length_of(board, rater.key), board.costs.judges[rater.key]
-        rows.append(
-            [
-                judge_name(rater),
-                *(getattr(rater, part) for part in counted),
-                *(getattr(slope, part) for part in ("slope", "low", "high", "within_systems")),
-                None if cost.micro is None else cost.micro / 1_000_000,
-                cost.seconds,
-            ]
-        )
-    return columns, rows
+JUDGE_COLUMNS = (
+    Column(lazy("Judge"), lambda row: judge_name(row[0])),
+    Column(lazy("Raters"), "0.raters"),
+    Column(lazy("Sheets"), "0.sheets"),
+    Column(lazy("Answers requested"), "0.asked"),
+    Column(lazy("Answers scored"), "0.answers"),
+    Column(lazy("Unscored sheets"), "0.unscored"),
+    EstimateColumn(lazy("Points per 100 characters"), "1"),
+    Column(lazy("… within one system"), "1.within_systems"),
+    Column(
+        lazy("Cost per sheet"),
+        lambda row: None if row[2].micro is None else row[2].micro / 1_000_000,
+    ),
+    Column(lazy("Seconds per sheet"), "2.seconds"),
+)
 
 
 # Two systems of a board against each other, question by question.
-
-
-COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
 
 
 @dataclass(frozen=True)
@@ -251,7 +229,7 @@ class SystemPair:
 
     first: str
     second: str
-    figures: dict[str, float | None]
+    figures: RankedPair
     is_separable: bool
     n_pairs: int
     least: int
@@ -278,11 +256,14 @@ def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPai
     None without ranks.
     """
     ranking = ranking_of(board, judge)
-    pairs = ranking.pairs
-    place = _place(pairs, system, other)
-    if place is None:
+    pairs = enumerate(ranking.pairs.rows())
+    place, pair = next(
+        ((at, pair) for at, pair in pairs if {pair.first, pair.second} == {system, other}),
+        (0, None),
+    )
+    if pair is None:
         return None
-    first, second = pairs.first[place], pairs.second[place]
+    first, second, n_pairs = pair.first, pair.second, len(ranking.pairs.first)
     scores = board.scores[judge]
     at, against = scores.systems.index(first), scores.systems.index(second)
     rows = [
@@ -293,11 +274,11 @@ def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPai
     return SystemPair(
         first=board.systems[first].name,
         second=board.systems[second].name,
-        figures={name: getattr(pairs, name)[place] for name in COLUMNS},
+        figures=pair,
         is_separable=(first, second) in ranking.told_apart(board.options.confidence),
-        n_pairs=len(pairs.first),
-        least=least_to_differ(len(pairs.first)),
-        needed=ranking.questions_needed(place) if board.options.version > 2 else None,
+        n_pairs=n_pairs,
+        least=least_to_differ(n_pairs),
+        needed=ranking.questions_needed(place),
         rows=rows,
         wins=sum(row.difference > 0 for row in rows),
         losses=sum(row.difference < 0 for row in rows),
@@ -313,30 +294,19 @@ def _board_means(
     return means[first], means[second]
 
 
-def _place(pairs: SystemPairs, system: int, other: int) -> int | None:
-    both = {system, other}
-    for place, pair in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        if set(pair) == both:
-            return place
-    return None
-
-
 def system_pair_table(pair: SystemPair, caption: str) -> TableData:
     """Return all common questions with both systems' points as a table."""
-    columns = [_("Object 1"), _("Object 2"), _("Aspect"), pair.first, pair.second]
-    return TableData(
-        [*columns, _("Difference")],
-        [
-            [
-                row.question.object1,
-                row.question.object2,
-                row.question.aspect,
-                float(row.first),
-                float(row.second),
-                row.difference,
-            ]
-            for row in pair.rows
-        ],
+    columns = (
+        Column(_("Object 1"), "question.object1"),
+        Column(_("Object 2"), "question.object2"),
+        Column(_("Aspect"), "question.aspect"),
+        Column(pair.first, lambda row: float(row.first)),
+        Column(pair.second, lambda row: float(row.second)),
+        Column(_("Difference"), "difference"),
+    )
+    return table_of(
+        columns,
+        pair.rows,
         caption=caption,
         note=_("Mean points over the compared scenarios of each common question."),
         name="board-pair",

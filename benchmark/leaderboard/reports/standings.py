@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db.models import Exists, OuterRef
@@ -26,7 +26,7 @@ from benchmark.leaderboard.methods.options import PEOPLE, VERSION
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.models import Place
-from cqa_site.stats.estimate import Standing
+from cqa_site.stats.estimate import BoundedMean, Standing
 
 from .snapshot import read_rows
 
@@ -56,13 +56,10 @@ class CellView:
     several: ConditionChoice | None
 
 
-@dataclass(frozen=True)
-class LengthRank:
+@dataclass(frozen=True, kw_only=True)
+class LengthRank(BoundedMean):
     """Length-controlled mean of a system, and its rank among the ranked ones."""
 
-    mean: float
-    low: float | None
-    high: float | None
     rank: int | None
 
 
@@ -157,12 +154,6 @@ def board_rows(board: ScoreBoard, judge: str) -> list[BoardLine]:
         for standing in ranking.standings
         if standing.rank is not None
     }
-    if board.options.version < 3:
-        # Their ranges and groups say more than the tests.
-        standings = {
-            at: replace(standing, rank_low=None, rank_high=None, tie_group=None)
-            for at, standing in standings.items()
-        }
     by_system = _by(board.rows, judge)
     cells = {(cell.system, cell.scenario): cell for cell in board.cells if cell.judge == judge}
     order = sorted(
@@ -227,11 +218,12 @@ def _length_ranks(
     slope = length_of(board, judge)
     ranked = [slope.means[at] for at in slope.means if at in standings]
     ranks = {at: 1 + sum(rival > mean for rival in ranked) for at, mean in slope.means.items()}
-    bounds: dict[int, tuple[float | None, float | None]] = {
-        at: slope.bounds.get(at, (None, None)) for at in slope.means
-    }
     return {
-        at: LengthRank(mean, *bounds[at], rank=ranks[at] if at in standings else None)
+        at: LengthRank(
+            mean=mean,
+            **dict(zip(("low", "high"), slope.bounds.get(at, ()), strict=False)),
+            rank=ranks[at] if at in standings else None,
+        )
         for at, mean in slope.means.items()
     }
 

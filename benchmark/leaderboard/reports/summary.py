@@ -177,15 +177,12 @@ def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing])
             "however large their difference."
         )
         return f"{_ground(ranking)} {text % {'systems': len(ranked), 'n': least}}"
-    return " ".join([_ground(ranking), *_detectable(board, ranking)])
+    return " ".join([_ground(ranking), *_detectable(ranking)])
 
 
-def _detectable(board: ScoreBoard, ranking: JudgeRanking) -> list[str]:
-    """Return the detectable difference, and the questions needed to detect that of the top two.
-
-    Boards before version 3 left the correction out, so their difference is too small.
-    """
-    if board.options.version < 3 or not ranking.detectable:
+def _detectable(ranking: JudgeRanking) -> list[str]:
+    """Return the detectable difference, and the questions needed to detect that of the top two."""
+    if not ranking.detectable:
         return []
     text = _(
         "With 80 %% power, these questions can detect a difference of %s points between any two "

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as lazy
 
 from benchmark.leaderboard.methods.figures import PaperCell, PaperRow, ScoreBoard, StandingRow
 from benchmark.leaderboard.models import BoardSnapshot
+from cqa_site.results.tables import Column, EstimateColumn, FigureTable, table_of
 from cqa_site.web.tables import TableData, one_line
 
 from .part_tables import (
-    TableContent,
-    beside_table,
-    cell_table,
-    condition_table,
-    distribution_table,
-    judge_table,
-    pair_table,
-    part_table,
-    scenario_table,
-    thin_table,
-    with_bounds,
+    CELL_COLUMNS,
+    JUDGE_COLUMNS,
+    beside_columns,
+    cell_rows,
+    condition_columns,
+    distribution_columns,
+    judge_rows,
+    pair_columns,
+    part_columns,
+    part_rows,
+    scenario_columns,
+    scenario_rows,
+    thin_columns,
 )
 from .snapshot import Filters
-from .standings import BoardLine, board_rows, column_name, judge_name
+from .standings import BoardLine, board_rows, column_name, judge_name, ranking_of, thin_cells
 
 # A board by the recipe of the CompQA paper: the leaderboard, its cells, two systems.
 
 
-RECIPE = gettext_lazy(
+RECIPE = lazy(
     "Counted: as in the CompQA paper, every sheet by itself, even several for one answer; "
     "people's consolidated sheets where an answer has them; points off the scale as given. "
     "Incomplete sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: "
@@ -73,28 +75,26 @@ def paper_rows(board: ScoreBoard, judge: str) -> list[PaperLine]:
     return sorted(rows, key=lambda line: (line.row.mean is None, -(line.row.mean or 0)))
 
 
-def paper_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return table 3 of the paper for one judge."""
-    columns = [_("System"), _("Mean of scenario means"), _("Mean of sds"), _("Scenarios")]
-    columns += [_("Sheets n")]
-    parts = ("mean", "sd", "cells", "n")
-    return columns, [
-        [line.name, *(getattr(line.row, part) for part in parts)]
-        for line in paper_rows(board, judge)
-    ]
+PAPER_COLUMNS = (
+    Column(lazy("System"), "name"),
+    Column(lazy("Mean of scenario means"), "row.mean"),
+    Column(lazy("Mean of sds"), "row.sd"),
+    Column(lazy("Scenarios"), "row.cells"),
+    Column(lazy("Sheets n"), "row.n"),
+)
+PAPER_CELL_COLUMNS = (
+    Column(lazy("System"), "0"),
+    Column(lazy("Scenario"), lambda row: row[1].scenario or _("No scenario")),
+    Column(lazy("Mean"), "1.mean"),
+    Column(lazy("sd"), "1.sd"),
+    Column(lazy("Sheets n"), "1.n"),
+    Column(lazy("Incomplete, left out"), "1.dropped"),
+    Column(lazy("With points off the scale"), "1.off_scale"),
+)
 
 
-def paper_cell_table(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    """Return table 5 of the paper for one judge."""
-    columns = [_("System"), _("Scenario"), _("Mean"), _("sd"), _("Sheets n")]
-    columns += [_("Incomplete, left out"), _("With points off the scale")]
-    parts = ("mean", "sd", "n", "dropped", "off_scale")
-    return columns, [
-        [line.name, cell.scenario or _("No scenario"), *(getattr(cell, part) for part in parts)]
-        for line in paper_rows(board, judge)
-        for cell in line.cells
-        if cell
-    ]
+def _paper_cells(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[Any]:
+    return [(line.name, cell) for line in paper_rows(board, judge) for cell in line.cells if cell]
 
 
 @dataclass(frozen=True)
@@ -143,23 +143,16 @@ def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperP
 
 def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
     """Return a row per scenario with both means."""
-    columns = [_("Scenario")]
-    for name in (pair.first, pair.second):
-        columns += [name, _("sd"), "n"]
-    columns += [_("Difference")]
+    columns = [Column(_("Scenario"), "0")]
+    for side, name in (("1", pair.first), ("2", pair.second)):
+        columns.append(Column(name, f"{side}.mean"))
+        columns += [Column(_("sd"), f"{side}.sd"), Column("n", f"{side}.n")]
+    columns.append(Column(_("Difference"), "3"))
     rows = [
-        [str(row.scenario), *_cell(row.first), *_cell(row.second), row.difference]
-        for row in pair.rows
+        *((str(row.scenario), row.first, row.second, row.difference) for row in pair.rows),
+        (_("Mean of scenario means"), *pair.means, pair.difference),
     ]
-    first, other = pair.means
-    rows.append([_("Mean of scenario means"), *_cell(first), *_cell(other), pair.difference])
-    return TableData(
-        columns, rows, caption=caption, note=one_line(RECIPE), name="board-pair-paper"
-    )
-
-
-def _cell(cell: PaperCell | PaperRow | None) -> list[Any]:
-    return [cell.mean, cell.sd, cell.n] if cell else [None, None, None]
+    return table_of(columns, rows, caption=caption, note=one_line(RECIPE), name="board-pair-paper")
 
 
 def _minus(cell: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None) -> float | None:
@@ -171,31 +164,13 @@ def _minus(cell: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None
 # The figures of a board as tables: what pages show and what people take away.
 
 
-BOUNDED = ("mean", "low", "high")
-
-
-@dataclass(frozen=True)
-class BoardTableSpec:
-    """Title, recipe and content of one figure."""
-
-    title: Any
-    recipe: Any
-    build: Callable[[ScoreBoard, str, dict[str, Any]], TableContent]
-
-
 def board_table_of(
     snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: Filters, slug: str
 ) -> TableData:
     """Return one figure as a table; raises KeyError for an unknown one."""
-    entry = TABLES[slug]
-    columns, rows = entry.build(board, judge, snapshot.recipe)
-    return TableData(
-        columns,
-        rows,
-        caption=f"{entry.title}. {source_of(snapshot, board, judge, filters)}",
-        note=one_line(entry.recipe),
-        name=f"{_called(slug)}-snapshot-{snapshot.number}",
-    )
+    where = source_of(snapshot, board, judge, filters)
+    name = f"{_called(slug)}-snapshot-{snapshot.number}"
+    return TABLES[slug].table(board, judge, snapshot.recipe, where=where, name=name)
 
 
 def _called(slug: str) -> str:
@@ -230,65 +205,52 @@ def source_of(snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: F
     return f"{'; '.join(parts)}. {where}."
 
 
-def _board(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> TableContent:
-    others = [rater for rater in board.judges if rater.key != judge]
-    columns = [
-        _("Rank"),
-        _("Rank from"),
-        _("Rank to"),
-        _("System"),
-        *with_bounds(_("Mean")),
-        _("Group"),
-        *with_bounds(_("Calibrated to people")),
-        _("Mean over"),
-        _("of scenarios"),
-        _("Questions in mean"),
-        _("Answers n"),
-        _("Questions n"),
-        _("Requested"),
-        _("Coverage"),
-        _("Unscored sheets"),
-        *with_bounds(_("Length-controlled mean")),
-        _("Length-controlled rank"),
-        *(_("Mean by %s") % judge_name(rater) for rater in others),
-        _("Remark"),
-    ]
-    return columns, [_board_row(row) for row in board_rows(board, judge)]
-
-
-def _board_row(line: BoardLine) -> list[Any]:
-    counted = ("n_answers", "n_questions", "asked", "coverage", "unscored")
+def _board(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[Column]:
+    others = enumerate(rater for rater in board.judges if rater.key != judge)
     return [
-        *_parts(line.standing, "rank", "rank_low", "rank_high"),
-        line.name,
-        *_parts(line.row, *BOUNDED),
-        *_parts(line.standing, "tie_group"),
-        *_parts(line.calibrated, *BOUNDED),
-        *_over(line.row),
-        *_parts(line.row, *counted),
-        *_parts(line.length, *BOUNDED, "rank"),
-        *(row.mean if row else None for row in line.others),
-        line.remark,
+        Column(_("Rank"), "standing.rank"),
+        Column(_("Rank from"), "standing.rank_low"),
+        Column(_("Rank to"), "standing.rank_high"),
+        Column(_("System"), "name"),
+        EstimateColumn(_("Mean"), "row"),
+        Column(_("Group"), "standing.tie_group"),
+        EstimateColumn(_("Calibrated to people"), "calibrated"),
+        Column(_("Mean over"), lambda line: _ground(line.row)),
+        Column(_("of scenarios"), lambda line: " ".join(map(str, line.row.scenarios))),
+        Column(
+            _("Questions in mean"),
+            lambda line: None if line.row.mean is None else line.row.n_used,
+        ),
+        Column(_("Answers n"), "row.n_answers"),
+        Column(_("Questions n"), "row.n_questions"),
+        Column(_("Requested"), "row.asked"),
+        Column(_("Coverage"), "row.coverage"),
+        Column(_("Unscored sheets"), "row.unscored"),
+        EstimateColumn(_("Length-controlled mean"), "length"),
+        Column(_("Length-controlled rank"), "length.rank"),
+        *(
+            Column(_("Mean by %s") % judge_name(rater), f"others.{at}.mean")
+            for at, rater in others
+        ),
+        Column(_("Remark"), "remark"),
     ]
 
 
-def _parts(estimate: Any, *names: str) -> list[Any]:
-    """Return the named values of an estimate; None for each missing one."""
-    return [getattr(estimate, name, None) for name in names]
-
-
-def _over(own: StandingRow) -> list[Any]:
-    """Return the questions, scenarios and number of answers that a mean covers."""
+def _ground(own: StandingRow) -> str:
+    """Return the questions that a mean covers."""
     if own.mean is None:
-        return ["", "", None]
-    ground = _("common questions") if own.is_common else _("its own questions")
-    return [ground, " ".join(map(str, own.scenarios)), own.n_used]
+        return ""
+    return _("common questions") if own.is_common else _("its own questions")
 
 
-TABLES: dict[str, BoardTableSpec] = {
-    "board": BoardTableSpec(
-        gettext_lazy("Leaderboard"),
-        gettext_lazy(
+def _lines(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[BoardLine]:
+    return board_rows(board, judge)
+
+
+TABLES: dict[str, FigureTable] = {
+    "board": FigureTable(
+        lazy("Leaderboard"),
+        lazy(
             "Mean: over the questions that all ranked systems share, in the scenarios that those "
             "with scenarios share (a system without scenarios, such as people, counts with its "
             "own answers), so that differences of means are those of the pairs. Means of other "
@@ -309,94 +271,110 @@ TABLES: dict[str, BoardTableSpec] = {
             "be too wide."
         ),
         _board,
+        _lines,
     ),
-    "thin": BoardTableSpec(
-        gettext_lazy("Thin cells, left out of every mean"),
-        gettext_lazy(
+    "thin": FigureTable(
+        lazy("Thin cells, left out of every mean"),
+        lazy(
             "Too few questions have a score here for a mean to say anything yet. These cells do "
             "not affect ranks, means or the choice of compared scenarios."
         ),
-        thin_table,
+        thin_columns,
+        lambda board, judge, recipe: thin_cells(board, judge),
     ),
-    "conditions": BoardTableSpec(
-        gettext_lazy("Conditions of the answers"),
-        gettext_lazy(
+    "conditions": FigureTable(
+        lazy("Conditions of the answers"),
+        lazy(
             "A cell shows answers from one condition: a plain one if it has any, and among "
             "several the one with the most scored questions. Answers under other conditions are "
             "left out of all figures here; choose a condition to see them."
         ),
-        condition_table,
+        condition_columns,
+        "conditions",
     ),
-    "paper": BoardTableSpec(gettext_lazy("As in the CompQA paper"), RECIPE, paper_table),
-    "paper-cells": BoardTableSpec(
-        gettext_lazy("All cells, as in the CompQA paper"), RECIPE, paper_cell_table
+    "paper": FigureTable(
+        lazy("As in the CompQA paper"),
+        RECIPE,
+        PAPER_COLUMNS,
+        lambda board, judge, recipe: paper_rows(board, judge),
     ),
-    "scenarios": BoardTableSpec(
-        gettext_lazy("Scores by scenario"),
-        gettext_lazy(
+    "paper-cells": FigureTable(
+        lazy("All cells, as in the CompQA paper"), RECIPE, PAPER_CELL_COLUMNS, _paper_cells
+    ),
+    "scenarios": FigureTable(
+        lazy("Scores by scenario"),
+        lazy(
             "Mean points over each system's own questions, thin cells left out. The last row is "
             "over all scored answers."
         ),
-        scenario_table,
+        scenario_columns,
+        scenario_rows,
     ),
-    "groups": BoardTableSpec(
-        gettext_lazy("Scores by group"),
-        gettext_lazy(
+    "groups": FigureTable(
+        lazy("Scores by group"),
+        lazy(
             "Answers with points for the whole group, over the questions and scenarios of the "
             "system's mean: a ranked system's groups add up to its mean."
         ),
-        part_table("group"),
+        part_columns("group"),
+        part_rows("group"),
     ),
-    "criteria": BoardTableSpec(
-        gettext_lazy("Scores by criterion"),
-        gettext_lazy(
+    "criteria": FigureTable(
+        lazy("Scores by criterion"),
+        lazy(
             "Answers with points for the criterion, over the questions and scenarios of the "
             "system's mean."
         ),
-        part_table("criterion"),
+        part_columns("criterion"),
+        part_rows("criterion"),
     ),
-    "cells": BoardTableSpec(
-        gettext_lazy("All cells"),
-        gettext_lazy(
+    "cells": FigureTable(
+        lazy("All cells"),
+        lazy(
             "sd: over answers, ddof 1; not a basis for an interval. "
             "Worst and best case: the mean if every unscored answer had no points or all points."
         ),
-        cell_table,
+        CELL_COLUMNS,
+        cell_rows,
     ),
-    "distributions": BoardTableSpec(
-        gettext_lazy("Spread of points"),
-        gettext_lazy(
+    "distributions": FigureTable(
+        lazy("Spread of points"),
+        lazy(
             "Scored answers by points, half points rounded down; the chart shows the first and "
             "the last ranked system."
         ),
-        distribution_table,
+        distribution_columns,
+        _lines,
     ),
-    "beside": BoardTableSpec(
-        gettext_lazy("People and judge on the same answers"),
-        gettext_lazy(
+    "beside": FigureTable(
+        lazy("People and judge on the same answers"),
+        lazy(
             "Means over the answers for a system and scenario that both people and the judge "
             "have scored."
         ),
-        beside_table,
+        beside_columns,
+        lambda board, judge, recipe: [row for row in board.beside if row.judge == judge],
     ),
-    "pairs": BoardTableSpec(
-        gettext_lazy("Pairs of systems"),
-        gettext_lazy(
+    "pairs": FigureTable(
+        lazy("Pairs of systems"),
+        lazy(
             "First minus second over the common questions. Interval and p: Student's paired t, "
             "corrected for skewness, p never below that of sign flips; both for this pair alone. "
             "Detectable: the true difference that this many questions detect with power .8, "
             "corrected for all pairs. Interval and detectable difference need at least ten "
             "questions."
         ),
-        pair_table,
+        pair_columns,
+        lambda board, judge, recipe: ranking_of(board, judge).pairs.rows() if judge else [],
     ),
-    "judges": BoardTableSpec(
-        gettext_lazy("Judges"),
-        gettext_lazy(
+    "judges": FigureTable(
+        lazy("Judges"),
+        lazy(
             "Points per 100 characters: among answers to the same question under the same "
             "scenario, 95 % interval over questions; within one system: system and question as "
             "fixed effects. Cost in the units of the endpoint's price, where calls are known."
         ),
-        judge_table,
+        JUDGE_COLUMNS,
+        judge_rows,
     ),
 }

@@ -1,7 +1,8 @@
 """Cards and cells of a board's page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.urls import reverse
@@ -10,7 +11,6 @@ from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import (
     CalibratedStanding,
-    Cost,
     PaperCell,
     PaperRow,
     ScoreCell,
@@ -18,9 +18,9 @@ from benchmark.leaderboard.methods.figures import (
 )
 from benchmark.leaderboard.methods.figures import ScoreBoard as Figures
 from benchmark.leaderboard.reports.standings import (
+    BoardLine,
     CellView,
     ConditionChoice,
-    LengthRank,
     board_rows,
     column_name,
     conditions_of,
@@ -31,6 +31,7 @@ from benchmark.leaderboard.reports.standings import (
 from benchmark.leaderboard.reports.summary import CHARTS, board_finding, ground_of
 from benchmark.leaderboard.reports.tables import RECIPE, TABLES, board_table_of, paper_rows
 from cqa_site.results.boards import (
+    NOT_RANKED,
     NOTHING,
     Board,
     BoardCell,
@@ -60,83 +61,84 @@ MOST_JUDGES = 3
 
 def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     """Return the systems as one judge ranks them; with ``is_ticked`` two can be selected."""
-    has_scenarios = len(board.scenarios) > 1
-    has_costs = any(system.n for system in board.costs.systems)
-    is_calibrated = any(
-        estimate.judge == judge and estimate.mean is not None for estimate in board.calibrated
-    )
     reason = ranking_of(board, judge).reason
-    columns = [BoardColumn("mean", _("Mean"), word="interval")]
-    columns += [BoardColumn("calibrated", _("Calibrated to people"))] if is_calibrated else []
-    columns += [*_scenarios(board), *_others(board, judge)]
-    columns += [
-        BoardColumn("answers", _("Answers")),
-        BoardColumn("length", _("Without length"), is_shown=False),
-    ]
-    rows = []
-    for row in board_rows(board, judge):
-        standing, cells = row.standing, [_mean(row.row)]
-        cells += [_calibrated(row.calibrated)] if is_calibrated else []
-        cells += [_scenario(cell) for cell in row.cells] if has_scenarios else []
-        cells += [_other(other) for other in row.others]
-        cells += [_answers(row.row), _length(row.length)]
-        cells += [_cost(row.cost)] if has_costs else []
-        places = ("rank", "rank_low", "rank_high", "tie_group")
-        rows.append(
-            BoardRow(
-                name=row.name,
-                about="" if reason else row.remark,
-                cells=cells,
-                tick=row.id if standing else "",
-                is_low=row.row.is_low,
-                **({name: getattr(standing, name) for name in places} if standing else {}),
-            )
+    columns = [BoardColumn("mean", _("Mean"), lambda row: _mean(row.row), word="interval")]
+    if any(estimate.judge == judge and estimate.mean is not None for estimate in board.calibrated):
+        columns.append(BoardColumn("calibrated", _("Calibrated to people"), _calibrated))
+    columns += [*_scenarios(board, _scenario), *_others(board, judge), *_details(board)]
+    rows = [
+        BoardRow(
+            name=row.name,
+            about="" if reason else row.remark,
+            cells=[column.cell(row) for column in columns],
+            tick=row.id if row.standing else "",
+            is_low=row.row.is_low,
+            place=row.standing or NOT_RANKED,
         )
-    columns += [BoardColumn("cost", _("Per answer"), is_shown=False)] if has_costs else []
+        for row in board_rows(board, judge)
+    ]
     return Board(columns=columns, rows=rows, is_ticked=is_ticked)
+
+
+def _details(board: Figures) -> list[BoardColumn]:
+    columns = [
+        BoardColumn("answers", _("Answers"), lambda row: _answers(row.row)),
+        BoardColumn("length", _("Without length"), _length, is_shown=False),
+    ]
+    if any(system.n for system in board.costs.systems):
+        columns.append(BoardColumn("cost", _("Per answer"), _cost, is_shown=False))
+    return columns
 
 
 def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     """Return the systems under the paper's recipe: no ranks, no intervals."""
-    has_scenarios = len(board.scenarios) > 1
+    columns = [
+        BoardColumn("mean", _("Mean ± sd"), lambda row: _with_sd(row.row)),
+        *_scenarios(board, _paper_cell, is_shown=True),
+        BoardColumn("sheets", _("Sheets"), lambda row: BoardCell(f"{row.row.n:,}")),
+    ]
     rows = [
-        BoardRow(
-            name=row.name,
-            cells=[
-                _with_sd(row.row),
-                *(map(_paper_cell, row.cells) if has_scenarios else ()),
-                BoardCell(f"{row.row.n:,}"),
-            ],
-            tick=row.id,
-        )
+        BoardRow(name=row.name, cells=[column.cell(row) for column in columns], tick=row.id)
         for row in paper_rows(board, judge)
     ]
-    columns = [BoardColumn("mean", _("Mean ± sd")), *_scenarios(board, is_shown=True)]
-    columns += [BoardColumn("sheets", _("Sheets"))]
     return Board(columns=columns, rows=rows, is_ranked=False, is_ticked=is_ticked)
 
 
-def _scenarios(board: Figures, *, is_shown: bool = False) -> list[BoardColumn]:
-    """Return the scenario headings if there are several scenarios."""
+def _scenarios(
+    board: Figures, draw: Callable[[Any], BoardCell], *, is_shown: bool = False
+) -> list[BoardColumn]:
+    """Return a column for each scenario if there are several."""
     if len(board.scenarios) < 2:
         return []
     return [
         BoardColumn(
             f"scenario-{scenario}",
             _("Scenario %d") % scenario if scenario else _("No scenario"),
+            partial(_drawn, draw, "cells", at),
             is_shown=is_shown,
         )
-        for scenario in board.scenarios
+        for at, scenario in enumerate(board.scenarios)
     ]
 
 
 def _others(board: Figures, judge: str) -> list[BoardColumn]:
-    """Return headings of the other judges, by place. Public pages show no keys of raters."""
+    """Return a column for each other judge, by place. Public pages show no keys of raters."""
+    others = [(at, other) for at, other in enumerate(board.judges) if other.key != judge]
+    is_shown = len(board.judges) <= MOST_JUDGES
     return [
-        BoardColumn(f"judge-{at}", judge_name(other), is_shown=len(board.judges) <= MOST_JUDGES)
-        for at, other in enumerate(board.judges)
-        if other.key != judge
+        BoardColumn(
+            f"judge-{at}",
+            judge_name(other),
+            partial(_drawn, _other, "others", place),
+            is_shown=is_shown,
+        )
+        for place, (at, other) in enumerate(others)
     ]
+
+
+def _drawn(draw: Callable[[Any], BoardCell], part: str, at: int, row: Any) -> BoardCell:
+    """Return one of several cells of a row."""
+    return draw(getattr(row, part)[at])
 
 
 def _estimate(
@@ -145,7 +147,7 @@ def _estimate(
     """Return a mean with its interval, or with a note that it has none."""
     lacks = cell.low is None and cell.reason
     remarks = [_("no interval") if lacks else "", *notes]
-    return figure_cell(cell.mean, cell.low, cell.high, notes=remarks, details=details)
+    return figure_cell(cell, notes=remarks, details=details)
 
 
 def _mean(row: StandingRow) -> BoardCell:
@@ -156,7 +158,8 @@ def _mean(row: StandingRow) -> BoardCell:
     return _estimate(row, notes=notes)
 
 
-def _calibrated(estimate: CalibratedStanding | None) -> BoardCell:
+def _calibrated(row: BoardLine) -> BoardCell:
+    estimate = row.calibrated
     if estimate is None or estimate.mean is None:
         return BoardCell("", notes=[estimate.reason] if estimate and estimate.reason else [])
     more = estimate.to_halve
@@ -205,14 +208,15 @@ def _answers(row: StandingRow) -> BoardCell:
     return BoardCell(f"{row.n_answers:,}", notes=notes)
 
 
-def _length(rank: LengthRank | None) -> BoardCell:
+def _length(row: BoardLine) -> BoardCell:
+    rank = row.length
     if not rank:
         return BoardCell()
-    details = [_("rank %d") % rank.rank] if rank.rank else []
-    return figure_cell(rank.mean, rank.low, rank.high, details=details)
+    return figure_cell(rank, details=[_("rank %d") % rank.rank] if rank.rank else [])
 
 
-def _cost(cost: Cost) -> BoardCell:
+def _cost(row: BoardLine) -> BoardCell:
+    cost = row.cost
     if not cost.n:
         return BoardCell()
     return BoardCell(
@@ -224,9 +228,8 @@ def _cost(cost: Cost) -> BoardCell:
 def _with_sd(cell: PaperCell | PaperRow, *notes: str, details: Sequence[str] = ()) -> BoardCell:
     if cell.mean is None:
         return BoardCell()
-    if cell.sd is None:
-        return figure_cell(cell.mean, notes=notes, details=details)
-    text = f"{text_of(cell.mean, 2)} ± {text_of(cell.sd, 2)}"
+    spread = "" if cell.sd is None else f" ± {text_of(cell.sd, 2)}"
+    text = f"{text_of(cell.mean, 2)}{spread}"
     return BoardCell(text, notes=notes, details=details)
 
 

@@ -20,10 +20,10 @@ from benchmark.preferences.methods.davidson import (
 )
 from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, SECOND, TIE
 from benchmark.preferences.methods.verdict_tables import Verdicts
-from cqa_site.stats.estimate import Estimate, check_confidence
+from cqa_site.stats.estimate import Bounded, Estimate, RankPosition, check_confidence
 from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.means import PairDifference, clustered_mean, smallest_detectable
-from cqa_site.stats.ranking import RankPosition, places_of
+from cqa_site.stats.ranking import places_of
 from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import RULES, holm
 
@@ -165,13 +165,13 @@ THEIRS = {FIRST: OWN[SECOND], SECOND: OWN[FIRST]}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferenceStanding:
-    """One ranked system; see `cqa_site.stats.estimate.Standing` for ranks and tie groups.
+class PreferenceStanding(Bounded, RankPosition):
+    """One ranked system.
 
     Attributes
     ----------
-    log_strength, low, high
-        Natural logarithm, mean 0 over the ranked systems; and its interval.
+    value, low, high
+        Natural logarithm of its strength, mean 0 over the ranked systems; and its interval.
     win_rate
         Share of its verdicts against ranked systems that it won, ties and both bad as half;
         without weights.
@@ -182,13 +182,6 @@ class PreferenceStanding:
     """
 
     system: str
-    log_strength: float
-    low: float | None = None
-    high: float | None = None
-    rank: int
-    rank_low: int | None = None
-    rank_high: int | None = None
-    tie_group: int | None = None
     win_rate: Estimate
     wins: int
     losses: int
@@ -302,7 +295,7 @@ def _standings(
 ) -> tuple[PreferenceStanding, ...]:
     systems = zip(strengths.systems, strengths.log_strengths, places, strict=True)
     return tuple(
-        PreferenceStanding(system=name, log_strength=value, **vars(place), **rows[name])
+        PreferenceStanding(system=name, value=value, **vars(place), **rows[name])
         for name, value, place in systems
     )
 

@@ -2,30 +2,22 @@
 
 import math
 import re
-from typing import Any, Protocol
+from typing import Any
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from cqa_site.web.tables import text_of
+from cqa_site.web.tables import interval_text, text_of
 
 register = template.Library()
+register.filter("interval", interval_text)
 HEATS = 5
 
 
 # How a paragraph begins that has a name: "How sure: ...".
 NAMED = re.compile(r"([A-Z][a-z]+(?: [a-z]+){0,2}): (.+)", re.S)
-
-
-class HasInterval(Protocol):
-    """An estimate with or without an interval."""
-
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
 
 
 @register.filter
@@ -54,14 +46,6 @@ def percent(share: float | None, places: int = 0) -> str:
 def points(difference: float) -> str:
     """Format a difference of shares in percentage points."""
     return text_of(100 * difference, 0)
-
-
-@register.filter
-def interval(entry: HasInterval, places: int = 3) -> str:
-    """Format both bounds of an estimate in brackets; empty without an interval."""
-    if entry.low is None or entry.high is None:
-        return ""
-    return f"[{text_of(float(entry.low), places)}, {text_of(float(entry.high), places)}]"
 
 
 @register.filter

@@ -22,11 +22,10 @@ from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
 from annotation.labelling.models.campaigns import Guideline, VoteEvent
 from cqa_site.results import snapshots
-from cqa_site.results.boards import in_words
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
 from cqa_site.stats.estimate import FIRM, from_json, to_json
-from cqa_site.web.tables import text_of
+from cqa_site.web.tables import estimate_text, text_of
 from tests.annotation.voting import make_raters, vote
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
@@ -265,15 +264,6 @@ def test_undefined_agreement_has_a_reason_and_no_value(name):
         json.dumps(CHARTS[chart].draw(kept, "wide"), allow_nan=False)
 
 
-def test_figures_that_version_1_froze_can_be_read():
-    stored = figures_of()
-    del stored["progress"]["machine_labels"]
-    stored["progress"]["machine_votes"] = 0
-    figures = from_json(RoundFigures, stored)
-    assert to_json(figures) == stored
-    assert len(TABLES["progress"].build(figures)[1]) == 16
-
-
 def test_votes_without_time_and_date_say_so():
     figures = figures_of(active_ms=pd.NA, answered_at=pd.NaT)
     assert figures["time"]["reason"] == "no vote has a time"
@@ -454,14 +444,16 @@ def test_a_low_alpha_beside_one_frequent_label_names_what_to_read():
     figures = compute_figures(votes_table(votes), SCALE, RECIPE)
     finding = figures_finding(figures, Guideline(levels=[]))
     assert "98 % of the votes are label 3: alpha is then low even where" in finding.sure
-    percent, ac2 = (in_words(figures.agreement["all"][at]) for at in (3, 6))
+    percent, ac2 = (estimate_text(figures.agreement["all"][at]) for at in (3, 6))
     assert f"percent agreement {percent} and Gwet's AC2 {ac2}." in finding.sure
 
 
 def test_a_statistic_says_how_many_items_it_used():
     (fleiss,) = [
         row
-        for row in TABLES["agreement"].build(compute_figures(votes_table(), SCALE, RECIPE))[1]
+        for row in TABLES["agreement"]
+        .table(compute_figures(votes_table(), SCALE, RECIPE), {}, where="", name="")
+        .rows
         if row[:2] == ["all items", "Fleiss' kappa"]
     ]
     assert (fleiss[7], fleiss[8]) == (6, 4)

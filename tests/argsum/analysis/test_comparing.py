@@ -14,7 +14,7 @@ from argsum.analysis.methods.trends import linear_change
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports import counts as counting
 from argsum.analysis.reports.counts import count, counted
-from argsum.analysis.reports.groups import points_bounds
+from argsum.analysis.reports.groups import bounds
 from argsum.datasets.models import CellArgument
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
@@ -261,4 +261,4 @@ def test_a_program_gets_the_same_figures(lab):
 
 
 def test_a_change_without_an_interval_shows_no_bounds():
-    assert points_bounds(linear_change([0, 0, 0], [30, 30, 30])) == ""
+    assert bounds(linear_change([0, 0, 0], [30, 30, 30])) == ""

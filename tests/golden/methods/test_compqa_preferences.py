@@ -116,9 +116,9 @@ def test_strengths_and_intervals(ranking):
     order = [each.system for each in ranking.standings]
     assert (order[0], order[-1]) == ("gpt4", "cam")
     best, worst = ranking.standings[0], ranking.standings[-1]
-    assert best.log_strength == pytest.approx(0.948, abs=0.0005)
+    assert best.value == pytest.approx(0.948, abs=0.0005)
     assert (best.rank_low, best.rank_high) == (1, 3)
-    assert worst.log_strength == pytest.approx(-3.528, abs=0.0005)
+    assert worst.value == pytest.approx(-3.528, abs=0.0005)
     assert (worst.rank_low, worst.rank_high, worst.tie_group) == (8, 8, 3)
     assert ranking.strengths.nu == pytest.approx(0.5246, abs=0.00005)
     assert ranking.strengths.n_ties == 340
@@ -163,7 +163,7 @@ def test_the_table_of_the_document_is_this_one(ranking, verdicts, means):
         name = each.system
         cells = (
             name,
-            f"{each.log_strength:.2f} [{each.low:.2f}, {each.high:.2f}]".replace("-", "−"),
+            f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]".replace("-", "−"),
             f"{each.rank} ({each.rank_low}–{each.rank_high})",
             f"{each.wins}–{each.ties}–{each.losses}",
             f"{points[name]:.2f}",

@@ -36,7 +36,7 @@ def test_without_a_question_strengths_are_those_of_the_other_verdicts():
 def test_many_questions_are_left_out_several_at_a_time(monkeypatch):
     monkeypatch.setattr("benchmark.preferences.methods.davidson.MOST_LEFT_OUT", 15)
     found = rank_by_preference(drawn(n=600, n_questions=60))
-    assert all(each.low < each.log_strength < each.high for each in found.standings)
+    assert all(each.low < each.value < each.high for each in found.standings)
 
 
 def test_a_system_that_was_never_beaten_leads_by_a_penalized_strength_and_its_win_rate():
@@ -45,7 +45,7 @@ def test_a_system_that_was_never_beaten_leads_by_a_penalized_strength_and_its_wi
     found = rank_by_preference(verdicts(*rows))
     best = found.standings[0]
     assert (best.system, best.rank_low, best.rank_high, best.low) == ("a", 1, 1, None)
-    assert 0 < best.log_strength < 3
+    assert 0 < best.value < 3
     assert best.win_rate.value == pytest.approx(11 / 12)
     assert 0.6 < best.win_rate.low < best.win_rate.value < best.win_rate.high <= 1
     assert (found.strengths.is_penalized, found.reason) == (True, preference_ranking.NO_LIMIT)
@@ -71,7 +71,7 @@ def test_standings_and_the_verdicts_behind_them(ranking):
     assert [each.system for each in ranking.standings] == ["s0", "s1", "s2", "s3", "s4"]
     assert [each.rank for each in ranking.standings] == [1, 2, 3, 4, 5]
     for each in ranking.standings:
-        assert each.low < each.log_strength < each.high
+        assert each.low < each.value < each.high
         assert each.rank_low <= each.rank <= each.rank_high
     assert (ranking.n_questions, ranking.reason) == (60, None)
     frame = drawn(n=1200, n_questions=60).frame
@@ -122,7 +122,7 @@ def test_a_system_that_nearly_always_loses_keeps_its_interval_and_is_told_apart(
     found = rank_by_preference(Verdicts.from_frame(type(table)(rows)))
     worst = found.standings[-1]
     assert (worst.system, worst.rank_low, worst.rank_high) == ("s9", 5, 5)
-    assert worst.low < worst.log_strength < worst.high
+    assert worst.low < worst.value < worst.high
     assert all(pair.is_separable for pair in found.pairs if pair.second == "s9")
 
 
