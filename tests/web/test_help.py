@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from cqa_site.home.help import pages, search
-from cqa_site.web.navigation import GROUPS
+from cqa_site.web.navigation import GROUPS, entries
 from cqa_site.web.pages import glossary
 from cqa_site.web.templatetags.markdown import markdown, pictures
 from tests.cast import make_member, make_study, sign_in
@@ -113,3 +113,16 @@ def test_researchers_markdown_has_no_pictures():
     for path in ("https://elsewhere.example/a.png", "/static/img/help/../x.webp"):
         assert "<img" not in pictures(markdown(f"![x]({path})"))
     assert "<img" not in markdown("![x](../static/img/help/label.webp)")
+
+
+def test_menus_that_documents_name_are_there():
+    groups = {str(group.title): group.key for group in GROUPS}
+    known = {(entry.group, str(entry.title)) for entry in entries()}
+    paths = 0
+    for name, page in pages().items():
+        for path in re.findall(r"\*([^*→]+→[^*]+)\*", page.body):
+            group, entry, *_further = (part.strip() for part in path.split("→"))
+            if group in groups:
+                paths += 1
+                assert (groups[group], entry) in known, f"{name}: {path}"
+    assert paths > 10
