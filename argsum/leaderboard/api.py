@@ -330,13 +330,8 @@ class SummaryBoardViews(StudyViews):
             "note": board_note(board) if board.rows else "",
             "sources": choice.sources,
             "system_rows": [
-                {
-                    "system": row.system,
-                    "selection": row.selection,
-                    "criterion": row.criterion,
-                    "setting": row.setting,
-                    "settings": row.settings,
-                    "figures": row.figures,
+                vars(row)
+                | {
                     "excluding_with_zeros": row.excluding.with_zeros,
                     "cells": [
                         {

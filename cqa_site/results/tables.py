@@ -28,7 +28,7 @@ def value_of(value: Value, row: Any, *more: Any) -> Any:
 
 def bounds_of(estimate: Any) -> dict[str, float | None]:
     """Return value, low and high of an estimate; None for each without an estimate."""
-    return {name: getattr(estimate, name, None) for name in ("value", "low", "high")}
+    return {name: value_of(name, estimate) for name in ("value", "low", "high")}
 
 
 @dataclass(frozen=True)

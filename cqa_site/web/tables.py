@@ -2,9 +2,9 @@
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 from cqa_site.tabular import write_csv
 
@@ -159,14 +159,6 @@ class TableData:
         numeric = [_is_numeric([row[at] for row in self.rows]) for at in range(len(self.columns))]
         object.__setattr__(self, "numeric", numeric)
 
-    @classmethod
-    def of_rows(
-        cls, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **about: str
-    ) -> Self:
-        """Build a table from rows by key, such as a chart's; ``columns`` maps keys to headings."""
-        cells = [[row[key] for key in columns] for row in rows]
-        return cls(list(columns.values()), cells, **about)
-
     def to_csv(self) -> bytes:
         """Return UTF-8 with full precision.
 
@@ -215,12 +207,14 @@ def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 
-def interval_text(estimate: Any, decimals: int = DECIMALS, scale: float = 1.0) -> str:
+def interval_text(
+    estimate: Any, decimals: int = DECIMALS, scale: float = 1.0, unit: str = ""
+) -> str:
     """Format both bounds of an estimate in brackets; empty without an interval."""
     if estimate is None or estimate.low is None or estimate.high is None:
         return ""
     low, high = (text_of(float(scale * end), decimals) for end in (estimate.low, estimate.high))
-    return f"[{low}, {high}]"
+    return f"[{low}{unit}, {high}{unit}]"
 
 
 def estimate_text(estimate: Any, decimals: int = 2, scale: float = 1.0) -> str:

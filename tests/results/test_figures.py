@@ -11,6 +11,7 @@ from django.urls import path
 from cqa_site.home import pages as home
 from cqa_site.results.boards import joined, turned
 from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.results.tables import Column, table_of
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.tables import TableData, one_line
 from cqa_site.web.templatetags.figures import paragraphs
@@ -21,7 +22,7 @@ FIGURE = Figure(
     slug="agreement",
     title="Agreement",
     recipe="Means.",
-    table=TableData.of_rows(ROWS, {"who": "Who", "value": "Mean"}, name="found"),
+    table=table_of((Column("Who", "who"), Column("Mean", "value")), ROWS, name="found"),
     files=Files(view="one_figure", ids=("a" * 32,), query="mode=paper", version="v7"),
 )
 

@@ -203,11 +203,15 @@ def chart_alt(groups: Sequence[GroupFigures], name: str) -> str:
 
 def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
     """Return the chart in numbers."""
-    columns = {"who": _("System, condition"), "measure": _("Measure"), "value": _("Mean")}
-    columns |= {"low": _("low"), "high": _("high")}
-    rows = chart_rows(groups, name)
-    title = str(CHART_TITLES[name])
-    return TableData.of_rows(rows, columns, caption=title, name=f"faithfulness-{name}")
+    columns = (
+        Column(_("System, condition"), "who"),
+        Column(_("Measure"), "measure"),
+        EstimateColumn(_("Mean"), dict),
+    )
+    caption = str(CHART_TITLES[name])
+    return table_of(
+        columns, chart_rows(groups, name), caption=caption, name=f"faithfulness-{name}"
+    )
 
 
 def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
 from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
+from cqa_site.results.tables import Column, table_of
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import lines
 from cqa_site.web.tables import TableData, one_line
@@ -242,9 +243,9 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
         columns |= {"alpha": _("Ordinal alpha"), "pairable": _("of items with at least two votes")}
     caption = _("Round “%s” without annotators below a control accuracy.")
-    return TableData.of_rows(
-        [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
-        columns | labels,
+    return table_of(
+        (Column(title, key) for key, title in (columns | labels).items()),
+        (row | dict(zip(labels, row["labels"], strict=True)) for row in rows),
         caption=caption % campaign.name,
         note=one_line(RECIPE),
         name=f"exclusion-{name}",

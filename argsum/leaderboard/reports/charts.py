@@ -21,7 +21,7 @@ from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods import Correlations
 from cqa_site.results.boards import Conclusion, after_holm, level_of, listed, why_less, would_show
-from cqa_site.results.tables import bounds_of
+from cqa_site.results.tables import Column, EstimateColumn, bounds_of, table_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.stats.verdicts import RULES, reliability_of
@@ -125,33 +125,29 @@ class BoardChart:
     title: Any
     recipe: Any
     chart: Chart
-    columns: dict[str, Any]
+    columns: tuple[Column, ...]
 
     def table(self, board: SummaryBoard, name: str) -> TableData:
         """Return the numbers behind the chart."""
-        columns = {key: str(title) for key, title in self.columns.items()}
-        caption = str(self.title)
-        return TableData.of_rows(self.chart.rows(board), columns, caption=caption, name=name)
+        return table_of(self.columns, self.chart.rows(board), caption=str(self.title), name=name)
 
 
-_BOUNDED = {"low": lazy("low"), "high": lazy("high")}
 BOARD_CHARTS = {
     "weighted": BoardChart(
         lazy("Weighted score"),
         lazy("Mean over cells with its 95 % interval over topics."),
         Chart(weighted_spec, weighted_alt, weighted_rows),
-        {"system": lazy("System"), "value": lazy("Weighted score"), **_BOUNDED},
+        (Column(lazy("System"), "system"), EstimateColumn(lazy("Weighted score"), dict)),
     ),
     "tradeoff": BoardChart(
         lazy("Coverage against redundancy"),
         lazy("Up and to the left is better. Lines show the intervals for coverage."),
         Chart(tradeoff_spec, tradeoff_alt, tradeoff_rows),
-        {
-            "system": lazy("System"),
-            "redundancy": lazy("Redundancy"),
-            "coverage": lazy("Coverage"),
-            **_BOUNDED,
-        },
+        (
+            Column(lazy("System"), "system"),
+            Column(lazy("Redundancy"), "redundancy"),
+            EstimateColumn(lazy("Coverage"), lambda row: row | {"value": row["coverage"]}),
+        ),
     ),
 }
 

@@ -43,6 +43,12 @@ def percent(share: float | None, places: int = 0) -> str:
 
 
 @register.filter
+def percent_interval(share: Any, places: int = 0) -> str:
+    """Format both bounds of a share as percent."""
+    return interval_text(share, places, 100, " %")
+
+
+@register.filter
 def points(difference: float) -> str:
     """Format a difference of shares in percentage points."""
     return text_of(100 * difference, 0)
