@@ -1,14 +1,11 @@
 """Questions, systems and answers through the API: filters, details, new questions, imports."""
 
-import json
-
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.consensus.models import FinalLabel
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
-from tests.cast import make_arguments, make_campaign, make_member, make_study
+from tests.cast import make_campaign, make_member, make_study
 
 from .conftest import client_of
 
@@ -48,33 +45,6 @@ def listed(client, name, study, query=""):
     return response.json()["results"]
 
 
-@pytest.mark.parametrize(
-    ("query", "texts"),
-    [
-        ("", {"One [1].", "Two.", "Three."}),
-        ("?scenario=1", {"Two."}),
-        ("?scenario=0", {"Three."}),
-        ("?choice=2", {"Two."}),
-        ("?source=c.json", {"Three."}),
-        ("?system={gpt}", {"One [1].", "Two."}),
-        ("?question={priced}", {"Three."}),
-    ],
-)
-def test_answers_by_what_they_are(researcher, study, query, texts):
-    ids = {
-        "gpt": study.systems.get(name="GPT").public_id,
-        "priced": study.questions.get(aspect="price").public_id,
-    }
-    found = listed(researcher, "answers", study, query.format(**ids))
-    assert {row["text"] for row in found} == texts
-
-
-@pytest.mark.parametrize("query", ["?scenario=5", "?choice=0", "?system=GPT"])
-def test_other_values_are_refused(researcher, study, query):
-    address = reverse("api_answers", args=[study.public_id]) + query
-    assert researcher.get(address).status_code == 400
-
-
 def test_an_answer_comes_with_its_arguments_and_their_labels(researcher, study):
     answer = study.answers.get(text="One [1].")
     argument = answer.argument_list.entries.get(number=2).argument
@@ -92,40 +62,12 @@ def test_an_answer_comes_with_its_arguments_and_their_labels(researcher, study):
     assert (shown["system_name"], shown["source"], shown["run"]) == ("GPT", "made.json", None)
 
 
-def test_questions_are_counted_and_found(researcher, study):
-    rows = {row["text"]: row["answers"] for row in listed(researcher, "questions", study)}
-    assert rows["Which is better: cats or dogs?"] == 2
-    assert rows["Which is better for price: cats or dogs?"] == 1
-    gpt = study.systems.get(name="GPT").public_id
-    (row,) = listed(researcher, "questions", study, f"?system={gpt}")
-    assert (row["answers"], row["aspect"]) == (2, "")
-    assert len(listed(researcher, "questions", study, "?aspect=price")) == 1
-
-
-def test_a_question_is_asked_once(researcher, study):
-    comparison = study.comparisons.get(object1="cats")
-    address = reverse("api_questions", args=[study.public_id])
-    body = {"comparison": str(comparison.public_id), "aspect": "noise", "wording": "Louder?"}
-    made = researcher.post(address, body, format="json")
-    assert (made.status_code, made.json()["text"]) == (201, "Louder?")
-    assert researcher.post(address, body, format="json").status_code == 409
-    assert study.questions.filter(aspect="noise").count() == 1
-
-
 def test_a_comparison_of_another_study_is_unknown(researcher, study):
     comparison = make_question(make_study("Foreign")).comparison
     address = reverse("api_questions", args=[study.public_id])
     answer = researcher.post(address, {"comparison": str(comparison.public_id)}, format="json")
     assert answer.status_code == 400
     assert "comparison" in answer.json()["errors"]
-
-
-def test_missing_questions_are_asked_once(researcher, study):
-    for pair in (("a", "b"), ("a", "c")):
-        make_arguments(study, 1, pair)
-    address = reverse("api_questions_missing", args=[study.public_id])
-    assert researcher.post(address, {}, format="json").json() == {"added": 2}
-    assert researcher.post(address, {}, format="json").json() == {"added": 0}
 
 
 def test_systems_are_counted_and_renamed(researcher, study):
@@ -142,22 +84,3 @@ def test_systems_are_counted_and_renamed(researcher, study):
     shown = researcher.patch(address, {"kind": "human"}, format="json")
     assert (shown.json()["name"], shown.json()["kind"]) == ("GPT-4", "human")
     assert researcher.patch(address, {"kind": "robot"}, format="json").status_code == 400
-
-
-@pytest.mark.parametrize("scenario", ["2", ""])
-def test_a_file_of_answers_is_imported(
-    researcher, study, scenario, django_capture_on_commit_callbacks
-):
-    record = {"object1": "a", "object2": "b", "aspect": None, "comparison": "An answer."}
-    file = SimpleUploadedFile("some_scenario_3.json", json.dumps([record]).encode())
-    body = {"file": file, "kind": "answers", "system": "Mine"}
-    body |= {"scenario": scenario} if scenario else {}
-    address = reverse("api_imports", args=[study.public_id])
-    with django_capture_on_commit_callbacks(execute=True):
-        stored = researcher.post(address, body, format="multipart")
-    assert stored.status_code == 202
-    imported = reverse("api_import_apply", args=[study.public_id, stored.json()["id"]])
-    with django_capture_on_commit_callbacks(execute=True):
-        assert researcher.post(imported, {}, format="json").status_code == 202
-    answer = study.answers.select_related("system").get(text="An answer.")
-    assert (answer.system.name, answer.scenario) == ("Mine", int(scenario or 3))

@@ -8,7 +8,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.labelling.models.campaigns import Assignment, Item
-from cqa_site.files.formats import known_kinds
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import ApiToken, AuditEvent
 from cqa_site.runs import jobs
@@ -125,28 +124,6 @@ def test_a_campaign_from_draft_to_closed(world, researcher):
     assert post(researcher, f"{here}reopen/", 200)["state"] == "open"
 
 
-def test_a_draft_opens_with_its_defaults(world, researcher):
-    """It has no control items until a program asks for them and marks some."""
-    made = post(researcher, f"{base(world)}label-rounds/", 201, name="As it comes")
-    here = f"{base(world)}label-rounds/{made['id']}/"
-    arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
-    post(researcher, f"{here}items/", 201, arguments=arguments)
-    wrong = post(researcher, f"{here}items/control/", 409, item_id=arguments[0], label=3)
-    assert "no control items per block" in wrong["detail"]
-    assert post(researcher, f"{here}open/", 200)["state"] == "open"
-
-
-def test_a_wrong_choice_is_told_which_there_are(world, researcher):
-    kinds = [name for name, _label in known_kinds()]
-    for reply in (
-        researcher.post(f"{base(world)}imports/", {"kind": "csv"}),
-        researcher.get(f"{base(world)}imports/", {"kind": "csv"}),
-    ):
-        (said,) = reply.json()["errors"]["kind"]
-        assert said.startswith("“csv” is not known. Must be one of: ")
-        assert all(name in said for name in kinds)
-
-
 def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
     url = of_campaign(world, world.draft)
     before = researcher.get(url).json()
@@ -159,22 +136,6 @@ def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
     assert researcher.get(url).json() == after
 
 
-def test_control_labels_off_the_scale_are_refused(world, researcher):
-    item = world.draft.items.last().external_id
-    url = f"{of_campaign(world, world.draft)}items/control/"
-    post(researcher, url, 409, item_id=item, label=9)
-    post(researcher, url, 400, item_id=item, label=10)
-    post(researcher, url, 400, item_id="elsewhere", label=1)
-
-
-def test_guidelines_need_a_scale(world, researcher):
-    url = f"{base(world)}guidelines/"
-    level = {"value": 0, "name": "No"}
-    for levels in ([level], [level, level], [{"value": 1, "name": "b"}, level], []):
-        answer = post(researcher, url, 400, title="T", body="B", levels=levels)
-        assert list(answer["errors"]) == ["levels"]
-
-
 def test_excluding_and_reinstating_is_logged_with_its_reason(world, researcher):
     url = f"{of_campaign(world)}raters/{world.rater.public_id}/"
     out = post(researcher, f"{url}exclude/", 200, reason="Always the same label.")
@@ -185,19 +146,6 @@ def test_excluding_and_reinstating_is_logged_with_its_reason(world, researcher):
     verbs = world.study.audit_events.values_list("verb", "reason")
     assert ("rater_excluded", "Always the same label.") in verbs
     post(researcher, f"{url}exclude/", 400)
-
-
-def test_deciding_supersedes_an_earlier_decision(world, researcher):
-    url = f"{of_campaign(world)}adjudications/"
-    argument = str(world.argument.public_id)
-    assert post(researcher, url, 201, argument=argument, label=1)["label"] == 1
-    assert post(researcher, url, 201, argument=argument, label=0)["label"] == 0
-    mine = world.study.raters.get(user=world.people.researcher)
-    rows = researcher.get(f"{url}?in_force=true").json()["results"]
-    assert [row["label"] for row in rows if row["rater"] == str(mine.public_id)] == [0]
-    post(researcher, url, 400, argument=argument, label=7)
-    elsewhere = make_arguments(world.study, 1)[0]
-    post(researcher, url, 400, argument=str(elsewhere.public_id), label=1)
 
 
 def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
@@ -221,18 +169,6 @@ def test_raters_are_shown_without_name_and_person(world, researcher):
     assert "A name to keep" not in text
     assert world.rater.user.email not in text
     assert str(world.rater.user.public_id) not in text
-
-
-def test_freezing_twice_is_a_conflict(world, researcher):
-    url = f"{of_campaign(world)}snapshots/{world.snapshot.public_id}/"
-    frozen = post(researcher, f"{url}freeze/", 200, note="Camera ready")
-    assert frozen["is_frozen"]
-    assert frozen["figures"]
-    assert frozen["note"] == "Camera ready"
-    post(researcher, f"{url}freeze/", 409)
-    listed = researcher.get(f"{of_campaign(world)}snapshots/?is_frozen=true").json()["results"]
-    assert [row["number"] for row in listed] == [world.snapshot.number]
-    assert "figures" not in listed[0]
 
 
 def test_an_export_from_wish_to_file(world, researcher):

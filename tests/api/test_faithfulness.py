@@ -38,13 +38,6 @@ def test_figures_are_asked_for_and_shown(world, researcher):
     assert researcher.get(at(world, "faithfulness/?mode=paper")).json()["mode"] == "paper"
 
 
-@pytest.mark.parametrize(
-    "query", ["mode=loud", "color=red", "mode=sound&mode=paper", "labels=nobody"]
-)
-def test_unknown_parameters_are_refused(world, researcher, query):
-    assert researcher.get(at(world, f"faithfulness/?{query}")).status_code == 400
-
-
 def test_only_models_on_offer_can_be_asked_for(world, researcher):
     address = at(world, "faithfulness/compute/")
     for embedding in ("../../etc", "some/model", 3, None):
@@ -82,19 +75,6 @@ def test_texts_are_listed_by_what_is_asked(world, researcher):
         assert response.status_code == 400, query
 
 
-def test_verdicts_of_a_run(world, researcher):
-    rest = f"runs/{world.judging_run.public_id}/verdicts/"
-    every = researcher.get(at(world, rest)).json()
-    assert every["count"] > 0
-    row = every["results"][0]
-    assert row["is_coherent"] in (True, False)
-    assert row["rationale"]
-    unscored = researcher.get(at(world, f"{rest}?is_unscored=true")).json()
-    assert unscored["count"] == 0
-    other = researcher.get(at(world, f"runs/{world.run.public_id}/verdicts/")).json()
-    assert other["count"] == 0
-
-
 def test_a_coherence_run_can_be_estimated_and_started(world, researcher):
     plan = {
         "kind": "coherence",
@@ -114,15 +94,6 @@ def test_a_coherence_run_can_be_estimated_and_started(world, researcher):
     for wrong in ({"texts": "all"}, {"systems": [str(world.run.public_id)]}, {"scenarios": [9]}):
         bad = researcher.post(at(world, "runs/"), plan | wrong, format="json")
         assert bad.status_code == 400, wrong
-
-
-def test_texts_before_and_after(world, researcher):
-    rows = researcher.get(at(world, "faithfulness/edited/")).json()["results"]
-    known = {row["revision"]: row for row in rows}
-    row = known[str(world.faithful_revision.public_id)]
-    assert row["before"] == str(world.faithful_revision.sheet.answer.public_id)
-    assert row["gold"] is None
-    assert row["edit_distance"] > 0
 
 
 def test_agreement_of_a_round(world, researcher):

@@ -165,15 +165,6 @@ def test_drafts_and_rounds_of_experts_take_none(world, researcher):
     assert post(researcher, url, 404, **CODES)
 
 
-def test_a_crowd_link_asks_for_no_more_than_the_round_has(world, researcher):
-    url = f"{of_round(world)}crowd-links/"
-    made = post(researcher, url, 201, **CODES)
-    most = made["most_items"]
-    assert made["required_items"] == most < 50
-    refused = post(researcher, url, 400, **CODES, required_items=most + 1)
-    assert list(refused["errors"]) == ["required_items"]
-
-
 def test_a_place_is_released_and_a_fault_confirmed(world, researcher):
     url = f"{of_round(world)}participants/"
     person = researcher.get(url).json()["results"][0]
@@ -200,17 +191,6 @@ def enter(address, person):
     filled = address.split("?")[0] + f"?PROLIFIC_PID={person}&STUDY_ID=S&SESSION_ID=T"
     browser.get(filled)
     return browser.post(reverse("join_start"))
-
-
-def test_crowd_links_are_judged_like_on_the_page(world, researcher):
-    url = f"{of_round(world)}crowd-links/"
-    same = post(researcher, url, 400, **CODES | {"fault_code": "A"})
-    assert same["errors"] == {"completed_code": ["Each outcome needs a different code."]}
-    post(researcher, url, 400, **CODES, participant_param="ID", study_param="ID")
-    post(researcher, url, 400, **CODES, days=366)
-    post(researcher, url, 400, completed_code="A")
-    bare = post(researcher, url, 201, **CODES, study_param="", session_param="")
-    assert bare["address"].endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}")
 
 
 def test_links_of_another_campaign_are_elsewhere(world, researcher):
@@ -258,12 +238,6 @@ def test_the_log_says_who_changed_what_and_why(world, researcher):
     assert rows == [newest]
     rows = researcher.get(f"{url}?subject=Round 1&verb=label_round_open").json()["results"]
     assert [row["subject"] for row in rows] == ["Round 1"]
-
-
-def test_lines_of_a_rule_have_no_actor(world, researcher):
-    record(study=world.study, actor=None, verb="rater_paused", subject="R-1")
-    newest, *_rest = researcher.get(f"{base(world)}log/").json()["results"]
-    assert (newest["actor"], newest["actor_name"]) == (None, None)
 
 
 def test_a_token_makes_no_tokens(world, callers):

@@ -40,19 +40,6 @@ def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, rese
     assert (last["median_seconds"], last["is_excluded"]) == (4, False)
 
 
-def test_one_annotator_beside_everybody(crowd, researcher, world):
-    url = f"{of_campaign(world, crowd)}annotators/"
-    _first, _second, last = rows(researcher, url)
-    detail = researcher.get(f"{url}{last['id']}/").json()
-    assert detail["annotator"] == last
-    counts = [(each["label"], each["own"], each["everybody"]) for each in detail["labels"]]
-    assert counts == [(0, 8, 8), (1, 4, 4), (2, 0, 8), (3, 0, 16)]
-    times = {each["seconds"]: each["count"] for each in detail["times"]}
-    assert (times["3–5 s"], sum(times.values())) == (12, 12)
-    elsewhere = researcher.get(f"{of_campaign(world, world.draft)}annotators/{last['id']}/")
-    assert elsewhere.status_code == 404
-
-
 def test_excluding_those_surely_below_the_mark(crowd, researcher, world):
     url = f"{of_campaign(world, crowd)}annotators/"
     post(researcher, f"{url}exclude-low/", 400)
@@ -164,19 +151,6 @@ def test_adopting_an_experts_labels(world, researcher):
     post(researcher, away, 409)
 
 
-def test_only_tied_sentences_are_adopted_unless_asked(crowd, researcher, world):
-    item = crowd.items.order_by("pk").last()
-    item.assignments.filter(label=2).first().delete()  # leaves one vote for 2 and one for 1
-    raters = make_raters(world.study, 1, "expert")
-    batch = imported(world.study, raters, votes=[(0,)], name="Batch")
-    batch.items.update(argument=item.argument)
-    body = {"label_round": str(batch.public_id), "rater": str(raters[0].public_id)}
-    assert post(researcher, f"{of_campaign(world, crowd)}adoptions/", 201, **body)["only_tied"]
-    jobs.drain()
-    (row,) = crowd.final_labels.filter(provenance="adopted")
-    assert (row.argument, row.label) == (item.argument, 0)
-
-
 def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, researcher):
     url = f"{of_campaign(world)}adoptions/"
     experts, expert = str(world.experts.public_id), str(world.expert_rater.public_id)
@@ -193,10 +167,3 @@ def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, res
     assert all(answer == answers[0] for answer in answers)
     assert list(answers[0]["errors"]) == ["rater"]
     assert not world.campaign.adoptions.exclude(pk=world.adoption.pk).exists()
-
-
-@pytest.mark.filterwarnings("error:Pagination may yield")
-def test_exclusions_are_listed_newest_first(crowd, researcher, world):
-    made = [crowd.exclusions.create(below=below, reason="Rule") for below in (0.3, 0.5, 0.7)]
-    listed = rows(researcher, f"{of_campaign(world, crowd)}annotators/exclusions/")
-    assert [each["id"] for each in listed] == [str(each.public_id) for each in reversed(made)]

@@ -112,27 +112,6 @@ def test_examples_are_named_by_their_sheet(lab, program):
     assert "example1" in refused["errors"]
 
 
-@pytest.mark.parametrize(
-    ("changed", "field"),
-    [
-        ({"choice": "some"}, "choice"),
-        ({"choice": "round"}, "scoring_round"),
-        ({"choice": "sample"}, "sample"),
-        ({"choice": "answers"}, "answers"),
-        ({"canaries": 1}, "canaries"),
-        ({"canaries": 51}, "canaries"),
-        ({"shots": 1}, "shots"),
-        ({"shots": 3}, "shots"),
-        ({"systems": ["00000000-0000-0000-0000-000000000007"]}, "systems"),
-        ({"rubric": "00000000-0000-0000-0000-000000000007"}, "rubric"),
-        ({"scenarios": [9]}, "scenarios"),
-        ({"trust": "trusted"}, "trust"),
-    ],
-)
-def test_what_does_not_fit_is_told_at_its_field(program, changed, field):
-    assert field in program.start(400, **changed)["errors"]
-
-
 def test_contamination_is_refused(lab, program):
     make_sheets(lab.study, lab.answers[:1], [make_rater(lab.study, "Person")])
     named = [str(answer.public_id) for answer in lab.answers[:2]]
@@ -145,11 +124,3 @@ def test_runs_of_other_kinds_have_no_scores(lab, program):
     run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
     for part in ("scoring", "sheets", "probes"):
         program.get(f"runs/{run.public_id}/{part}/", 404)
-
-
-def test_the_prompt_is_previewed_with_a_real_answer(lab, program):
-    prompt = first_prompts(lab.study, PROMPTS)[1]
-    path = f"prompts/{prompt.public_id}/preview/"
-    shown = program.post(path, 200, item=str(lab.answers[0].public_id))
-    assert "A kayak is faster" in shown["messages"][-1]["content"]
-    assert shown["items"] == [str(lab.answers[0].public_id)]

@@ -133,6 +133,7 @@ def test_a_second_press_does_not_decide_what_nobody_has_read(desk, settings):
     assert stored() == {first: (2, ""), second: (1, "")}
 
 
+@pytest.mark.long
 def test_a_comment_stays_in_the_browser_until_it_is_saved(desk, world):
     page = desk.page
     write(page, "Typed, not sent")
@@ -242,6 +243,7 @@ def test_an_undo_says_which_decision_counts_again(desk):
     quiet(desk)
 
 
+@pytest.mark.long
 def test_an_undo_whose_reply_is_lost_takes_back_one_decision(desk):
     page = desk.page
     decisions = [decide(page, key) for key in "12"]
@@ -279,6 +281,7 @@ def test_a_comment_that_goes_on_while_it_is_sent_is_not_lost(desk):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_signed_out_in_the_middle_nothing_is_lost(desk):
     page = desk.page
     cookies = desk.context.cookies()
@@ -327,6 +330,7 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_the_decision_of_the_other_tab_can_be_kept(desk, world, expert):
     page = desk.page
     first = sentence(page)
@@ -364,6 +368,7 @@ def test_a_reload_without_a_connection_shows_the_sentence_and_the_comment(visit,
     quiet(visitor)
 
 
+@pytest.mark.long
 def test_a_job_after_the_last_decision_can_be_followed(visit, world, monkeypatch):
     """Its progress needs a script that the page of a sentence does not have."""
     visitor = visit(make_member(world.study, "researcher"))
@@ -380,6 +385,7 @@ def test_a_job_after_the_last_decision_can_be_followed(visit, world, monkeypatch
     visitor.console.clear()
 
 
+@pytest.mark.long
 def test_without_script_both_decisions_are_shown(visit, world, expert):
     visitor = visit(expert, java_script_enabled=False, viewport={"width": 360, "height": 740})
     page = visitor.go("adjudication", world.study.public_id, world.public_id)

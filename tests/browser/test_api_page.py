@@ -60,27 +60,6 @@ def test_a_read_is_tried_and_answers(boss, visit):
 
 
 @pytest.mark.long
-def test_without_a_script_nothing_is_offered_that_does_nothing(boss, visit):
-    visitor = visit(boss, java_script_enabled=False)
-    page = visitor.go("study_api_address", boss.memberships.get().study.public_id, "me")
-    expect(page.locator("#curl")).to_contain_text("/api/v1/me/")
-    expect(page.locator("#try")).to_be_hidden()
-
-
-@pytest.mark.long
-def test_where_a_page_stands_takes_one_line_on_a_phone(boss, visit):
-    visitor = visit(boss, viewport={"width": 320, "height": 700})
-    study = boss.memberships.get().study
-    page = visitor.go("run_compare", study.public_id, Campaign.objects.get().public_id)
-    crumbs = page.locator(".crumbs")
-    expect(crumbs.get_by_role("link")).to_have_count(3)
-    assert crumbs.bounding_box()["height"] <= 26
-    assert visitor.has_no_sideways_scroll()
-    boxes = [each.bounding_box() for each in crumbs.get_by_role("link").all()]
-    assert all(box["width"] >= 24 and box["height"] >= 23.5 for box in boxes)
-
-
-@pytest.mark.long
 def test_a_word_is_looked_up_by_keyboard(boss, visit):
     visitor = visit(boss)
     page = visitor.go("campaign_new", boss.memberships.get().study.public_id)

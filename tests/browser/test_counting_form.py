@@ -117,6 +117,7 @@ def test_typed_and_unsure_counts_take_the_place_of_marks(form):
     assert (sheet.covered, sheet.unique, sheet.redundancy) == (1.5, None, None)
 
 
+@pytest.mark.long
 def test_a_count_that_is_none_stops_no_save(form):
     page = form.page
     page.get_by_text("Type the counts").click()
@@ -145,6 +146,7 @@ def test_the_form_is_accessible_and_fits(visit, counting, width, scheme):
     expect_saved(visitor.page)
 
 
+@pytest.mark.long
 def test_without_script_the_form_works(visit, counting):
     person = make_member(counting.study, "annotator", "Ann")
     visitor = visit(person, java_script_enabled=False)

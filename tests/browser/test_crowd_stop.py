@@ -73,6 +73,7 @@ def test_from_the_last_label_one_press_leads_to_the_code(page):
     expect(back).to_have_attribute("href", re.compile(r"prolific\.com/.*cc=CODE-COMPLETED$"))
 
 
+@pytest.mark.long
 def test_the_time_left_goes_down_slowly_and_is_the_same_after_a_reload(page, world):
     campaign, _researcher = world
     ParticipantLink.objects.update(required_items=8)
@@ -109,6 +110,7 @@ def test_stopping_and_withdrawing(enter, width, scheme):
     assert not Assignment.objects.filter(state="answered").exists()
 
 
+@pytest.mark.long
 def test_signed_out_in_the_middle_the_page_says_how_to_go_on(page):
     page.page.get_by_role("button", name="Start").click()
     label(page, "1")

@@ -187,15 +187,6 @@ def test_a_citation_has_its_spaces_wherever_the_caret_is(desk, sheet):
 
 
 @pytest.mark.long
-def test_desk_and_history_count_the_same_words(desk, sheet):
-    page = desk.page
-    on_desk = page.locator('[data-name="length"] p').first.inner_text()
-    history = [sheet.round.study.public_id, sheet.public_id]
-    desk.go("editing_history", *history)
-    assert on_desk in page.locator(".history").inner_text()
-
-
-@pytest.mark.long
 def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
     page = desk.page
     put_caret(page, "the hour [1]")
@@ -207,13 +198,6 @@ def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
     page.locator("#argument-2").click()  # it is there already
     expect_saved(page)
     assert "the hour [1, 2]!." in stored(sheet)
-
-
-@pytest.mark.long
-def test_without_a_caret_an_argument_asks_for_one(desk, sheet):
-    desk.page.locator("#argument-1").click()
-    expect(desk.page.locator("#toasts")).to_contain_text("Put the cursor")
-    assert stored(sheet) == sheet.machine_text
 
 
 def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, sheet):
@@ -236,18 +220,6 @@ def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, sheet):
     page.keyboard.type("9")
     expect(card).to_be_hidden()
     expect(page.locator("#mirror mark.unknown")).to_have_text("[92]")
-
-
-@pytest.mark.long
-def test_a_fixed_check_turns_good(desk):
-    page = desk.page
-    check = page.locator("[data-name=generated_marked]")
-    write(page, "Main Aspects:\n- Caffeine: Tea has little.\n- Speed: Coffee works [2].")
-    expect(check).to_have_class(re.compile("open"))
-    expect(check).to_contain_text("1 of 2")
-    put_caret(page, "Tea has little")
-    page.get_by_role("button", name="Cite argument 1").click()
-    expect(check).to_have_class(re.compile("good"))
 
 
 @pytest.mark.long
@@ -324,6 +296,7 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     desk.console.clear()  # the browser logs the 422
 
 
+@pytest.mark.long
 def test_a_submission_whose_reply_was_lost_is_made_once(desk, sheet):
     page = desk.page
     lost = lose_first(page, "/submit/")
@@ -359,6 +332,7 @@ def test_text_written_offline_arrives(desk, sheet):
     desk.console.clear()  # the browser itself logs each failed request
 
 
+@pytest.mark.long
 def test_a_lost_reply_is_no_conflict(desk, sheet):
     page = desk.page
     lost = lose_first(page, "/save/")
@@ -436,6 +410,7 @@ def test_a_page_that_was_closed_before_it_could_save(desk, sheet):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet, visit):
     leave_offline(desk, " on the train")
     other = visit(sheet.rater.user)
@@ -452,6 +427,7 @@ def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet,
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_signed_out_in_the_middle_and_back_again(desk, sheet):
     page = desk.page
     cookies = desk.context.cookies()
@@ -469,19 +445,6 @@ def test_signed_out_in_the_middle_and_back_again(desk, sheet):
 
 
 @pytest.mark.long
-def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, sheet):
-    page = desk.page
-    desk.context.clear_cookies(name="csrftoken")
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" stale")
-    expect(page.locator("#saved")).to_contain_text("This page is out of date")
-    page.locator("#trouble-link").click()
-    expect(editor(page)).to_have_value(re.compile("calmer stale"))
-    expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
-    assert "calmer stale" in stored(sheet)
-    desk.console.clear()
-
-
 def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     page = desk.page
     actor = make_member(editing_round.study, "researcher")
@@ -498,6 +461,7 @@ def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
     visitor = visit(sheet.rater.user)
     page, held = visitor.page, []
@@ -518,6 +482,7 @@ def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
 # -- without script, small screens ---------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_everything_works_without_script(visit, sheet):
     visitor = visit(sheet.rater.user, java_script_enabled=False)
     page = open_desk(visitor, sheet)
@@ -569,17 +534,6 @@ def test_escape_leaves_the_text_and_letters_are_keys(desk, sheet):
     page.keyboard.press("i")
     expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)
     expect_saved(page)
-
-
-@pytest.mark.long
-def test_instructions_beside_leave_room_for_the_text(desk):
-    page = desk.page
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.get_by_role("button", name="Instructions").click()
-    page.get_by_role("button", name="Keep open at the side").click()
-    panel = page.locator("#guideline-panel").bounding_box()
-    assert editor(page).bounding_box()["width"] > panel["width"]
-    assert desk.has_no_sideways_scroll()
 
 
 # -- the server dies -----------------------------------------------------------------------------

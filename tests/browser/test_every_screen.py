@@ -1,23 +1,20 @@
 """Work pages on screens that hide something: forced colours, a phone, 400 % zoom."""
 
 import re
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.answers.models import Answer
 from annotation.corpus.models import Argument, Comparison, Question
-from annotation.editing.models import EditingSheet
 from argsum.datasets.models import Cell, ReferenceKeyPoint
 from argsum.keypoints.models import SystemSummary
-from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.models import Round
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
 
+from .conftest import mostly
 from .test_five_kinds import PAGES, WALKS, press, press_and_leave
 
 pytestmark = pytest.mark.browser
@@ -146,7 +143,7 @@ def choose(page, kind):
     }[kind]
 
 
-@pytest.mark.parametrize("kind", WALKS)
+@pytest.mark.parametrize("kind", mostly(WALKS, "label", "count"))
 def test_forced_colours_show_what_is_chosen_in_hand_and_not_saved(open_page, kind):
     visitor = open_page(kind, forced_colors="active")
     page = visitor.page
@@ -173,7 +170,7 @@ def test_forced_colours_show_what_is_chosen_in_hand_and_not_saved(open_page, kin
         assert look(page, "#saved") != saved
 
 
-@pytest.mark.parametrize("kind", WALKS)
+@pytest.mark.parametrize("kind", mostly(WALKS, "score"))
 def test_nothing_stays_over_the_work_in_a_low_window(open_page, kind):
     visitor = open_page(kind, viewport={"width": 320, "height": 256})
     page = visitor.page
@@ -187,14 +184,15 @@ def test_nothing_stays_over_the_work_in_a_low_window(open_page, kind):
         assert "yet" in page.locator("#saved").inner_text()
 
 
-@pytest.mark.parametrize("kind", WALKS)
+@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
 def test_a_finger_finds_everything(open_page, kind):
     visitor = open_page(kind, **PHONE)
     assert "\n".join(visitor.small_targets(44)) == ""
     assert visitor.has_no_sideways_scroll()
+    assert visitor.page.evaluate(HINTS) == [], "there is no keyboard"
 
 
-@pytest.mark.parametrize("kind", WALKS)
+@pytest.mark.parametrize("kind", mostly(WALKS, "score", "prefer"))
 def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_page, kind):
     visitor = open_page(kind, is_long=True, **PHONE)
     page = visitor.page
@@ -207,29 +205,6 @@ def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_pa
             page.locator(f".reading{part}").bounding_box()["height"] for part in ("", "-head")
         ]
         assert heights[1] < heights[0] / 2
-
-
-@pytest.mark.parametrize("kind", WALKS)
-def test_no_hint_of_a_key_stands_where_there_is_no_keyboard(open_page, kind):
-    page = open_page(kind, **PHONE).page
-    assert page.evaluate(HINTS) == []
-
-
-@pytest.mark.parametrize("kind", ["label", "prefer"])
-def test_a_large_window_is_not_half_empty(open_page, kind):
-    page = open_page(kind).page
-    last = page.locator({"label": ".levels", "prefer": ".side"}[kind]).last.bounding_box()
-    assert last["y"] + last["height"] > 600
-
-
-@pytest.mark.long
-def test_the_last_save_is_told_as_dates_are_on_every_page(open_page):
-    page = open_page("edit").page
-    EditingSheet.objects.update(saved_at=timezone.now() - timedelta(days=1))
-    page.reload()
-    page.wait_for_timeout(1200)
-    text = re.compile(r"^Draft saved at \d{4}-\d\d-\d\d \d\d:\d\d$")
-    expect(page.locator("#saved [data-text]")).to_have_text(text)
 
 
 # -- scoring --------------------------------------------------------------------------------------
@@ -323,19 +298,6 @@ def test_the_whole_answer_and_a_cited_argument_are_one_press_away(phone):
 
 
 @pytest.mark.long
-def test_without_script_a_phone_has_a_plain_form_and_a_way_back_to_the_answer(visit, scoring):
-    person = make_member(scoring.study, "annotator")
-    visitor = visit(person, java_script_enabled=False, **PHONE)
-    page = visitor.go("score", scoring.study.public_id, scoring.public_id)
-    for number in range(1, 16):
-        page.locator(f"#C{number} input[value='1']").check()
-    page.get_by_role("link", name="Answer", exact=True).tap()
-    expect(page.locator("#question")).to_be_in_viewport()
-    with page.expect_navigation():
-        page.get_by_role("button", name="Submit").tap()
-    assert ScoreSheet.objects.get(state="submitted").total == 15
-
-
 def test_places_are_those_of_the_stored_text_though_headings_and_lists_are_shown(visit, scoring):
     visitor = visit(make_member(scoring.study, "annotator"))
     page = visitor.go("score", scoring.study.public_id, scoring.public_id)
@@ -347,6 +309,7 @@ def test_places_are_those_of_the_stored_text_though_headings_and_lists_are_shown
     assert "*" not in page.locator("#answer").inner_text()
 
 
+@pytest.mark.long
 def test_the_key_of_a_reason_stands_before_it(phone):
     page = phone.page
     press(page, "x", "2", "ArrowUp")
@@ -356,6 +319,7 @@ def test_the_key_of_a_reason_stands_before_it(phone):
     expect(select).to_have_value("knowledge")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "box"),
     [("label", ".chip"), ("score", ".chip"), ("prefer", ".side h2"), ("score", ".hints .badge")],

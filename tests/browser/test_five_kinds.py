@@ -17,7 +17,6 @@ from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.lifecycle import close_round, open_round
-from cqa_site.rounds.models import Round
 from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
@@ -25,6 +24,8 @@ from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study, sign_in
+
+from .conftest import mostly
 
 pytestmark = pytest.mark.browser
 
@@ -218,32 +219,10 @@ PAGES = {
 }
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("width", "least"), [(360, 36), pytest.param(1280, 24, marks=pytest.mark.long)]
-)
-@pytest.mark.parametrize("kind", WALKS)
-def test_everything_on_a_work_page_is_large_enough_to_press(visit, server, kind, width, least):
-    walk, study = WALKS[kind], make_study()
-    boss = make_member(study, "researcher")
-    people = [make_member(study, walk.role, name) for name in NAMES]
-    made = walk.make(study, boss, people)
-    Round.objects.update(instructions="Look *closely*.")
-    visitor = visit(people[0], viewport={"width": width, "height": 740})
-    page = visitor.go(PAGES[kind], study.public_id, made.public_id)
-    assert "\n".join(visitor.small_targets(least)) == ""
-    assert visitor.has_no_sideways_scroll()
-    if page.locator("#whole:visible").count():
-        page.locator("#whole").click()
-    if kind != "edit":
-        page.locator("[data-open=guideline]").click()
-        assert "\n".join(visitor.small_targets(least)) == ""
-
-
 OF_A_ROUND = ("figures", "expert_agreement")
 
 
-@pytest.mark.parametrize("kind", WALKS)
+@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
 def test_two_people_by_keyboard_alone(visit, server, kind):
     walk, study = WALKS[kind], make_study()
     boss = make_member(study, "researcher")

@@ -129,6 +129,7 @@ def test_going_back_changing_and_returning(desk):
     assert VoteEvent.objects.count() == 3
 
 
+@pytest.mark.long
 def test_skipping_with_reason_and_flagging_with_comment(desk):
     page = desk.page
     first = sentence(page)
@@ -161,6 +162,7 @@ def test_one_answer_a_press_and_none_for_keys_with_modifiers(desk):
     assert stored() == {first: 2}
 
 
+@pytest.mark.long
 def test_reloading_in_the_middle_goes_on_where_it_was(desk):
     press(desk.page, "2")
     here = sentence(desk.page)
@@ -231,6 +233,7 @@ def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, ca
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_two_tabs_end_the_same(desk, campaign):
     one = desk.page
     two = desk.context.new_page()
@@ -256,6 +259,7 @@ def test_two_tabs_end_the_same(desk, campaign):
     assert len(events) == 14
 
 
+@pytest.mark.long
 def test_refused_answers_are_shown_and_kept(desk, campaign):
     first = press(desk.page, "2")
     expect_saved(desk.page)
@@ -318,6 +322,7 @@ def test_signed_out_says_so_and_keeps_the_answer(desk, visit, person, campaign):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_a_token_gone_stale_says_so_and_keeps_the_answer(desk):
     desk.context.clear_cookies(name="csrftoken")
     first = press(desk.page, "2")
@@ -502,6 +507,7 @@ def test_the_whole_job_by_keyboard_alone(visit, person, short):
     assert Assignment.objects.filter(campaign=short, state="skipped").count() == 1
 
 
+@pytest.mark.long
 def test_the_whole_job_without_script(visit, person, short):
     visitor = visit(person, java_script_enabled=False, viewport={"width": 360, "height": 740})
     page = visitor.go("label", short.study.public_id, short.public_id)

@@ -11,7 +11,7 @@ from benchmark.preferences.kind import turned
 from benchmark.preferences.models import KeptPreference, PreferenceSheet
 from benchmark.scoring.models import KeptScore, ScoreSheet
 
-from .conftest import lose_first
+from .conftest import lose_first, mostly
 from .test_five_kinds import press
 from .test_meant_answers import Desk
 
@@ -66,7 +66,7 @@ def verdicts():
     return [turned(each.content["verdict"], is_swapped=sheet.is_swapped) for each in events]
 
 
-@pytest.mark.parametrize("kind", SHEETS)
+@pytest.mark.parametrize("kind", mostly(SHEETS, "score", "prefer"))
 def test_a_submission_whose_reply_was_lost_is_made_once(visit, kind):
     desk = Desk(visit, kind)
     page, before = desk.page, desk.page.url
@@ -83,7 +83,7 @@ def test_a_submission_whose_reply_was_lost_is_made_once(visit, kind):
     desk.quiet()
 
 
-@pytest.mark.parametrize("kind", SHEETS)
+@pytest.mark.parametrize("kind", mostly(SHEETS, "score", "edit"))
 def test_what_is_changed_after_a_lost_reply_is_no_conflict(visit, kind):
     desk = Desk(visit, kind)
     page, before = desk.page, desk.page.url
@@ -158,7 +158,7 @@ def test_a_verdict_pressed_while_the_next_pair_comes_is_one_on_the_pair_that_is_
     expect(page.locator(".verdicts [aria-pressed=true]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("kind", SHEETS)
+@pytest.mark.parametrize("kind", mostly(SHEETS, "score", "prefer"))
 def test_a_submission_that_waited_replaces_nothing_that_was_stored_since(visit, kind):
     desk = Desk(visit, kind)
     address = desk.page.url
@@ -193,7 +193,7 @@ def test_a_submission_that_waited_replaces_nothing_that_was_stored_since(visit, 
     desk.quiet()
 
 
-@pytest.mark.parametrize("kind", ["score", "prefer"])
+@pytest.mark.parametrize("kind", mostly(["score", "prefer"], "score"))
 def test_trouble_is_said_once_however_often_it_is_tried(visit, kind):
     desk = Desk(visit, kind)
     page = desk.page
@@ -220,7 +220,7 @@ def test_the_verdict_is_said_with_the_pair_that_follows(visit):
     expect(page.locator("#announce")).to_contain_text("B is better. Submitted. Next:")
 
 
-@pytest.mark.parametrize("kind", SHEETS)
+@pytest.mark.parametrize("kind", mostly(SHEETS, "score"))
 def test_a_tab_says_that_another_one_submitted(visit, kind):
     desk = Desk(visit, kind)
     page, before = desk.page, desk.page.url

@@ -18,6 +18,7 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study
 
+from .conftest import mostly
 from .test_offline_reload import until
 
 pytestmark = pytest.mark.browser
@@ -113,6 +114,7 @@ def test_a_flag_that_waits_for_its_label_outlives_a_reload(visit):
     assert (row.item.argument.text, row.is_flagged, row.comment) == (first, True, "odd encoding")
 
 
+@pytest.mark.long
 def test_without_a_connection_an_empty_page_says_that_nothing_is_loading(visit):
     desk = Desk(visit, "label")
     page, context = desk.page, desk.visitor.context
@@ -145,6 +147,7 @@ def test_a_flag_stays_with_the_sentence_that_its_dialog_was_opened_on(visit):
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_an_open_earlier_answer_shows_what_another_tab_made_of_it(visit):
     desk = Desk(visit, "label")
     desk.page.keyboard.press("2")
@@ -170,7 +173,7 @@ def test_a_skip_never_falls_on_the_next_sentence(visit):
     assert list(Assignment.objects.exclude(answered_at=None).values_list("label")) == [(2,)]
 
 
-@pytest.mark.parametrize("name", ["flag", "skip"])
+@pytest.mark.parametrize("name", mostly(["flag", "skip"], "flag"))
 def test_a_comment_outlives_escape_and_a_reload(visit, name):
     desk = Desk(visit, "label")
     page = desk.page
@@ -187,7 +190,7 @@ def test_a_comment_outlives_escape_and_a_reload(visit, name):
     expect(field).to_have_value("")
 
 
-@pytest.mark.parametrize("kind", ["score", "count"])
+@pytest.mark.parametrize("kind", mostly(["score", "count"], "score"))
 def test_nothing_is_submitted_behind_a_dialog(visit, kind):
     page = Desk(visit, kind).page
     page.keyboard.press("?")
@@ -218,6 +221,7 @@ def test_a_verdict_without_a_connection_waits_and_says_so(visit):
     desk.quiet()
 
 
+@pytest.mark.long
 def test_a_verdict_of_somebody_signed_out_counts_after_the_next_sign_in(visit):
     desk = Desk(visit, "prefer")
     page, cookies = desk.page, desk.visitor.context.cookies()
@@ -285,7 +289,7 @@ def test_the_next_pair_is_said(visit):
     expect(page.locator("#announce")).to_contain_text("Submitted. Next:")
 
 
-@pytest.mark.parametrize("kind", ["score", "count", "edit", "label"])
+@pytest.mark.parametrize("kind", mostly(["score", "count", "edit", "label"], "score", "label"))
 def test_saving_that_works_again_is_said(visit, kind):
     desk = Desk(visit, kind)
     page, words = desk.page, desk.page.locator("#announce")
@@ -303,7 +307,7 @@ def test_saving_that_works_again_is_said(visit, kind):
     desk.quiet()
 
 
-@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("kind", mostly(MAKE, "label", "score"))
 def test_the_guideline_stands_before_the_first_item_once_for_each_wording(visit, kind):
     desk = Desk(visit, kind, is_new=True)
     page, dialog = desk.page, desk.page.locator("#guideline-dialog")

@@ -57,48 +57,6 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
 
 
 @pytest.mark.long
-def test_help_leads_back_to_the_study_it_was_opened_from(boss, visit):
-    visitor = visit(boss)
-    page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?contains=tea")
-    came_from = page.url
-    page.get_by_title("Help").click()
-    page.get_by_role("navigation", name="Documentation").get_by_role("link").nth(1).click()
-    page.get_by_role("link", name="Back to Drinks").click()
-    page.wait_for_url(came_from)
-    visitor.go("home", query="?all=1")
-    visitor.go("help")
-    expect(page.get_by_text("Back to")).to_be_hidden()
-
-
-@pytest.mark.long
-def test_a_tour_goes_on_after_a_choice_on_the_page_and_a_reload(boss, visit):
-    visitor = visit(boss)
-    page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?tour=1")
-    tour = page.get_by_role("region", name="Tour")
-    page.get_by_label("Sentence contains").fill("tea")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**tea**")
-    page.reload()
-    expect(tour).to_be_visible()
-
-
-@pytest.mark.long
-def test_groups_stay_as_they_were_left_and_say_what_waits(boss, visit):
-    visitor = visit(boss)
-    study = boss.memberships.get().study
-    page = visitor.go("study", study.public_id)
-    data = page.locator('[data-group="data"]')
-    expect(data.locator("summary .count")).to_have_text("1")
-    imports = data.get_by_role("link", name="Imports")
-    expect(imports).to_be_hidden()
-    data.locator("summary").click()
-    expect(imports).to_be_visible()
-    expect(imports.locator(".count")).to_have_text("1")
-    page = visitor.go("audit", study.public_id)
-    expect(imports).to_be_visible()
-    expect(page.get_by_role("link", name="Log")).to_have_attribute("aria-current", "page")
-
-
 def test_on_a_phone_the_menu_opens_over_the_page(boss, visit):
     visitor = visit(boss, viewport={"width": 360, "height": 740})
     study = boss.memberships.get().study

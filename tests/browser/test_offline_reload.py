@@ -21,6 +21,8 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study
 
+from .conftest import mostly
+
 pytestmark = pytest.mark.browser
 VALUES = "fields => fields.map(each => `${each.name}=${each.value}`).join()"
 
@@ -139,7 +141,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", mostly(OTHERS, "prefer"))
 def test_other_sheets_go_on_where_they_were(visit, server, kind):
     make, keys, place = OTHERS[kind]
     study = make_study()
@@ -229,18 +231,6 @@ def is_closed_to(visitor, address):
 
 
 @pytest.mark.long
-def test_only_the_last_work_page_is_kept(visit, server):
-    visitor, made = at_a_sheet(visit)
-    page = visitor.page
-    address = page.url
-    study = made.study
-    visitor.go("score_own", study.public_id, made.public_id)
-    visitor.go("study", study.public_id)
-    assert kept(page) == [address]
-    campaign = labelling(study)
-    open_kept(visitor, "label", study.public_id, campaign.public_id)
-
-
 def test_signing_out_forgets_the_page(visit, server):
     visitor, _round = at_a_sheet(visit)
     page = visitor.page

@@ -105,31 +105,6 @@ def test_rank_and_score_stay_in_sight_on_a_phone(boss, visit):
     assert table.evaluate("table => table.scrollLeft") > 0
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.long)])
-def test_cells_that_stay_in_sight_have_the_colour_of_their_row(boss, visit, scheme):
-    page = leaderboard(visit, boss, viewport=PHONE, color_scheme=scheme)
-    row = page.locator("#board-main tbody tr").first
-    # As rows of every second tie group are.
-    row.evaluate("row => row.classList.add('even')")
-    colours = row.evaluate(
-        "row => [...row.cells].map(cell => getComputedStyle(cell).backgroundColor)"
-    )
-    assert len(set(colours)) == 1
-
-
-@pytest.mark.long
-def test_criteria_keep_their_names_on_a_phone(boss, visit):
-    study = boss.memberships.get().study
-    page = visit(boss, viewport=PHONE).go("score_replace", study.public_id, query="?show=details")
-    table = page.locator(".table:has(.verdicts)")
-    table.evaluate("table => { table.scrollLeft = 10_000; }")
-    assert table.evaluate("table => table.scrollLeft") > 0
-    for kind in (".people", ":not(.people)"):
-        row = page.locator(f".verdicts tbody tr{kind}").first
-        assert is_in_sight(table, row.get_by_role("rowheader"))
-
-
 def is_in_sight(table, cell):
     left, right = table.evaluate(
         "(table, cell) => { const a = cell.getBoundingClientRect(), "

@@ -106,6 +106,7 @@ def test_what_a_criterion_asks_is_read_before_its_points_are_given(form):
     expect(asks).to_be_hidden()
 
 
+@pytest.mark.long
 def test_cannot_judge_with_a_reason_a_note_and_clearing(form):
     page = form.page
     press(page, "x2")
@@ -256,6 +257,7 @@ def test_what_never_arrived_comes_back_on_the_next_visit(form):
     assert sheet().draft["points"] == {"C1": 1, "C2": 1}
 
 
+@pytest.mark.long
 def test_what_never_arrived_is_kept_when_the_round_closed_meanwhile(form, scoring_round):
     page = form.page
     form.context.set_offline(True)
@@ -288,6 +290,7 @@ def test_a_second_tab_cannot_overwrite_the_first(form, scoring_round):
     expect_console(form, "409")
 
 
+@pytest.mark.long
 def test_without_script_the_form_is_plain(browser, server, scoring_round, visit):
     visitor = visit(make_member(scoring_round.study, "annotator"), java_script_enabled=False)
     visitor.go("score", scoring_round.study.public_id, scoring_round.public_id)

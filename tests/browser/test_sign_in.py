@@ -164,6 +164,7 @@ def test_a_finger_that_is_wrong_does_not_sign_in(server, visit, provider):
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+@pytest.mark.long
 def test_an_app_is_added_and_removed(server, visit, provider):
     ada = User.objects.create_user("ada@uni.example", PASSWORD, name="Ada")
     visitor = visit(None)

@@ -56,6 +56,7 @@ def test_labels_on_trial_by_keys_to_the_end(visit, study, boss):
     assert not Place.objects.exists()
 
 
+@pytest.mark.long
 def test_a_sheet_on_trial_by_keys(visit, study, boss):
     make_scored_answers(study, systems=("Alpha", "Beta"), questions=2)
     round_ = make_round(study, boss)

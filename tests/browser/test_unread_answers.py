@@ -21,6 +21,8 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study
 
+from .conftest import mostly
+
 pytestmark = pytest.mark.browser
 # Two presses, so many milliseconds apart; the long cases ask all of them.
 GAPS = [200]
@@ -79,7 +81,7 @@ KINDS = {
 }
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=mostly(KINDS, "label", "prefer"))
 def work(request, visit, settings, server):
     settings.SETTLE_MS = SETTLE_MS
     study = make_study()
@@ -181,7 +183,7 @@ def test_a_text_is_not_submitted_unread_or_behind_a_dialog(visit, settings, serv
     expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
 
 
-@pytest.mark.parametrize("kind", ["label", "prefer"])
+@pytest.mark.parametrize("kind", mostly(["label", "prefer"], "label"))
 def test_what_has_just_appeared_takes_no_answer_without_script_either(
     visit, settings, server, kind
 ):

@@ -134,14 +134,6 @@ def test_another_encoding_by_program(ways):
     assert Comment.objects.count() == 2
 
 
-def test_a_refused_file_without_questions_offers_its_encoding(ways):
-    content = "object1;object2\nCafé;Tee\n".encode("cp1252")
-    ways.page("q.csv", content, kind="questions")
-    file = ways.study.import_files.get()
-    page = ways.client.get(reverse("import_file", args=[ways.study.public_id, file.public_id]))
-    assert (file.state, "Read as cp1252" in page.text) == ("refused", True)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -300,13 +292,6 @@ def test_a_column_for_each_rater_is_offered_and_imported_on_every_way(ways):
     assert Argument.objects.filter(attributes={"Ben": "1"}).exists()
 
 
-def test_labels_without_a_known_name_are_offered(ways):
-    long = paired(*[("a@x.example", str(at % 3)) for at in range(4)], heads=("annotator", "rel"))
-    file = ways.page("long.csv", long)
-    assert ways.shown.context["form"]["map_label"].value() == "rel"
-    assert new(file)["votes"] == 4
-
-
 def test_labels_without_a_rater_are_told_of(ways):
     rows = [
         json.dumps({"object1": "lift", "object2": "stairs", "text": text, "label": [str(at)]})
@@ -365,20 +350,6 @@ def test_an_optional_column_that_does_not_fit_costs_no_row_and_stays_beside_the_
     }
     file = ways.interface("own.csv", content, "table", mapping=json.dumps(mapping))
     assert (file.rows["rejected"], file.problems.count()) == (0, 4)
-
-
-def test_where_all_rows_are_rejected_nothing_is_offered(ways):
-    file = ways.page("votes.csv", paired(*[("Ann", "9")] * 4, heads=("rater", "label")))
-    page = ways.client.get(reverse("import_file", args=[ways.study.public_id, file.public_id]))
-    assert "No row can be imported" in page.text
-    assert "Import valid rows" not in page.text
-
-
-def test_columns_that_are_not_read_are_named(ways):
-    content = b"topic,argument,stance,mood\nLifts,Slow.,1,sad\n"
-    assert "1 column is not read: mood." in ways.command("import_arguments", "l.csv", content)
-    content = b"object1,object2,aspect,colour\nlift,stairs,speed,red\n"
-    assert "1 column is not read: colour." in ways.command("import_questions", "q.csv", content)
 
 
 # -- pasted questions -----------------------------------------------------------------------------

@@ -172,20 +172,6 @@ def test_the_page_costs_the_same_for_many_files(client, study, django_assert_max
         assert client.get(page_of("import_batch", study, batch)).status_code == 200
 
 
-def test_only_a_batch_at_work_asks_again(client, study):
-    upload(client, study, three())
-    batch = study.import_batches.get()
-    asks = f'hx-get="{page_of("import_batch", study, batch)}"'
-    headers = {"HX-Request": "true"}
-    piece = client.get(page_of("import_batch", study, batch), headers=headers).text
-    assert asks in piece
-    assert "<html" not in piece
-    busy = client.post(page_of("import_batch_check", study, batch), {"rater": "x"}, follow=True)
-    assert "being processed" in busy.text
-    jobs.drain()
-    assert asks not in client.get(page_of("import_batch", study, batch)).text
-
-
 def test_the_same_through_the_api(api, study):
     url = page_of("api_import_batches", study)
     body = {"kind": "judged", "rater": "gpt4", "files": three()}

@@ -17,7 +17,7 @@ from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
 from tests import cast
-from tests.annotation.imports.import_files import crowd_file, crowd_row, table_file, take
+from tests.annotation.imports.import_files import crowd_file, crowd_row, take
 from tests.flat import flat
 from tests.tabular.files import HEADER, LAUGHS, lying_workbook, workbook
 
@@ -208,18 +208,6 @@ def test_a_files_name_is_only_ever_shown(client, study, settings, name):
     assert "<img" not in client.get(address("imports", study)).text
 
 
-def test_script_in_a_cell_is_text_on_every_page(client, study, inline):
-    attack = "<img src=x onerror=alert(1)>"
-    content = f"object1,object2,text,label,who\n{attack},b,{attack},{attack},w\n".encode()
-    file = uploaded(client, study, content, name="x.csv")
-    mapping = address("import_mapping", study, file)
-    assert attack not in client.get(mapping).text
-    beside = {"map_label": "label", "map_rater": "who", "rater_kind": "person"}
-    with inline():
-        client.post(mapping, CHOICE | beside)
-    assert attack not in client.get(address("import_file", study, file)).text
-
-
 # -- discarding and breaking off --------------------------------------------------------------
 
 
@@ -298,15 +286,3 @@ def test_imported_tables_stream_from_disk(client, study):
     file = uploaded(client, study, content)
     assert file.size == len(content)
     assert stored_path(file).read_bytes() == content
-
-
-def test_a_mapping_of_our_own_export_is_ready(client, study, tmp_path):
-    from annotation.corpus.methods.column_guess import EXPORT_COLUMNS
-
-    row = dict.fromkeys(EXPORT_COLUMNS.values(), "")
-    row |= {"object1": "tea", "object2": "coffee", "text": "Tea.", "item_id": "i"}
-    path = table_file(tmp_path, row)
-    file = uploaded(client, study, path.read_bytes())
-    page = client.get(address("import_mapping", study, file)).text
-    assert "columns of this site&#x27;s votes export" in page
-    assert page.count(" selected>") >= len(EXPORT_COLUMNS)

@@ -1,7 +1,6 @@
 """The invented files that the site offers: each is recognised, and each can be imported."""
 
 import io
-import re
 import zipfile
 
 import pytest
@@ -11,8 +10,6 @@ from django.urls import reverse
 from cqa_site.files.format_parts import csv_of
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.models import ImportFile
-from cqa_site.files.views.imports import _samples
-from tests import cast
 
 pytestmark = pytest.mark.django_db
 
@@ -129,42 +126,3 @@ def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, in
     assert "matches no known kind" in asked
     page = client.get(reply["Location"]).text
     assert "The archive contains no file of a known kind." in page
-
-
-@pytest.mark.parametrize(
-    ("goal", "first"), [("relevance", "table"), ("answers", "silver"), ("comments", "comments")]
-)
-def test_what_the_study_wants_to_find_out_comes_first(goal, first):
-    study = cast.make_study()
-    study.goal = goal
-    groups = [[format for format, _before in own] for _title, own in _samples(study)]
-    assert all(goal in format.sample.goals for format in groups[0])
-    assert not any(goal in format.sample.goals for own in groups[1:] for format in own)
-    assert groups[0][0].name == first
-    names = [format.name for own in groups for format in own]
-    assert sorted(names) == sorted(FORMATS)
-
-
-def test_the_upload_page_lists_kinds_under_headings(study, client):
-    study.goal = "comments"
-    study.save()
-    page = client.get(reverse("imports", args=[study.public_id]))
-    content = page.text
-    groups = re.findall('<optgroup label="([^"]+)">', content)
-    assert groups == [
-        "For the question of this study",
-        *("Comments, arguments and questions", "Texts by systems and people"),
-        "Labels, scores and counts",
-    ]
-    kinds = re.findall('<option value="([a-z_]*)"', content.split('name="kind"')[1])
-    assert kinds[:2] == ["", "comments"]
-    assert sorted(kinds[1 : len(FORMATS) + 1]) == sorted(FORMATS)
-    assert f"<h3>{groups[0]}</h3>" in content
-
-
-def test_samples_are_named_by_what_they_hold_with_the_format_beside_it():
-    found = [format for _title, own in _samples(cast.make_study()) for format, _before in own]
-    titles = [str(format.title) for format in found]
-    firsts = ("Toloka", "Expert workbook", "Any table", "CSV", "JSON")
-    assert not [title for title in titles if title.startswith(firsts)]
-    assert "Labels from crowd workers (Toloka, TSV)" in titles

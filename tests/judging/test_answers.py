@@ -246,11 +246,6 @@ def test_other_refusals_concern_their_request_alone(document):
     assert named(failure, ASKED) is failure
 
 
-def test_only_refusals_of_the_request_are_looked_at():
-    failure = refused_with({"error": {"param": "max_tokens"}}, status=404)
-    assert named(failure, ASKED) is failure
-
-
 def tries_until_given_up(failure: Failure, most: int = 200) -> int:
     """How many requests a call makes if each fails in the same way."""
     tries = throttles = 0

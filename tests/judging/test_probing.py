@@ -133,10 +133,6 @@ def test_a_model_that_thinks_first_gets_room_to_think_and_a_limit_is_proposed(cu
     assert found.as_dict()["token_limit"]["proposed"] == 400 + 2 * 1_100
 
 
-def test_no_limit_is_proposed_for_a_model_that_answers_at_once(stub):
-    assert probed(stub).token_limit.proposed == 0
-
-
 def test_an_endpoint_that_stops_to_answer_is_no_finding():
     for kind in (Failure.DENIED, Failure.THROTTLED, Failure.CONNECTION):
         gone = CallFailed(kind, "no")

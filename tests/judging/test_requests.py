@@ -143,12 +143,6 @@ def test_tokens_of_a_text():
     assert {text: estimate_tokens(text) for text in texts} == texts
 
 
-@given(st.text(), st.text())
-def test_more_text_is_never_fewer_tokens(text, more):
-    assert estimate_tokens(text) <= estimate_tokens(text + more)
-    assert estimate_tokens(text + more) <= estimate_tokens(text) + estimate_tokens(more)
-
-
 def test_requests_add_up_to_the_smallest_bound_on_their_replies():
     assert estimate_messages(MESSAGES) == 3 + (4 + 10) + (4 + 11)
     assert estimate_messages([]) == 3
@@ -184,12 +178,6 @@ def test_cost_is_exact_and_rounded_up(tokens_in, tokens_out, price_in, price_out
     prices = {"price_in": Decimal(price_in), "price_out": Decimal(price_out)}
     found = cost_micro(tokens_in, tokens_out, **prices)
     assert (found, type(found)) == (cost, int)
-
-
-@pytest.mark.parametrize("bad", [(-1, 0, 1, 1), (0, -1, 1, 1), (0, 0, -1, 1), (0, 0, 1, -1)])
-def test_nothing_is_negative(bad):
-    with pytest.raises(ValueError, match="negative"):
-        cost_micro(bad[0], bad[1], price_in=Decimal(bad[2]), price_out=Decimal(bad[3]))
 
 
 def totals(requests, **keywords):

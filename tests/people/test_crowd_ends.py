@@ -8,14 +8,14 @@ from django.urls import reverse
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import next_work
-from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, VoteEvent
 from annotation.quality.reports.quality import HASTY_SHARE
 from benchmark.preferences.models import PreferenceSheet
 from cqa_site.people.access import create_token
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import AuditEvent, Membership
 from cqa_site.rounds.lifecycle import close_round, find_violations
-from cqa_site.rounds.models import Participant, ParticipantLink, Place, Sheet
+from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.queue import place_for
 from tests.benchmark.made_rounds import full_form
 from tests.cast import sign_in
@@ -231,23 +231,6 @@ def assert_refused(reply):
 
 
 @pytest.mark.parametrize("name", ["label", *SERVED])
-def test_a_round_without_a_limit_says_so(build_once, db, name):
-    world = build_once(World, name).copy()
-    pages = [world.kind.audit.round, "crowd_links"]
-    enter(world)
-    world.do(0, at_most=1) if name != "label" else None
-    texts = {}
-    for share in (None, 0.3):
-        limit(world, share)
-        ids = [world.study.public_id, world.round.public_id]
-        client = sign_in(world.researcher)
-        texts[share] = [client.get(reverse(page, args=ids)).text for page in pages]
-    can_skip = world.kind.skipped is not None
-    assert ["has no limit on skips" in text for text in texts[None]] == [can_skip] * 2
-    assert not any("has no limit on skips" in text for text in texts[0.3])
-
-
-@pytest.mark.parametrize("name", ["label", *SERVED])
 def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, name):
     world = build_once(World, name).copy()
     limit(world, 0.2)
@@ -288,20 +271,6 @@ def test_speed_is_shown_beside_the_mark_and_decides_nothing(labels):
     assert person_of().outcome == "running"
     client.get(DONE)
     assert person_of().outcome == "running"
-
-
-@pytest.mark.parametrize("name", SERVED)
-def test_the_page_of_a_round_of_sheets_shows_how_fast_people_are(build_once, db, name):
-    world = build_once(World, name).copy()
-    for person in range(3):
-        world.do(person, at_most=1)
-    world.kind.Sheet.objects.update(active_seconds=100)
-    fast = world.kind.Sheet.objects.filter(rater=world.raters[0])
-    fast.update(active_seconds=3)
-    ids = [world.study.public_id, world.round.public_id]
-    text = sign_in(world.researcher).get(reverse(world.kind.audit.round, args=ids)).text
-    assert text.count("Very fast</span>") == 1
-    assert "a fifth" in text
 
 
 # -- full rounds and other browsers ------------------------------------------------------------
@@ -377,16 +346,6 @@ def test_where_all_is_held_by_others_nothing_is_to_go(world):
     assert "You have" not in text
 
 
-def test_another_browser_hears_it_on_arrival(world):
-    secret = create_link(world.round, world.researcher)[1]
-    come_in(secret)
-    other = Client()
-    open_link(other, secret)
-    page = other.get("/join/start/")
-    assert page.status_code == 409
-    assert "belongs to another browser" in page.text
-
-
 def test_who_comes_back_reads_what_is_done_and_what_awaits(world):
     secret = create_link(world.round, world.researcher)[1]
     client = come_in(secret)[0]
@@ -447,14 +406,6 @@ def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
         assert 'name="password"' in reply.text
     reply = Client().get(work_page(world.round), follow=True)
     assert 'name="password"' in reply.text
-
-
-def test_signing_out_leads_to_the_way_back(world):
-    client = enter(world)
-    reply = client.post("/accounts/logout/", follow=True)
-    assert "You are signed out" in reply.text
-    assert "on Prolific" in reply.text
-    assert 'name="password"' not in reply.text
 
 
 def test_work_pages_of_participants_say_how_to_go_on(world):
@@ -585,12 +536,3 @@ def test_only_web_addresses_lead_back(labels, url):
     data |= {"participant_param": "ID", "return_url": url}
     assert sign_in(labels.researcher).post(page, data).status_code == 422
     assert not ParticipantLink.objects.exists()
-
-
-def test_void_sheets_hold_no_slot(labels):
-    client = enter(labels)
-    say(person_of(), [1, 2])
-    client.post(STOP, {"choice": "withdraw"})
-    assert Slot.objects.exclude(state="open").count() == 0
-    assert VoteEvent.objects.count() == 2, "the history keeps what was said"
-    assert Sheet.State.VOID == Assignment.State.VOID == "void"

@@ -5,10 +5,9 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from cqa_site.rounds.kind import kind_of, kinds
-from cqa_site.rounds.lifecycle import close_round, find_violations
+from cqa_site.rounds.lifecycle import find_violations
 from cqa_site.rounds.models import Participant, Place, Sheet
 from cqa_site.rounds.queue import next_sheet
 from tests.benchmark.made_rounds import full_form, make_round
@@ -18,8 +17,6 @@ from tests.rounds.made_work import JSON, SERVED, World
 
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
 from .works import address, sheet_at, work_page
-
-NOTHING_LEFT = "You have nothing left to do here at the moment."
 
 
 class Lab(World):
@@ -84,18 +81,6 @@ def test_every_kind_for_a_crowd_is_tried_here():
     taking = {each.name for each in kinds() if each.takes_crowd}
     # Labels are tried in test_crowd.py.
     assert taking == {"label", *SERVED}
-
-
-def test_whoever_did_everything_is_not_asked_to_go_on(world, other):
-    client = sign_in(world.people[0])
-    first_page = reverse("study", args=[world.study.public_id])
-    world.do(at_most=1)
-    assert NOTHING_LEFT not in client.get(first_page).text
-    world.do()
-    text = client.get(first_page).text
-    assert NOTHING_LEFT in text
-    # What is still to do stands first.
-    assert text.index(work_page(other)) < text.index(NOTHING_LEFT)
 
 
 def test_from_the_platform_to_the_code(world, round_):
@@ -203,25 +188,6 @@ def test_a_submission_asks_no_more_of_the_database_for_members(
             assert send(client, world, sheet).status_code == 200
         counts.append(len(asked))
     assert counts[1] <= counts[0] + 2
-
-
-def test_a_round_that_closes_amid_the_work_is_a_fault_and_before_it_no_work(world, inside):
-    late = come_in(make_link(world)[1], IDS | {"PROLIFIC_PID": "P2"})[0]
-    submit(inside, world)
-    close_round(round_=world.round, actor=world.researcher)
-    assert finish(inside) == ["CODE-FAULT"]
-    assert finish(late) == ["CODE-NOWORK"]
-
-
-def test_who_was_left_out_is_screened_out_and_who_was_done_is_paid(world, round_, inside):
-    inside.get(work_page(round_))
-    Place.objects.filter(round=round_).update(excluded_at=timezone.now())
-    assert finish(inside) == ["CODE-SCREENED"]
-    second = come_in(make_link(world)[1], IDS | {"PROLIFIC_PID": "P2"})[0]
-    submit(second, world)
-    submit(second, world)
-    Place.objects.filter(round=round_).update(excluded_at=timezone.now())
-    assert finish(second) == ["CODE-COMPLETED"]
 
 
 def test_who_does_not_qualify_is_screened_out(db):

@@ -55,12 +55,6 @@ def make(client, study, /, **fields):
     )
 
 
-def test_no_label_stands_beside_what_is_hidden(admin, study):
-    page = admin.get(reverse("members", args=[study.public_id])).text
-    assert 'name="leads_to"' in page
-    assert "Leads to" not in page
-
-
 def test_admin_makes_a_link_that_is_shown_once(admin, study, other_study, people):
     """Whatever else a form may send."""
     more = {"study": other_study.pk, "secret_hash": "x", "expires_at": "2999-01-01"}

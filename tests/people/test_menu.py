@@ -7,7 +7,6 @@ from django.urls import get_resolver, reverse
 
 from annotation.answers.models import System
 from annotation.corpus.models import Comparison, Question
-from cqa_site.runs.kinds import KINDS, run_entries
 from cqa_site.web.navigation import ANY_STUDY, GROUPS, SHOWN, entries, entry_at, inside, paths
 from tests.cast import make_member, sign_in
 from tests.security.matrix import STUDY_ROUTES
@@ -59,11 +58,6 @@ def test_every_page_of_a_study_has_a_place_in_the_menu():
 def test_the_longest_address_wins(page, entry):
     found = entry_at(inside(address_of(page)), entries())
     assert found.page == entry
-
-
-def test_titles_of_a_group_differ():
-    titles = [(each.group, str(each.title)) for each in entries()]
-    assert len(titles) == len(set(titles))
 
 
 def current(page) -> list[str]:
@@ -159,15 +153,6 @@ def test_the_tour_leads_through_the_menu_and_ends(study, researcher):
     assert "End the tour" in stop
 
 
-def test_a_page_says_nothing_of_a_tour_that_nobody_takes(study, researcher):
-    assert not said(researcher, reverse("imports", args=[study.public_id]))
-    assert not said(researcher, reverse("audit", args=[study.public_id]) + "?tour=1")
-    annotator = sign_in(make_member(study, "annotator"))
-    page = annotator.get(reverse("study", args=[study.public_id]) + "?tour=1").text
-    assert "Take the tour" not in page
-    assert 'class="tour"' not in page
-
-
 def test_a_study_shows_what_its_question_needs_and_the_rest_behind_more(study):
     boss = make_member(study, "admin")
     client, address = sign_in(boss), reverse("study", args=[study.public_id])
@@ -184,9 +169,3 @@ def test_a_study_shows_what_its_question_needs_and_the_rest_behind_more(study):
     # The page at hand is never hidden.
     page = client.get(reverse("systems", args=[study.public_id])).text
     assert re.search(r'data-group="others"\s+open', page)
-
-
-def test_lists_of_runs_stand_in_the_order_in_which_their_kinds_are_told():
-    """A set would give another order in every process."""
-    homes = dict.fromkeys(kind.home.route for kind in KINDS.values())
-    assert [each.page for each in run_entries()] == [*homes, "prompts", "endpoints"]

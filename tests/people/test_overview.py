@@ -1,7 +1,6 @@
 """The first page of a study says to each role what to do next, and no more than that."""
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,7 +19,7 @@ from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.runs.models import Job, Run
-from cqa_site.web.navigation import _PATHS, StudyStep, path_of, paths
+from cqa_site.web.navigation import paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
 from tests.flat import flat
@@ -180,14 +179,6 @@ def test_a_judge_is_compared_with_three_people_at_least(researcher, study, peopl
     assert "Connect a model" in next_card(overview(researcher, study))
 
 
-def test_where_arguments_are_a_judges_first_step_is_a_round_of_them(researcher, study):
-    Study.objects.filter(pk=study.pk).update(goal="judge")
-    assert "Import labels or arguments" in next_card(overview(researcher, study))
-    cast.make_arguments(study, 1)
-    url = reverse("campaign_new", args=[study.public_id])
-    assert f'href="{url}"' in next_card(overview(researcher, study))
-
-
 def test_what_is_under_way_says_when_it_ends(researcher, study, people):
     campaign = opened(study, people, ordinary=8, controls=2)
     text = flat(overview(researcher, study))
@@ -316,14 +307,6 @@ def test_page_costs_the_same_for_many_campaigns(
     client = cast.sign_in(people[role])
     with django_assert_max_num_queries(limit):
         overview(client, study)
-
-
-def test_whoever_has_done_everything_is_led_to_the_last_page(researcher, study, monkeypatch):
-    ended = StudyStep("Read it", "", "The figures", "/figures/", is_done=True)
-    monkeypatch.setitem(
-        _PATHS, "relevance", replace(path_of("relevance"), steps=lambda _: [ended])
-    )
-    assert 'primary" href="/figures/">The figures<' in flat(overview(researcher, study))
 
 
 def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, study, people):

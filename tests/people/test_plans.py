@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.consensus.reports import agreed_labels
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.rounds.forms import Extent
-from cqa_site.rounds.kind import kind_of, kinds
+from cqa_site.rounds.kind import kinds
 from cqa_site.rounds.models import Round
 from tests import cast
 from tests.annotation import editing_cast
@@ -111,14 +111,6 @@ def test_a_draft_of_another_study_is_not_there(researcher, study, other_study):
     assert (said.items, said.known) == (8, 2)
 
 
-def test_names_count_on(researcher, study):
-    cast.make_campaign(study, name="Round 1")
-    assert begun(researcher, LABEL, study)["name"] == "Round 2"
-    # The first that is free, however many there are.
-    Campaign.objects.update(name="Round 2")
-    assert begun(researcher, LABEL, study)["name"] == "Round 1"
-
-
 @pytest.fixture
 def agreed(study):
     """Two arguments on which all agree, and others on which they do not, or one person alone."""
@@ -177,13 +169,3 @@ def test_time_and_money_by_hand():
     assert extent.cost(Decimal("12.50")) == Decimal("9.38")
     assert extent.cost(None) is None
     assert Extent(items=1, answers=1, people=1).cost(Decimal(5)) is None
-
-
-def test_pay_makes_a_cost(researcher, study):
-    cast.make_arguments(study, 12)
-    values = begun(researcher, LABEL, study) | {"expected_seconds": 100}
-    page = researcher.post(address(LABEL, "extent", study), values | {"pay": "18"})
-    # 36 labels of 100 seconds are an hour.
-    assert "18.00" in page.text
-    assert "Cost" not in researcher.post(address(LABEL, "extent", study), values).text
-    assert kind_of(Campaign()) is LABEL

@@ -94,13 +94,6 @@ def test_list_of_studies_costs_the_same_for_many(site_admin, django_assert_max_n
         client.get("/")
 
 
-def test_whoever_opens_no_study_gets_back_to_the_list(study):
-    """With one study alone the first page would lead into it again."""
-    client = cast.sign_in(cast.make_member(study, "admin"))
-    page = client.get(reverse("study_new")).text
-    assert page.count(f'href="{reverse("home")}?all=1"') == 2
-
-
 def test_who_works_in_two_studies_sees_on_the_first_page_what_waits(study):
     member = cast.make_member(study, "annotator")
     other = cast.make_study("Study B")

@@ -29,20 +29,6 @@ def drawn(board: Board) -> str:
     return flat(render_to_string("results/_board.html", {"board": board}, request))
 
 
-def test_heads_explain_their_words_and_a_row_says_place_interval_and_group():
-    said = shown()
-    assert 'class="term" popovertarget="term-1">Rank</button>' in said
-    assert 'class="term" popovertarget="term-2">Mean</button>' in said
-    assert "Rank from–to: the ranks that the tests of all pairs leave open" in said
-    assert '<strong>1</strong> <span class="soft small">1–2</span>' in said
-    assert "group 2" in said
-    assert '<tr class=" even">' in said
-    assert "1.25" in said
-    assert "[−0.50, 3.00]" in said
-    assert '<td colspan="1">Not ranked: it met nobody.</td>' in said
-    assert "Beta &lt;b&gt;" in said
-
-
 def test_without_a_test_every_rank_is_open():
     places = {name: RankPosition(rank=at) for at, name in enumerate("ABC", 1)}
     rows = [BoardRow(name=name, place=place, cells=()) for name, place in places.items()]
@@ -80,14 +66,3 @@ def test_a_board_opens_with_some_columns_and_shows_those_that_are_wanted():
     assert [each.title for each in chosen.columns] == ["Cost"]
     assert [each.is_shown for each in chosen.choices] == [False, True]
     assert chosen.rows[0].cells == [BoardCell("9 s")]
-
-
-def test_details_of_cells_are_shown_where_one_asks_for_them_and_notes_always():
-    def said(*wanted):
-        board = with_columns(columned(), wanted)
-        return drawn(board)
-
-    assert "few" in said()
-    assert "n 3" not in said()
-    assert "n 3" in said("details")
-    assert "Mean" in said("details")

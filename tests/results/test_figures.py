@@ -1,7 +1,6 @@
 """A figure: its files, and what there is none of."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from django.http import Http404
@@ -9,12 +8,11 @@ from django.template.loader import render_to_string
 from django.urls import path
 
 from cqa_site.home import pages as home
-from cqa_site.results.boards import joined, turned
+from cqa_site.results.boards import joined
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.tables import Column, table_of
 from cqa_site.web.charts.dot_rows import intervals
-from cqa_site.web.tables import TableData, one_line
-from cqa_site.web.templatetags.figures import paragraphs
+from cqa_site.web.tables import TableData
 from tests.flat import flat
 
 ROWS = [{"who": "A", "value": 0.5}]
@@ -99,38 +97,3 @@ def test_a_column_that_is_empty_in_all_rows_is_not_shown():
     table = TableData(["System", "Cost", "n"], [["A", None, 1], ["B", None, 2]])
     assert joined(table).columns == ["System", "n"]
     assert joined(TableData(["System", "Cost"], [])).columns == ["System", "Cost"]
-
-
-def test_rows_and_columns_change_places():
-    table = joined(TableData(["System", "C1", "low", "high"], [["A", 0.5, 0.4, 0.6]]))
-    made = turned(table)
-    assert list(made.columns) == ["System", "A"]
-    [(name, cell)] = made.rows
-    assert (name, cell.text, cell.bounds) == ("C1", "0.50", "[0.40, 0.60]")
-
-
-def test_instead_of_heads_alone_there_is_what_would_fill_the_table():
-    needed = "Two raters must score the same answers."
-    way = ("Scoring rounds", "/rounds/")
-    card = replace(FIGURE, table=TableData(["Rater", "n"], []), needed=needed, way=way)
-    for template in ("results/_table.html", "benchmark/agreement/_table.html"):
-        page = render_to_string(template, {"table": card.page_table, "card": card})
-        assert "<table" not in page
-        assert needed in page
-        assert '<a class="button small" href="/rounds/">Scoring rounds</a>' in page
-
-
-RECIPE = "Ten questions.\n\nShown: points\nof answers.\n\nHow sure: 95 %."
-
-
-def test_a_method_is_a_list_of_its_named_parts_and_one_sentence_stays_one():
-    assert paragraphs(RECIPE) == [
-        ("", "Ten questions."),
-        ("Shown", "points of answers."),
-        ("How sure", "95 %."),
-    ]
-    card = SimpleNamespace(title="Board", recipe=RECIPE, rows=None, links=[])
-    said = flat(render_to_string("results/_tools.html", {"card": card}))
-    assert "<dt>How sure</dt><dd>95 %.</dd>" in said
-    assert paragraphs("Rows: labels.") == [("", "Rows: labels.")]
-    assert one_line(RECIPE).endswith("answers. How sure: 95 %.")

@@ -8,13 +8,11 @@ from annotation.judges.reports.charts import trained_finding
 from annotation.judges.reports.results import TrainedFigures
 from argsum.leaderboard.methods import FIGURES, SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
-from argsum.leaderboard.reports.charts import board_finding, people_finding, why_no_interval
+from argsum.leaderboard.reports.charts import board_finding, people_finding
 from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
 from argsum.metrics.methods import RaterPairs
-from cqa_site.results.boards import level_of, listed, short, why_less
+from cqa_site.results.boards import level_of, why_less
 from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.intervals import NO_SPREAD
-from cqa_site.stats.means import clustered_mean
 from cqa_site.web.tables import estimate_text
 
 
@@ -73,19 +71,6 @@ def test_a_value_has_its_bounds_or_says_that_it_is_not_there():
     assert estimate_text(Value(None)) == "–"
 
 
-def test_names_are_listed_and_many_are_counted():
-    assert listed(["A"]) == "A"
-    assert listed(["A", "B", "C"]) == "A, B and C"
-    assert listed(list("ABCDEF")) == "A, B, C, D and 2 more"
-
-
-def test_a_long_name_leaves_room_for_its_sentence():
-    long = "a-laboratory/a-model-with-a-very-long-name-of-70-billions-instruct-v2.1"
-    assert short("Judge") == "Judge"
-    assert short(long) == "a-laboratory/a-model-with-…instruct-v2.1"
-    assert listed([long]) == short(long)
-
-
 def estimate(value, low=None, high=None, reason="none here"):
     counts = dict.fromkeys(("n_items", "n_pairable_items", "n_raters", "n_values"), 1)
     return Estimate(
@@ -107,10 +92,3 @@ def test_systems_that_cover_nothing_are_compared_by_that():
     found = board_finding(board)
     assert found.says.startswith("Low and Alike share the highest mean in these data")
     assert "overlap" not in found.sure
-
-
-def test_why_a_board_has_no_interval_is_said_in_its_own_words():
-    assert why_no_interval(estimate(1.0, reason=NO_SPREAD)) == "all topics have the same value"
-    few = clustered_mean(["one", "other"], [0.5, 0.7], [1, 1], unit="topics")
-    assert why_no_interval(few) == "an interval needs 10 or more topics"
-    assert why_no_interval(estimate(None)) == ""

@@ -74,17 +74,6 @@ def test_nothing_asks_again_in_a_round_that_is_not_open(world, state):
             assert not POLL.search(client.get(address, headers=headers).content.decode())
 
 
-def test_figures_of_a_label_round_come_with_its_progress(world):
-    client = sign_in(world.people.researcher)
-    ids = [world.study.public_id, world.campaign.public_id]
-    address = reverse("campaign", args=ids)
-    before = client.get(address, headers=ASKED).content.decode()
-    assert 'id="round-figures" hx-swap-oob="true"' in before
-    assert "hx-swap-oob" not in client.get(address).content.decode()
-    world.campaign.assignments.filter(state="answered").update(state="served", label=None)
-    assert client.get(address, headers=ASKED).content.decode() != before
-
-
 def test_what_is_under_way_asks_again(world):
     client = sign_in(world.people.researcher)
     address = reverse("study", args=[world.study.public_id])

@@ -9,7 +9,6 @@ import pytest
 from kombu import Connection
 
 from cqa_site.broker import Transport
-from cqa_site.celery import app
 
 
 @pytest.fixture
@@ -64,7 +63,3 @@ def test_processes_that_start_together_bind_their_queues(channel):
     for number in range(100):
         found = {row.queue for row in channel.get_table(f"exchange-{number}")}
         assert found == {f"queue-{each}" for each in range(4)}
-
-
-def test_the_embedded_default_puts_messages_like_that():
-    assert app.conf.broker_transport == "cqa_site.broker:Transport"

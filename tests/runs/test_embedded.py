@@ -246,13 +246,6 @@ def test_another_model_under_the_endpoint_s_name_is_refused(server, settings):
     assert complete("better-3b.q4_k_m").model == "pretended"
 
 
-def test_the_runner_loads_no_django():
-    server = "cqa_site.runs.model_box.server"
-    code = f"import sys, {server}; print({{'django', 'celery'}} & set(sys.modules))"
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert said.stdout.strip() == "set()"
-
-
 def run_in_box(items: int, capture) -> Run:
     """A run over a few arguments, carried to where it stops."""
     lab = Lab(items=items)

@@ -198,16 +198,6 @@ def test_the_model_in_the_box_comes_with_one_press_and_says_what_it_is(client, s
     assert not endpoint.is_archived
 
 
-def test_the_list_costs_the_same_queries_however_long(
-    client, study, researcher, django_assert_max_num_queries
-):
-    for number in range(12):
-        make_endpoint(study, researcher, f"Server {number}")
-    with django_assert_max_num_queries(7):
-        response = client.get(reverse("endpoints", args=[study.public_id]))
-    assert len(response.context["page"].object_list) == 12
-
-
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "javascript:0"])
 def test_the_model_in_the_box_leads_back_to_the_form_it_was_missing_in(client, study, elsewhere):
     add = reverse("endpoint_embedded", args=[study.public_id])
@@ -318,22 +308,6 @@ def test_the_preview_shows_exactly_what_would_leave(client, study, researcher, f
     args = [study.public_id, run.public_id, call.public_id]
     asked = client.get(reverse("run_call", args=args)).context["asked"]
     assert asked.request.messages == preview["messages"]
-
-
-def test_the_preview_goes_on_to_the_next_argument(client, study, first):
-    make_campaign(study, ordinary=3, controls=0)
-    for place, shown in (("0", 1), ("2", 3), ("3", 1), ("-1", 1), ("²", 1)):
-        response = client.post(url("prompt_preview", first), GOOD | {"place": place})
-        assert response.context["preview"]["place"] == shown
-
-
-def test_a_batch_is_previewed_with_several_sentences_of_one_comparison(client, study, researcher):
-    batch = first_prompts(study, PROMPTS, researcher)[1]
-    make_campaign(study, ordinary=5, controls=0)
-    values = {"name": "B", "system": batch.system, "user": batch.user}
-    preview = client.post(url("prompt_preview", batch), values).context["preview"]
-    assert preview["shown"] == 3
-    assert '"id": 3' in preview["messages"][1]["content"]
 
 
 def test_what_changed_since_the_version_before_is_shown(client, study, researcher, first):

@@ -13,7 +13,7 @@ from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import FinalLabel
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import compare, final_labels_of, judges_of, people_of
-from annotation.judges.reports.charts import figures_of, judges_finding
+from annotation.judges.reports.charts import judges_finding
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.results import BestJudge, JudgeSelection, state_of
 from annotation.judges.reports.tables import TABLES, judge_table
@@ -226,18 +226,6 @@ def test_only_out_of_fold_labels_of_a_trained_judge_are_compared(lab):
 # -- pages and files ---------------------------------------------------------------------------
 
 
-def test_the_page_says_it_in_words(judged):
-    page = judged.client.get(judged.url("judges"))
-    text = page.content.decode()
-    assert page.status_code == 200
-    assert "20 final labels" in text
-    assert "would change if" in text
-    assert "Dashed lines: the customary thresholds .667" in text
-    assert "on the 20 arguments with votes and the judge" in text
-    assert "overlap" not in text
-    assert SENTINEL in text
-
-
 def estimate(value, low, high):
     counts = {"n_items": 20, "n_pairable_items": 20, "n_raters": 2, "n_values": 40}
     return Estimate(value=value, low=low, high=high, statistic="", recipe="", **counts)
@@ -305,13 +293,6 @@ def test_the_fragment_is_quiet_until_something_changes(judged):
     assert "every 5s" not in judged.client.get(judged.url("judges")).content.decode()
 
 
-def test_figures_are_kept_by_state(judged, django_assert_num_queries):
-    state = state_of(judged.campaign)
-    figures_of(judged.campaign, JudgeSelection(), state)
-    with django_assert_num_queries(0):
-        figures_of(judged.campaign, JudgeSelection(), state)
-
-
 def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_queries):
     for temperature in (0.1, 0.2, 0.3):
         params = {"temperature": temperature, "max_tokens": 200}
@@ -327,15 +308,6 @@ def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_qu
         client.get(judged.url("judges"))
     with django_assert_max_num_queries(16):
         client.get(judged.url("judge_rows"))
-
-
-def test_the_dashboard_has_a_card(judged):
-    page = judged.client.get(judged.url("figures")).content.decode()
-    assert judged.url("judges_card") in page
-    card = judged.client.get(judged.url("judges_card")).content.decode()
-    assert "People among themselves" in card
-    assert judged.url("judges") in card
-    assert SENTINEL not in card
 
 
 # -- blindness ---------------------------------------------------------------------------------

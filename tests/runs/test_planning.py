@@ -1,7 +1,6 @@
 """Planning: every prompt written once and outside the transaction, the same rows as ever."""
 
 import random
-import tracemalloc
 from array import array
 
 import pytest
@@ -181,25 +180,3 @@ def test_a_sample_is_the_one_its_seed_always_chose(lab):
 
 
 # -- memory -----------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_planning_holds_some_bytes_a_call(monkeypatch):
-    """A call is a kilobyte or two as a row in memory, and its prompt another three."""
-    monkeypatch.setattr(planning, "AT_ONCE", 50)
-    monkeypatch.setattr("cqa_site.runs.ledger.gates.AT_ONCE", 50)
-    lab = Lab(items=100)
-    small = peak_of(lab.start())
-    add_pair(lab, ("oak", "pine"), 400)
-    large = peak_of(lab.start(seed=2))
-    assert (large - small) / 400 < 200
-
-
-def peak_of(run: Run) -> int:
-    """Most bytes of Python objects that planning adds to what there was."""
-    tracemalloc.start()
-    try:
-        write_calls(run)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()

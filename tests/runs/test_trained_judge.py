@@ -319,23 +319,6 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     assert "It rained" not in reply.text
 
 
-def test_the_page_asks_again_only_while_a_training_is_active(shop):
-    shop.label()
-    job, again = (
-        trained_judge.request_training(campaign=shop.campaign, actor=shop.boss) for _ in range(2)
-    )
-    assert job == again
-    waiting = shop.client.get(shop.url("trained_judges")).text
-    assert 'hx-select="#versions"' in waiting
-    assert shop.url("train_cancel") in waiting
-    shop.client.post(shop.url("train_cancel"))
-    job.refresh_from_db()
-    assert job.state == "failed"
-    over = shop.client.get(shop.url("trained_judges")).text
-    assert 'hx-select="#versions"' not in over
-    assert "Cancelled." in over
-
-
 def test_the_command_trains_and_prints_the_figures(shop):
     shop.label()
     out = io.StringIO()

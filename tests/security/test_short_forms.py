@@ -113,19 +113,6 @@ def test_a_draft_says_which_setting_is_its_own(own, admin):
     assert said.endswith("Changed from the default: Reservation time in minutes")
 
 
-def test_an_endpoint_with_limits_of_its_own_shows_them(own, admin):
-    endpoint = own.endpoint
-    page = reverse("endpoint", kwargs=own.kwargs("endpoint"))
-
-    def form():
-        return html.fromstring(admin.get(page).content).xpath("//form[.//input[@name='key']]")[0]
-
-    assert "requests_per_minute" not in in_sight(form())
-    type(endpoint).objects.filter(pk=endpoint.pk).update(requests_per_minute=60)
-    assert "requests_per_minute" in in_sight(form())
-    assert "Changed from the default: Requests per minute" in flat(form().text_content())
-
-
 def test_a_fault_at_a_folded_field_that_nobody_changed_opens_it(own):
     round_form = LabelRoundForm({"seed": "1"}, study=own.study, initial={"seed": 1})
     round_form.advanced = ("seed",)

@@ -77,24 +77,12 @@ def test_a_sentence_comes_first(world, name):
     assert all(found.start() < place for place in places if place >= 0)
 
 
-def test_most_pages_of_a_full_study_have_one(world):
-    assert sum(bool(FINDING.search(page_of(world, name))) for name in PAGES) > len(PAGES) // 2
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_method_and_files_are_one_step_away(world, name):
     for head in CARD.findall(page_of(world, name)):
         assert head.count("<details") in (1, 2)
         assert "Download" in head
         assert ".csv" in head
-
-
-def test_a_choice_of_columns_stays_in_the_address_that_asks_again(world):
-    page = page_of(world, "scores", "?show=mean&show=length&show=nothing")
-    assert "show=mean&amp;show=length" in page
-    assert 'value="length" checked' in page
-    assert 'value="answers"' in page
-    assert 'value="answers" checked' not in page
 
 
 # Further pages with charts.
@@ -225,23 +213,6 @@ def test_every_crumb_can_be_opened_and_none_is_the_page_itself(pages):
     assert len(ways) > (60 if pages.role == "d" else 1)
     for url, name in ways.items():
         assert pages.client.get(url).status_code == 200, (name, url)
-
-
-def test_pages_deeper_than_a_round_or_run_lead_back_to_it(pages):
-    if pages.role != "d":
-        pytest.skip("they are pages of admins")
-    for name, steps in {
-        "annotator": ["Label rounds", "Round 1", "Quality"],
-        "units": ["Label rounds", "Round 1", "Agreement"],
-        "run_call": ["Labels by judges", None, "Requests"],
-        "scoring_example": ["Scoring rounds", "Draft", "Choose an example"],
-        "editing_history": ["Editing rounds", None],
-    }.items():
-        nav = NAV.search(pages.by_name[name][1])[0]
-        found = [unescape(UNSEEN.sub("", text)).strip() for _url, text in LINK.findall(nav)]
-        assert len(found) == len(steps), (name, found)
-        for said, expected in zip(found, steps, strict=True):
-            assert expected in (None, said), (name, found)
 
 
 def test_no_page_says_a_second_word(pages):

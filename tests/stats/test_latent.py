@@ -119,11 +119,6 @@ def test_the_order_of_the_rows_does_not_matter():
     assert shuffled.labels[found.labels.index].equals(found.labels)
 
 
-def test_a_limit_of_steps_is_reported():
-    found = dawid_skene(Ratings.from_frame(knowing_crowd()[0]), max_iterations=2)
-    assert (found.iterations, found.converged) == (2, False)
-
-
 def test_one_value_and_unused_categories():
     assert dawid_skene(ratings_of([[2, 2], [2, 2]])).labels.tolist() == [2, 2]
     found = dawid_skene(ratings_of([[2, 2], [0, 0]]), categories=[0, 1, 2])

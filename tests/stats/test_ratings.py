@@ -1,7 +1,6 @@
 import subprocess
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -76,19 +75,6 @@ def test_subset_drops_what_has_no_value_left():
     assert one.raters.tolist() == ["r1"]
     assert ratings.subset(items=["i0"], raters=["r2"]).values.tolist() == [1]
     assert ratings.subset(items=[]).n_values == 0
-
-
-def test_the_frame_makes_the_round_trip():
-    ratings = ratings_of([[3, None, 1], [0, 0, None]])
-    again = Ratings.from_frame(ratings.to_frame())
-    assert again.to_frame().equals(ratings.to_frame())
-    assert again.items.equals(ratings.items)
-
-
-def test_a_series_is_one_rater():
-    ratings = Ratings.from_series(pd.Series([1.0, np.nan, 2.0], index=["a", "b", "c"]), "judge")
-    assert ratings.items.tolist() == ["a", "c"]
-    assert ratings.raters.tolist() == ["judge"]
 
 
 @pytest.mark.long

@@ -1,9 +1,6 @@
 """The strict parser on whole documents, names of columns, and what reading loads."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -85,20 +82,6 @@ def test_names_are_unique_and_none_is_lost(cells):
 def test_a_numbered_header_that_exists_is_not_taken_away():
     assert unique_headers(["a", "a", "a (2)"]) == ["a", "a (3)", "a (2)"]
     assert unique_headers(["Column 2", ""]) == ["Column 2", "Column 2 (2)"]
-
-
-PROJECT = Path(__file__).resolve().parents[2]
-FORBIDDEN = ("django", "celery", "openpyxl", "pyarrow", "numpy", "pandas")
-
-
-def test_importing_the_readers_is_light():
-    papers = "annotation.imports.methods.votes, annotation.corpus.methods.generic_table"
-    modules = f"cqa_site.tabular, {papers}"
-    program = f"import {modules}, sys; print(*sorted(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
-    )
-    assert not set(FORBIDDEN) & set(done.stdout.split())
 
 
 def test_line_breaks_inside_texts_are_taken_where_they_are_asked_for():

@@ -15,7 +15,7 @@ from cqa_site.runs.actions.runs import set_cap
 from cqa_site.runs.carrying import worker
 from cqa_site.runs.carrying.worker import drain_runs
 from cqa_site.runs.models import Run
-from cqa_site.web.logging import PlainLines, around, hide
+from cqa_site.web.logging import around, hide
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.judging import Lab, answer_by_text
 from tests.runs.made_runs import scripted
@@ -178,15 +178,6 @@ def test_what_others_wrote_is_hidden(text, shown):
 def test_a_message_cannot_forge_a_line(lines):
     logging.getLogger("some").warning("one\n%s\u2028\x85", '{"level": "ERROR"}')
     assert len(lines.text.splitlines()) == len(lines.all) == 1
-
-
-def test_at_a_terminal_a_line_is_for_people():
-    made = logging.makeLogRecord(
-        {"name": "x", "levelname": "WARNING", "msg": "the broker\x1b[2J is away\nfor now"}
-    )
-    with around(job="7f", worker="w", request="r"):
-        line = PlainLines().format(made)
-    assert line[8:] == " WARNING: the broker [2J is away for now (job 7f)"
 
 
 # -- the security log -------------------------------------------------------------------------

@@ -264,14 +264,6 @@ def test_jobs_leases_and_workers():
     assert 4 <= found[("counterpoint_worker_beat_age_seconds",)] < 60
 
 
-def test_an_empty_site_says_that_nobody_works():
-    found = samples()
-    assert found[("counterpoint_workers_alive",)] == 0
-    assert ("counterpoint_worker_beat_age_seconds",) not in found
-    assert found[("counterpoint_oldest_waiting_job_seconds",)] == 0
-    assert found["counterpoint_submissions_total", "kind=label"] == 0
-
-
 def test_what_is_asked_does_not_grow_with_what_is_there(ran):
     """The statements are counted, and each that could read a long table goes by an index."""
     lab, _run = ran

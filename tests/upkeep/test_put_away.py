@@ -92,19 +92,6 @@ def test_an_archived_study_is_read_and_not_changed(study, admin):
     assert client.post(at("study_settings", study), {"name": "Other"}).status_code == 409
 
 
-def test_home_folds_archived_studies_away(study, admin):
-    archive(study, admin)
-    page = sign_in(admin).get("/")
-    assert page.status_code == 200
-    text = page.content.decode()
-    assert "Archived" in text
-    assert at("study_unarchive", study) in text
-    other = make_study("Coffee")
-    Membership.objects.create(study=other, user=admin, role=Role.ANNOTATOR)
-    # One study is left to work in, so the first page leads there.
-    assert sign_in(admin).get("/").url == at("study", other)
-
-
 def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     settings.SETTLE_MS = 0
     annotator = make_member(study, Role.ANNOTATOR)
@@ -392,18 +379,3 @@ def test_programs_archive_and_delete(study, admin):
     assert client.get(here).status_code == 404
     jobs.drain()
     assert not Study.objects.exists()
-
-
-def test_programs_take_a_study_back(study, admin):
-    client = client_of(admin)
-    here = f"/api/v1/studies/{study.public_id}/"
-    client.post(f"{here}archive/")
-    assert not client.post(f"{here}unarchive/").json()["is_archived"]
-    assert client.patch(here, {"description": "x"}, format="json").status_code == 200
-
-
-def test_a_program_hears_what_still_runs(study, admin):
-    open_round(round_=make_campaign(study, name="Round 7"), actor=admin)
-    reply = client_of(admin).post(f"/api/v1/studies/{study.public_id}/archive/")
-    assert reply.status_code == 409
-    assert "Round 7" in reply.json()["detail"]

@@ -16,7 +16,7 @@ from cqa_site.web.charts.bars import heatmap, histogram
 from cqa_site.web.charts.dot_rows import number_of
 from cqa_site.web.charts.vega import axis_of
 from cqa_site.web.tables import TableData, booktabs, escape, text_of
-from cqa_site.web.templatetags.figures import heat, percent
+from cqa_site.web.templatetags.figures import percent
 from tests.web.chart_cases import CASES
 
 BARS = CASES["figures labels"](2, "wide")
@@ -61,10 +61,6 @@ def test_bars_are_drawn_with_their_size_and_the_theme_colours():
 def test_a_number_that_is_nearly_zero_has_no_sign():
     axis = axis_of([-1.0, 5.0], most=5)
     assert [number_of(each, axis) for each in (-0.001, -0.01, None)] == ["0.00", "−0.01", "–"]
-
-
-def test_a_png_is_a_png():
-    assert charts.picture(BARS, format="png", theme="light").startswith(b"\x89PNG")
 
 
 def test_a_picture_is_drawn_once_for_the_same_data_and_anew_for_others(monkeypatch):
@@ -232,17 +228,3 @@ def test_numbers_as_people_read_them(value, text):
 def test_a_half_is_rounded_up_everywhere_as_templates_do(share, text):
     assert percent(share) == text
     assert text_of(share * 100, 0) == floatformat(round(share * 100, 9), 0).replace("-", "−")
-
-
-def test_shades_and_percent():
-    assert [heat(share) for share in (None, -0.5, 0, 0.01, 0.2, 0.21, 0.99, 1)] == [
-        0,
-        0,
-        0,
-        1,
-        1,
-        2,
-        5,
-        5,
-    ]
-    assert (percent(None), percent(0.256), percent(0.256, 1)) == ("–", "26 %", "25.6 %")

@@ -46,21 +46,6 @@ def test_every_word_that_a_page_explains_is_in_the_glossary():
     assert not asked - set(glossary())
 
 
-def test_words_of_one_field_alone_are_explained_where_they_head_a_column():
-    shown = r'<th[^>]*>\s*\{% translate "(Splits?|Cells?|Calibration[^"]*|after Holm)" %\}'
-    found = {
-        f"{file.name}: {hit}"
-        for file in (Path(settings.BASE_DIR) / "templates").rglob("*.html")
-        for hit in re.findall(shown, file.read_text(encoding="utf-8"))
-    }
-    assert found == set()
-    assert {"split", "cell", "calibration set", "p after Holm", "thin cell"} <= set(glossary())
-
-
-def test_all_kinds_and_questions_explain_their_words():
-    assert all(each.terms for each in (*kinds(), *paths()))
-
-
 def test_a_word_that_is_not_there_is_an_error():
     with pytest.raises(KeyError):
         render('{% term "gold item" %}')
@@ -88,19 +73,3 @@ def test_the_link_leads_to_the_row():
     page = reader.get(reverse("help_page", args=["glossary"])).content.decode()
     for row in glossary().values():
         assert f'<tr id="{row.anchor}">' in page, row.words
-
-
-@pytest.mark.django_db
-def test_newcomers_find_the_words_on_the_pages_they_meet_first():
-    study = make_study("Boats")
-    client = sign_in(make_member(study, "researcher"))
-    for page, word in {
-        "study": "control item",
-        "campaign_new": "control item",
-        "scoring_round_new": "rubric version",
-        "preference_round_new": "control pair",
-        "counting_round_new": "reference key point",
-        "editing_round_new": "calibration set",
-    }.items():
-        text = client.get(reverse(page, args=[study.public_id])).content.decode()
-        assert word in [shown for _target, shown in BUTTON.findall(text)], page

@@ -67,28 +67,6 @@ def test_search_finds_sections_with_all_words(reader):
     assert "Nothing found" in text
 
 
-def test_pages_lead_to_their_part(reader):
-    assert {each.help for each in GROUPS} <= set(pages())
-    study = make_study("Other")
-    boss = sign_in(make_member(study, "researcher"))
-    text = boss.get(reverse("imports", args=[study.public_id])).content.decode()
-    assert f'class="help-link" href="{reverse("help_page", args=["data-formats"])}"' in text
-    worker = sign_in(make_member(study, "annotator"))
-    text = worker.get(reverse("study", args=[study.public_id])).content.decode()
-    assert reverse("help_page", args=["annotator-guide"]) in text
-
-
-def test_the_documents_are_grouped_by_reader(reader):
-    text = reader.get(reverse("help")).content.decode()
-    parts = re.findall(r'<p class="part"[^>]*>([^<]+)</p>', text)
-    assert parts == ["For annotators", "For researchers", "For administrators"]
-    menu = text.split('<nav aria-label="Documentation"')[1].split("</nav>")[0]
-    listed = re.findall(r'href="/help/([\w/-]+)\.md"', menu)
-    assert len(listed) == len(set(listed))
-    unlisted = {name for name in pages() if not name.startswith("decisions/")} - set(listed)
-    assert unlisted == {"index"}
-
-
 def test_nobody_reads_it_without_signing_in(client):
     assert client.get(reverse("help")).status_code == 302
 

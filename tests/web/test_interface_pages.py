@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from cqa_site.home.interface import choices_of, kind_of, operations
+from cqa_site.home.interface import operations
 from cqa_site.people.access import LENT_LIFETIME
 from cqa_site.people.models import ApiToken
 from tests.api.routes import EVERY
@@ -64,41 +64,8 @@ def test_the_list_is_light(study, researcher, django_assert_max_num_queries):
     assert len(page.content) < 25_000
 
 
-def test_words_find_addresses(study, researcher):
-    def found(words: str) -> list[str]:
-        page = researcher.get(reverse("study_api", args=[study.public_id]), {"q": words})
-        return [one.name for _title, rows in page.context["groups_of_addresses"] for one in rows]
-
-    assert "studies_members_list" in found("get MEMBERS")
-    assert all("members" in name for name in found("/members/"))
-    assert found("nothing of the kind") == []
-
-
 def test_an_address_that_is_not_there_is_no_page(study, researcher):
     assert researcher.get(address(study, "studies_secrets_list")).status_code == 404
-
-
-def test_values_are_named_for_people():
-    shapes = {"State": {"enum": ["open", "closed"]}, "Row": {"type": "object"}}
-    assert kind_of({"$ref": "#/components/schemas/Row"}, shapes) == "Row"
-    assert kind_of({"oneOf": [{"$ref": "#/x/State"}, {"enum": [None]}]}, shapes) == "open | closed"
-    assert kind_of({"type": "array", "items": {"type": "integer"}}, shapes) == "list of integer"
-    assert kind_of({"type": "string", "format": "uuid"}, shapes) == "uuid"
-
-
-def test_what_has_few_values_is_chosen_and_not_typed(study, researcher):
-    shapes = {"Role": {"type": "string", "enum": ["expert", "researcher", ""]}}
-    assert choices_of({"$ref": "#/x/Role"}, shapes) == ("expert", "researcher")
-    assert choices_of({"type": "boolean"}, shapes) == ("true", "false")
-    assert choices_of({"type": "string"}, shapes) == ()
-    chosen = {f.name for each in operations().values() for f in each.parameters if f.choices}
-    assert chosen
-    each = next(o for o in operations().values() if o.can_be_tried
-                and any(f.choices for f in o.parameters))  # fmt: skip
-    field = next(f for f in each.parameters if f.choices)
-    text = researcher.get(address(study, each.name)).content.decode()
-    assert f'<select id="try-{field.name}"' in text
-    assert f"<option>{field.choices[-1]}</option>" in text
 
 
 def test_a_shell_is_told_what_is_needed(study):
@@ -129,11 +96,3 @@ def test_lending_leaves_tokens_that_somebody_made(study, researcher):
     researcher.post(reverse("token_lend"))
     researcher.post(reverse("token_lend"))
     assert ApiToken.objects.count() == 2
-
-
-def test_tokens_are_found_from_the_study_and_the_account(study, researcher):
-    page = researcher.get(reverse("study_api", args=[study.public_id])).content.decode()
-    assert f"{reverse('account')}#tokens" in page
-    account = researcher.get(reverse("account")).content.decode()
-    assert 'id="tokens"' in account
-    assert reverse("study_api", args=[study.public_id]) in account

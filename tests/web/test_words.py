@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from django.conf import settings
 
 from tests.api.described import document
 
@@ -75,14 +74,3 @@ def test_the_interface_calls_a_round_a_round():
 )
 def test_texts_of_templates_are_found(source, said):
     assert text_of(source).split() == said.split()
-
-
-def test_badges_begin_with_a_capital():
-    badge = r'<span\s+class="badge[^>]*>\s*\{%\s*(?:translate "|blocktranslate[^%]*%\})([^"{]+)'
-    small = {
-        f"{path.name}: {words.strip()}"
-        for path in (settings.BASE_DIR / "templates").rglob("*.html")
-        for words in re.findall(badge, path.read_text(encoding="utf-8"))
-        if words.strip()[:1].islower()
-    }
-    assert small == set()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from annotation.answers.methods.rendering import Piece, find_answer_blocks, split_citations
 from annotation.templatetags.answer_texts import answer_text
-from tests.annotation.answer_texts import GOOD, ONE_LINE, answers
+from tests.annotation.answer_texts import GOOD, answers
 
 HOSTILE = '<script>alert(1)</script>\n- <b onclick="x">bold</b> & "quoted"\n## <i>'
 # Signs of Markdown beside the words that answers are made of.
@@ -91,10 +91,6 @@ def test_what_opens_a_line_is_bold_and_words_within_one_stay_as_they_were_writte
     assert "strong" not in answer_text("Both are old. Final Choice: kayak.")
 
 
-def test_lines_of_one_paragraph_stay_together():
-    assert kinds("One.\nTwo.\n\nThree.") == ["text", "text"]
-
-
 def test_what_an_answer_holds_is_text_never_markup():
     shown = Shown(answer_text(HOSTILE))
     assert shown.text == HOSTILE
@@ -107,11 +103,6 @@ def test_citations_keep_their_links_inside_lists_and_bold_text():
     assert html.count('class="cited" href="#argument-1-') == 2
     assert '<span class="unknown" title="No argument has this number">9</span>' in html
     assert '<strong><a class="cited" href="#argument-1-1"' in html
-
-
-@pytest.mark.parametrize("text", [GOOD, ONE_LINE, "", "\n", "a\r\nb\rc", "**\n**", "- \n-  x"])
-def test_text_content_is_what_is_stored(text):
-    assert Shown(answer_text(text)).text == text
 
 
 @given(st.one_of(answers, marked))

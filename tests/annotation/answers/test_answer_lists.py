@@ -12,8 +12,6 @@ from annotation.answers.actions import (
     NotPairs,
     argument_list,
     mark_learned,
-    numbered_labels,
-    numbered_texts,
     question_ids,
     relevance_of,
 )
@@ -30,7 +28,7 @@ from cqa_site.runs.kinds import kind_named
 from tests import cast
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.imports.import_files import json_file, take
-from tests.annotation.made_answers import make_list, make_question
+from tests.annotation.made_answers import make_question
 from tests.cast import make_campaign, make_study
 from tests.runs.judging import script
 from tests.worlds import built_once
@@ -80,14 +78,6 @@ def test_a_list_that_appears_meanwhile_is_taken(study, question, monkeypatch):
     assert argument_list(question, numbered, {}) == there
 
 
-def test_texts_of_many_lists_come_in_one_query(study, question, django_assert_num_queries):
-    first, second = make_list(question, 3), make_list(make_question(study, aspect="price"), 2)
-    with django_assert_num_queries(1):
-        found = numbered_texts([first.pk, second.pk, 999_999])
-    assert [list(texts) for texts in found.values()] == [[1, 2, 3], [1, 2], []]
-    assert found[first.pk][2] == first.entries.get(number=2).argument.text
-
-
 def test_the_newest_campaign_of_the_study_with_a_label_wins(study):
     one, two, three = cast.make_arguments(study, 3)
     settle(cast.make_study("B"), three, 3)
@@ -97,21 +87,6 @@ def test_the_newest_campaign_of_the_study_with_a_label_wins(study):
     settle(study, two, 2)
     keys = [one.pk, two.pk, three.pk]
     assert relevance_of(study, keys) == {one.pk: 3, two.pk: 2, three.pk: None}
-
-
-def test_labels_come_by_number(study, question, django_assert_num_queries):
-    listed = make_list(question, 2)
-    settle(study, listed.entries.get(number=2).argument, 1)
-    with django_assert_num_queries(3):
-        assert numbered_labels(study, [listed.pk]) == {listed.pk: {1: None, 2: 1}}
-
-
-def test_many_keys_are_asked_in_pieces(study, monkeypatch, django_assert_num_queries):
-    monkeypatch.setattr("annotation.answers.reports.TOGETHER", 2)
-    arguments = cast.make_arguments(study, 5)
-    with django_assert_num_queries(4):
-        found = relevance_of(study, [argument.pk for argument in arguments])
-    assert set(found.values()) == {None}
 
 
 def test_a_study_chooses_whose_labels_it_uses(study, client, researcher):

@@ -207,16 +207,6 @@ def test_many_answers_come_page_by_page_with_constant_queries(client, study):
     assert "Text 25" in get(client, "question", study.public_id, question.public_id, query=blind)
 
 
-def test_texts_are_escaped_wherever_they_come_from(client, study):
-    evil = "<script>alert(1)</script>"
-    question = make_question(study, (evil, "b"), aspect=evil, wording=evil)
-    answer = make_answer(question, make_system(study, evil), f"{evil} [1]", source=evil)
-    for name, row in (("question", question), ("answer", answer), ("system", answer.system)):
-        assert "<script>alert" not in get(client, name, study.public_id, row.public_id)
-    for name in ("questions", "systems"):
-        assert "<script>alert" not in get(client, name, study.public_id)
-
-
 def test_one_answer_says_where_it_came_from_and_what_became_of_it(client, study, answered):
     answer = study.answers.get(text__startswith="First")
     page = get(client, "answer", study.public_id, answer.public_id)
@@ -307,14 +297,6 @@ def test_answers_as_json_lines_have_their_origin(client, study, answered):
     assert [row["number"] for row in listed] == [1, 2, 3]
     (asked,) = lines_of(download(client, study, content="questions", format="jsonl"))
     assert (asked["object1"], asked["aspect"], asked["wording"]) == ("tea", "", "")
-
-
-def test_csv_is_safe_for_spreadsheets_unless_asked_otherwise(client, study):
-    make_answer(make_question(study), text="=1+1")
-    safe = download(client, study, content="answers", format="csv")
-    assert next(csv.DictReader(io.StringIO(safe)))["text"] == "'=1+1"
-    raw = download(client, study, content="answers", format="csv", is_raw="on")
-    assert next(csv.DictReader(io.StringIO(raw)))["text"] == "=1+1"
 
 
 def test_revisions_hide_names_and_comments(client, study, answered):

@@ -6,7 +6,6 @@ import pytest
 
 from annotation.answers.models import Answer, Condition
 from annotation.answers.reports import find_violations
-from annotation.exports.reports.answers_export import TABLES, ExportRequest
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.generation.actions.answer_runs import condition, condition_of_run
 from annotation.generation.models import GenerationRun
@@ -114,11 +113,3 @@ def test_figures_of_faithfulness_never_pool_two_conditions(probed):
     counts = {each.condition_name: each.n_answers for each in groups}
     assert counts == {"Scenario 4": 6, "Scenario 4 · labels 0–1": 6}
     assert len(groups) == 2
-
-
-def test_the_answers_export_says_the_condition(probed):
-    table = TABLES["answers"](ExportRequest(probed.study))
-    rows = [dict(zip(table.types, row, strict=True)) for row in table.rows]
-    assert [row["is_plain"] for row in rows] == [True] * 6 + [False] * 6
-    assert rows[-1]["filters"] == PROBE
-    assert rows[-1]["condition_id"] == str(probed.probe.public_id)

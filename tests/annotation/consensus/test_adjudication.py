@@ -257,10 +257,6 @@ def test_a_script_learns_what_became_of_its_decision(campaign, expert):
     assert Adjudication.objects.get(superseded_at=None).label == 3
 
 
-def test_the_page_may_be_shown_without_a_connection(campaign, expert):
-    assert sign_in(expert).get(here(campaign))["X-Work-Page"]
-
-
 def test_skipping_moves_on_and_stores_nothing(campaign, expert):
     client = sign_in(expert)
     first = client.get(here(campaign)).context["argument"]
@@ -378,16 +374,6 @@ def test_an_undo_that_is_sent_twice_takes_back_one_decision(campaign, expert):
     assert client.post(here(campaign), UNDO | {"known": known}, headers=JSON).status_code == 200
     assert Adjudication.objects.get(superseded_at=None).label == 3
     assert client.post(here(campaign), UNDO | {"known": "2026-99-99T00:00"}).status_code == 404
-
-
-def test_content_names_no_language_and_dates_are_those_of_the_site(campaign, expert):
-    client = sign_in(expert)
-    argument = arguments(campaign)[0]
-    client.post(here(campaign), {"argument": argument.public_id, "label": 1})
-    page = client.get(here(campaign), {"unit": argument.public_id}).text
-    assert re.search(r'class="sentence" dir="auto" lang=""', page)
-    assert page.count('dir="auto" lang=""') == 5, "objects and sentence, and both in the list"
-    assert re.search(r"<strong>1</strong> · \d{4}-\d\d-\d\d \d\d:\d\d", page)
 
 
 def make_tied():

@@ -13,7 +13,6 @@ from annotation.consensus.actions.decisions import (
     queue,
     withdraw_adoption,
 )
-from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adjudication, Adoption
 from annotation.labelling.models.campaigns import Item, VoteEvent
 from cqa_site.people.models import AuditEvent, Rater
@@ -171,21 +170,6 @@ def here(campaign, tail=""):
     return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/labels/{tail}"
 
 
-def test_raters_are_listed_by_what_they_are(campaign, release):
-    study = campaign.study
-    model = Rater.objects.create(study=study, kind="model", name="GPT-4", external_id="gpt-4")
-    named = {"name": "Edith Expert", "user": make_member(study, "expert")}
-    person = Rater.objects.create(study=study, kind="expert", **named)
-    lend(campaign, {0: 1}, model, "Machine")
-    lend(campaign, {0: 1}, person, "Batch")
-    names = [name for _value, name in AdoptForm(campaign=campaign).fields["source"].choices]
-    assert names == [
-        f"Batch · Expert {person.pseudonym}",
-        "Machine · GPT-4 (model)",
-        "Release · Released label",
-    ]
-
-
 def test_the_page_shows_what_would_change_then_adopts_then_withdraws(
     campaign, release, researcher, django_capture_on_commit_callbacks
 ):
@@ -302,15 +286,3 @@ def test_looking_at_the_page_starts_the_computation_by_itself(sixty, client):
     assert "data-reload-on-job" in page.text
     client.get(here(new))
     assert Job.objects.filter(kind="final_labels").count() == 1
-
-
-def test_it_begins_with_how_many_sentences_have_each_label(sixty, client):
-    names = sixty.campaign.guideline.level_names
-    says = f"Final labels for 60 arguments: 40 “{names[3]}” (3), 20 “{names[2]}” (2)."
-    assert client.get(here(sixty.campaign)).context["finding"].says == says
-    row = sixty.campaign.final_labels.filter(label=2).first()
-    sixty.campaign.final_labels.filter(pk=row.pk).update(label=None, provenance="none")
-    finding = client.get(here(sixty.campaign)).context["finding"]
-    assert finding.says.startswith("Final labels for 59 arguments: ")
-    assert finding.says.endswith(f"19 “{names[2]}” (2).")
-    assert finding.sure == "1 more argument has no label yet."

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from django.urls import reverse
 
 from annotation.answers.reports import relevance_of
 from annotation.consensus.actions import consensus
@@ -14,7 +13,7 @@ from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, make_study
 
 
 @pytest.fixture
@@ -99,20 +98,6 @@ def test_recomputing_stores_one_row_per_argument_and_repeating_changes_nothing(s
     assert [row.label for row in campaign.final_labels.order_by("argument")] == [0, 3, 2]
     tied = campaign.final_labels.get(is_tied=True)
     assert (tied.pattern, tied.spread, tied.votes, tied.provenance) == ("1-1-1", 2, 3, "votes")
-
-
-def test_the_page_says_how_many_labels_the_tie_rule_decided(study, crowd):
-    campaign = imported(study, crowd, votes=VOTES)
-    consensus.recompute_final_labels(campaign)
-    client = sign_in(make_member(study, "researcher"))
-    address = reverse("final_labels", args=[study.public_id, campaign.public_id])
-    said = "1 of 3 labels was decided by the tie rule alone"
-    assert said in " ".join(client.get(address).text.split())
-    tied = campaign.final_labels.get(is_tied=True).argument
-    expert = Rater.objects.create(study=study, kind="expert")
-    adjudicate(campaign=campaign, argument=tied, rater=expert, label=0)
-    consensus.recompute_final_labels(campaign)
-    assert "tie rule alone" not in client.get(address).text
 
 
 def test_recomputing_keeps_decisions_and_drops_only_arguments_that_left(study, crowd):

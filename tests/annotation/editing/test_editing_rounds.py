@@ -112,20 +112,6 @@ def test_what_other_rounds_hold_is_left_out_as_wanted(study, researcher, leave, 
     assert editing_rounds.matching_answers(study=study, plan=plan).count() == left
 
 
-def test_filters_choose_system_scenario_and_choice(study):
-    answers = make_answers(study, questions=3, choices=2)
-    system = answers[0].system
-
-    def count(**filters):
-        plan = editing_rounds.EditingPlan("x", 1, (), 0, 0, **filters)
-        return editing_rounds.matching_answers(study=study, plan=plan).count()
-
-    assert count() == 6
-    assert count(choice=2) == 3
-    assert count(scenario=4, system=system) == 6
-    assert count(scenario=0) == 0
-
-
 def test_a_round_does_not_open_with_somebody_who_left(study, client):
     make_answers(study)
     row = make_round(study, is_open=False)
@@ -167,28 +153,6 @@ def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, client):
     assert count(f"?expert={expert.public_id}") == 3
     assert count(f"?expert={expert.public_id}&state=submitted") == 1
     assert count("?expert=nobody&state=nothing") == 6
-
-
-def test_the_overview_of_an_expert_leads_to_the_desk(study, researcher):
-    make_answers(study, questions=4)
-    row = make_round(study, experts=1, calibration=1, individual=2)
-    expert = row.sheets.first().rater.user
-    here = reverse("study", args=[study.public_id])
-    text = sign_in(expert).get(here).content.decode()
-    assert "3 to do" in text
-    assert reverse("desk", args=[study.public_id, row.public_id]) in text
-    EditingSheet.objects.update(**DONE)
-    text = sign_in(expert).get(here).content.decode()
-    assert "to do" not in text.replace("Nothing to do now", "")
-    assert "Nothing to do now" in text
-
-
-def test_closing_asks_for_the_agreement_of_experts(study, researcher):
-    make_answers(study)
-    row = make_round(study, experts=1, calibration=1, individual=0)
-    close_round(round_=row, actor=researcher)
-    [job] = study.jobs.filter(kind="faithfulness")
-    assert job.is_active
 
 
 class Lab:

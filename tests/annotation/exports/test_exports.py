@@ -205,19 +205,6 @@ def test_pseudonyms_agree_within_a_set_and_nowhere_else(campaign, researcher):
     assert not names[0] & {row["rater_id"] for row in second}
 
 
-def test_annotators_are_counted(campaign, researcher):
-    rows = rows_of(export(campaign, researcher, ["annotators"], "jsonl"))
-    answered = campaign.assignments.filter(state="answered")
-    assert sum(row["votes"] for row in rows) == answered.count()
-    assert sum(row["extra_votes"] for row in rows) == answered.filter(is_extra=True).count()
-    skipped = campaign.assignments.filter(state="skipped")
-    assert sum(row["skipped"] for row in rows) == skipped.count()
-    controls = answered.filter(item__control_label=3)
-    assert sum(row["control_votes"] for row in rows) == controls.count()
-    assert sum(row["control_correct"] for row in rows) == controls.filter(label=3).count()
-    assert [row["is_excluded"] for row in rows].count(True) == 1
-
-
 def test_crowdkit_holds_the_counted_votes(campaign, researcher):
     rows = rows_of(export(campaign, researcher, ["crowdkit"], "parquet"))
     excluded = campaign.places.get(excluded_at__isnull=False).rater
@@ -409,13 +396,3 @@ def test_the_page_makes_and_hands_out_files(campaign, researcher, inline):
     assert response["Cache-Control"] == "no-store"
     manifest = browser.get(page("export_manifest", campaign, file.public_id))
     assert json.loads(b"".join(manifest.streaming_content))["rows"] == file.rows
-
-
-def test_waiting_files_show_progress_and_are_no_download(campaign, researcher):
-    files = requested(campaign, researcher, ["votes"], "csv")
-    browser = sign_in(researcher)
-    text = browser.get(page("export_list", campaign)).content.decode()
-    assert "In progress" in text
-    assert f"job-{files[0].job.public_id}" in text
-    for name in ("export_download", "export_manifest"):
-        assert browser.get(page(name, campaign, files[0].public_id)).status_code == 404

@@ -14,18 +14,17 @@ from annotation.faithfulness.actions.coherence import (
     count_other_conditions,
     target_of,
 )
-from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
+from annotation.faithfulness.models import CoherenceVerdict
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.faithfulness.views.faithfulness import _said
 from annotation.generation.actions.answer_runs import condition
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.endpoints import first_prompts
-from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, start_run
+from cqa_site.runs.actions.runs import RunPlan, draft
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import to_json
 from tests.cast import make_member, make_study, sign_in
-from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -254,31 +253,6 @@ def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, pr
     foreign, theirs = condition(elsewhere, scenario=4), make_system(elsewhere)
     for wrong in ({"conditions": [str(foreign.public_id)]}, {"systems": [theirs.pk]}):
         assert client.post(start, post(lab, **wrong)).status_code == 422
-
-
-def test_runs_are_listed_beside_faithfulness(lab, client):
-    run, other = lab.run(), lab.run(target={"texts": "edited"})
-    address = url(lab, "coherence_runs")
-    shown = client.get(address)
-    assert list(shown.context["page"]) == [other, run]
-    assert 'data-page="coherence_runs" aria-current="page"' in flat(shown.text)
-    assert list(client.get(address, {"state": "paused"}).context["page"]) == []
-    with pytest.raises(RunRefused):
-        start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(scenarios=[1]))
-    # A run of another kind has no verdicts.
-    Run.objects.filter(pk=other.pk).update(kind="answers")
-    assert client.get(url(lab, "coherence_verdicts", other)).status_code == 404
-    assert address in client.get(url(lab, "faithfulness")).text
-
-
-def test_a_study_without_citations_is_sent_to_the_figures(lab, client):
-    start, figures = url(lab, "coherence_run_new"), FaithfulnessFigures.objects
-    figures.filter(answer__isnull=False).update(citations=[])
-    assert client.get(start).context["has_things"], "an expert's version still cites"
-    figures.update(citations=[])
-    shown = client.get(start)
-    assert not shown.context["has_things"]
-    assert "Update the figures first" in shown.content.decode()
 
 
 def test_the_page_of_a_run(lab, client):

@@ -129,14 +129,6 @@ def test_both_modes_and_files_agree_with_the_page(lab, study, client, page):
     assert client.get(unknown).status_code == 404
 
 
-def test_coherence_stands_beside_the_figures(lab, study, researcher, page):
-    run = make_coherence(study, make_endpoint(study, researcher), researcher)
-    shown = text_of(page("faithfulness"))
-    assert "0.667" in shown
-    assert f"{run.public_id}/verdicts/?said=no" in shown
-    page("faithfulness_figure", "coherence", "svg")
-
-
 def test_single_texts_are_filtered_and_sorted(lab, study, page):
     first = lab.answers[0]
     good = make_system(study, "Model B")
@@ -209,12 +201,3 @@ def test_a_revision_and_its_verdicts(study, researcher, page):
     (row,) = page("faithfulness_rows", query="?texts=edited&sort=coherence").context["page"]
     assert row.coherence == pytest.approx(2 / 4)
     assert run.coherence_verdicts.filter(revision=revision).count() == 4
-
-
-def test_nothing_of_a_text_becomes_markup(study, page):
-    evil = 'Tea <script>alert(1)</script> beats coffee [1] [argument "><img src=x>].'
-    answer = make_faithful(study, 1, text=evil)[0]
-    compute(study)
-    shown = page("faithfulness_answer", answer.public_id).content
-    assert b"<script>alert" not in shown
-    assert b"<img src=x" not in shown

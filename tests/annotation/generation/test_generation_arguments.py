@@ -9,8 +9,6 @@ from annotation.corpus.models import Argument, ArgumentList, Comparison, text_ke
 from annotation.generation.actions.prompts import (
     PROMPTS,
     REASONS,
-    SCENARIOS,
-    WITH_ARGUMENTS,
     count_left_out,
     draw,
     keep_list,
@@ -20,7 +18,6 @@ from annotation.generation.actions.prompts import (
 )
 from annotation.generation.reports import LEFT_OUT
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from cqa_site.judging.prompts import load_prompt_file
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests import cast
 from tests.annotation.made_answers import make_question
@@ -192,14 +189,6 @@ def priced(study):
 def written(question, number, arguments=None, **chosen):
     prompt = first_prompts(question.study, PROMPTS)[number - 1]
     return write_request(parts_of(prompt), question, target_of(**chosen), arguments)
-
-
-def test_the_files_have_the_placeholders_of_their_scenario():
-    for kind, prompt in PROMPTS.items():
-        file = load_prompt_file(prompt.file)
-        assert file.parts.layout == prompt.layout
-        assert ("arguments" in file.parts.layout.item) == (kind in WITH_ARGUMENTS)
-    assert [int(scenario) for scenario in SCENARIOS.values()] == [1, 2, 3, 4]
 
 
 def test_the_first_scenario_says_nothing_but_what_to_compare(study):

@@ -7,7 +7,6 @@ from django.urls import reverse
 
 from annotation.consensus.actions.consensus import prefer_labels
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models import ArgumentList
 from annotation.generation.actions.launches import runs_of_launch, start_launch, steer
 from annotation.generation.forms import MatrixForm
 from annotation.generation.models import GenerationLaunch
@@ -251,46 +250,3 @@ def test_comparisons_are_chosen_by_id(lab, ask, plan):
         body = chosen | {"comparisons": [str(pair.public_id), str(wrong)]}
         assert "comparisons" in ask("runs/estimate/", body, 400)["errors"]
     assert "comparisons" in ask("runs/", chosen | {"comparisons": []}, 400)["errors"]
-
-
-def test_a_run_names_whose_labels_filter_its_arguments(lab, ask, plan, monkeypatch):
-    script(monkeypatch, write_by_text)
-    wanted = plan | {"relevance": "2-3", "labels": str(lab.labels.public_id)}
-    run = ask(f"runs/{ask('runs/', wanted, 201)['id']}/")
-    assert run["spec"]["target"]["labels"] == str(lab.labels.public_id)
-    recipes = ArgumentList.objects.values_list("recipe", flat=True)
-    assert {recipe["labels"] for recipe in recipes} == {str(lab.labels.public_id)}
-    usual = ask(f"runs/{ask('runs/', plan | {'relevance': '3'}, 201)['id']}/")
-    assert usual["spec"]["target"]["labels"] == "newest"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "field"),
-    [
-        ({"kind": "poems"}, "kind"),
-        ({"kind": ["answers"]}, "kind"),
-        ({"kind": None}, "kind"),
-        ({"campaign": str(uuid.UUID(int=1))}, "campaign"),
-        ({"batch_size": 3}, "batch_size"),
-        ({"replicates": 6}, "replicates"),
-        ({"relevance": "1"}, "relevance"),
-        ({"labels": str(uuid.UUID(int=1))}, "labels"),
-    ],
-)
-def test_what_does_not_fit_is_400(lab, ask, plan, wrong, field):
-    assert field in ask("runs/", plan | wrong, 400)["errors"]
-    assert not Run.objects.exists()
-
-
-def test_two_runs_are_compared(lab, ask, plan, monkeypatch):
-    script(monkeypatch, write_by_text)
-    first = ask("runs/", plan | {"replicates": 2}, 201)
-    second = ask("runs/", plan | {"replicates": 2, "seed": 9}, 201)
-    found = ask(f"runs/{first['id']}/compare-answers/{second['id']}/")
-    assert len(found["pairs"]) == 4
-    assert found["first"]["answers"] == found["second"]["answers"] == 8
-    assert found["changed"] <= found["decided"] <= 4
-    numbers = [one["number"] for pair in found["pairs"] for one in pair["first"]]
-    assert sorted(set(numbers)) == [1, 2]
-    ask(f"runs/{first['id']}/compare-answers/{first['id']}/", status=404)
-    ask(f"runs/{first['id']}/compare/{second['id']}/", status=404)

@@ -11,12 +11,10 @@ from annotation.answers.models import Answer
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import Argument
 from annotation.generation.forms import MatrixForm
-from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import make_generation, write_by_text
 from tests.cast import make_arguments, make_member, make_study
-from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -108,21 +106,6 @@ def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
     assert any(text in error for error in errors[field])
 
 
-def test_a_wrong_value_is_said_and_a_run_that_waits_speaks_of_lengths(client, lab):
-    values = form(lab, questions="sample")
-    response = client.post(url(lab, "generation_new"), values)
-    assert response.status_code == 422
-    assert "sample" in response.context["form"].errors
-    assert "Correct these fields" in client.post(url(lab, "generation_estimate"), values).text
-    assert not Run.objects.exists()
-    run = wrote(lab, number=1, replicates=2, preflight="ask")
-    shown = client.get(url(lab, "run", run.public_id)).text
-    assert "Lengths in words:" in shown
-    assert "Labels given" not in shown
-    waits = f"Run #{run.number} to review: Generated answers"
-    assert waits in client.get(url(lab, "study")).text
-
-
 def test_chosen_comparisons_and_a_link_that_begins_with_one(client, lab):
     Endpoint.objects.update(price_in=0, price_out=0)
     pair = lab.questions[2].comparison
@@ -174,30 +157,6 @@ def test_the_page_of_a_run_lists_its_answers_with_links(
         "No runs match this filter"
         in client.get(url(lab, "generations", query="?state=paused")).text
     )
-
-
-def test_texts_of_a_model_are_no_markup_and_without_one_nothing_is_called_unscored(client, lab):
-    text = "<script>alert(1)</script> One two."
-
-    def write(request):
-        is_third = "thing 2" in request.messages[-1]["content"]
-        return ChatReply(text=text, finish_reason="length" if is_third else "stop")
-
-    run = wrote(lab, write)
-    call = run.calls.filter(state="unscored").first()
-    pages = {
-        url(lab, "generations"): ">Unusable</th>",
-        url(lab, "run", run.public_id): "Unusable, by reason",
-        url(lab, "run_calls", run.public_id): "Unusable because",
-        url(lab, "run_call", run.public_id, call.public_id): ">Unusable</span>",
-        url(lab, "answer", run.answers.first().public_id): "One two.",
-        url(lab, "generation_figures", run.public_id): "",
-    }
-    for page, words in pages.items():
-        text = flat(client.get(page).text)
-        assert "<script>alert" not in text
-        assert words in text
-        assert not re.search(r">[^<]*unscored", text, re.IGNORECASE), page
 
 
 def test_lengths_and_choices_of_a_run(client, lab):

@@ -6,12 +6,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.corpus.models import ArgumentList
 from annotation.generation.actions.answer_runs import condition
-from annotation.imports.actions.entries import origin_of
 from cqa_site.files.actions.imports import ImportRefused
-from cqa_site.files.formats import FORMATS
-from cqa_site.files.models import ImportFile
 from tests.annotation.imports.import_files import json_file, numbers, reasons, take
-from tests.annotation.made_answers import make_answer, make_question, make_system
+from tests.annotation.made_answers import make_answer, make_question
 
 pytestmark = pytest.mark.django_db
 
@@ -212,14 +209,6 @@ def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path
     assert take(study, "answers", path).added == 0
 
 
-def test_the_kind_of_system_follows_and_a_long_name_is_cut(study, tmp_path):
-    kinds = {"cam.json": "imported", "human_2.json": "human", "m_scenario_1.json": "model"}
-    for name, kind in kinds.items():
-        take(study, "answers", json_file(tmp_path, [raw()], name))
-        assert study.systems.latest("pk").kind == kind
-    assert len(origin_of("x" * 190 + ".json", {}).system) == 120
-
-
 def test_copies_in_one_file_are_kept_and_counted(study, tmp_path):
     records = [raw("Same."), raw("Same."), raw("Other."), raw("Same.")]
     outcome = take(study, "answers", json_file(tmp_path, records, "cam.json"))
@@ -232,14 +221,3 @@ def test_a_question_asked_here_meets_the_file(study, silver_file):
     make_answer(asked, source="other.json")
     take(study, "silver", silver_file)
     assert study.answers.filter(question=asked).count() == 3
-
-
-def test_answers_stand_beside_others_only_where_there_are_some(study):
-    file = ImportFile(study=study, kind="answers", counts={})
-    question = make_question(study)
-    for name, says in (
-        ("First", "No other system has answered yet"),
-        ("Second", "appear side by"),
-    ):
-        make_answer(question, make_system(study, name))
-        assert says in str(FORMATS["answers"].follow(file))

@@ -1,15 +1,13 @@
 """The import commands, studies that they make, and lists of questions of any kind."""
 
 import io
-import json
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
-from openpyxl import Workbook
 
-from annotation.corpus.models import Argument, Comparison, Question
+from annotation.corpus.models import Argument, Question
 from annotation.imports.methods.question_list import pasted_list
 from annotation.labelling.models.campaigns import Assignment, campaigns_of
 from annotation.management.environment import throwaway_database
@@ -234,20 +232,6 @@ def test_a_table_brings_questions_and_arguments(study, tmp_path):
     assert asked() == EXPECTED
     texts = Argument.objects.order_by("pk").values_list("comparison__object1", "text")
     assert list(texts) == [("tea", "Hot."), ("bus", "Big.")]
-
-
-def test_json_lines_and_workbooks(study, tmp_path):
-    path = tmp_path / "q.jsonl"
-    rows = [{"object1": "tea", "object2": "coffee", "arguments": ["Hot.", "Cheap."]}]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    take(study, path)
-    assert Argument.objects.count() == 2
-    book = Workbook()
-    for row in (["Object 1", "Object 2", "Aspect"], ["tea", "coffee", "price"]):
-        book.active.append(row)
-    book.save(tmp_path / "q.xlsx")
-    take(study, tmp_path / "q.xlsx")
-    assert (Comparison.objects.count(), Question.objects.count()) == (1, 2)
 
 
 def test_a_list_means_exactly_what_it_says(study, tmp_path):

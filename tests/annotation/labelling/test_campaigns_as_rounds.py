@@ -7,11 +7,9 @@ from django.utils import timezone
 
 from annotation.judges.models import TrainedJudge
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from cqa_site.rounds.lifecycle import open_round
-from cqa_site.rounds.progress import waiting_for
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
-from tests.cast import make_campaign, make_member, sign_in
+from tests.cast import make_campaign
 
 pytestmark = pytest.mark.django_db
 
@@ -23,18 +21,6 @@ def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, 
     with pytest.raises(IntegrityError), transaction.atomic():
         make_campaign(study, name="First")
     assert campaigns_of(study).get().name == "First"
-
-
-def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, researcher):
-    make_scored_answers(study)
-    make_round(study, researcher, name="Scores")
-    campaign = make_campaign(study, name="Labels")
-    open_round(round_=campaign, actor=researcher)
-    person = make_member(study, "annotator")
-    cards = waiting_for(person.memberships.get())
-    assert [card.title for card in cards] == ["Labels", "Scores"]
-    text = sign_in(person).get(reverse("study", args=[study.public_id])).content.decode()
-    assert text.count("<h2>Labels</h2>") == 1
 
 
 def test_a_campaign_brings_its_study_along_and_a_change_of_state_writes_one_table(
@@ -70,12 +56,3 @@ def test_a_draft_whose_sentences_a_judge_labelled_stays(study, client):
     page = client.post(address, follow=True)
     assert "This round is already in use" in page.text
     assert draft.trained_judges.count() == 1
-
-
-def test_the_list_says_how_far_campaigns_are_and_what_came_in_a_file(study, researcher, client):
-    open_round(round_=make_campaign(study, name="Here", ordinary=2, controls=1), actor=researcher)
-    make_campaign(study, name="There", origin=Campaign.Origin.IMPORTED, state="closed")
-    page = client.get(reverse("campaigns", args=[study.public_id]))
-    (row,) = (row for row in page.context["page"] if row.name == "Here")
-    assert (row.size, row.done, row.wanted, row.votes) == (3, 0, 6, 0)
-    assert "Imported" in page.text

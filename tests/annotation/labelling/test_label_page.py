@@ -414,14 +414,6 @@ def test_a_sentence_is_never_markup(study):
     assert "".join(part["text"] for part in page_data(page)["items"][0]["segments"]) == text
 
 
-def test_an_item_without_a_sentence_suggests_skipping_and_can_be_labelled(study):
-    desk = desk_with(study, " ")
-    page = desk.open()
-    assert "(no sentence)" in page.text
-    assert page_data(page)["items"][0]["blank"] is True
-    assert desk.send(page_data(page)["items"][0]["id"], 0).status_code == 200
-
-
 def test_no_htmx_and_nothing_of_others_on_the_page(desk, study):
     other = Desk(make_member(study, "annotator", name="OTHERNAME"), desk.campaign)
     other.send(other.next()["next"][0]["id"], 3, comment="OTHERLABEL")

@@ -129,12 +129,6 @@ def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, researcher, client
     assert model.pseudonym not in page.text
 
 
-def test_a_curve_of_nothing_is_no_error(lab):
-    empty = imported(lab.study, [], votes=[[]], name="Empty")
-    assert {row["without"] for row in exclusion_curve(empty)} == {1}
-    assert {row["alpha"] for row in exclusion_curve(empty)} == {None}
-
-
 def here(campaign, tail=""):
     base = f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/quality/exclude-low/"
     return base + tail

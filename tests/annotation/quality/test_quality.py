@@ -306,19 +306,6 @@ def test_the_quality_page_lists_everybody_in_few_queries(game, django_assert_max
     assert "person-" not in text
 
 
-def test_the_table_sorts_on_the_server(game):
-    client = sign_in(game.boss)
-    for sort, key in (
-        ("-accuracy", lambda row: -row.controls.accuracy),
-        ("name", lambda row: row.rater.pseudonym),
-        ("nonsense", lambda row: 0),
-    ):
-        rows = client.get(address(game.campaign, "quality"), {"sort": sort}).context["page"]
-        shown = [key(row) for row in rows]
-        assert len(shown) == 30
-        assert shown == sorted(shown), sort
-
-
 def test_the_annotator_page_excludes_and_reinstates(game, django_assert_max_num_queries):
     client = sign_in(game.boss)
     rater = game.campaign.assignments.first().rater

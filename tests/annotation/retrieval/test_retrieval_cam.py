@@ -140,23 +140,6 @@ def test_what_cannot_be_asked(client, study, comparison, researcher):
     assert not CamRequest.objects.exists()
 
 
-def test_while_it_waits_the_page_says_so(client, study, comparison, researcher):
-    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
-    asked = retrieval_cam.ask(
-        comparison=comparison, aspects=[], weight=1, most=5, actor=researcher
-    )
-    page = client.get(page_of(study, comparison, asked)).content.decode()
-    assert "Request sent" in page
-    assert "hx-get" in page
-    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
-    assert "Waiting" in client.get(url).content.decode()
-    Job.objects.update(state="failed")
-    assert (
-        "No sentences received" in client.get(page_of(study, comparison, asked)).content.decode()
-    )
-    assert "Failed" in client.get(url).content.decode()
-
-
 def test_chosen_sentences_become_arguments_once(client, study, comparison, researcher):
     asked = make_cam_request(comparison, researcher)
     url = page_of(study, comparison, asked, "cam_take")

@@ -5,9 +5,8 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
-from annotation.corpus.models import text_key
 from annotation.retrieval.actions import arguments as retrieval_search
-from annotation.retrieval.actions.arguments import search, sentences_of
+from annotation.retrieval.actions.arguments import search
 from annotation.retrieval.methods.corpus import NothingToSearch, build_query
 from annotation.retrieval.models import CorpusSentence
 from tests.annotation.retrieval.made_retrieval import make_corpus
@@ -175,15 +174,6 @@ def test_the_index_follows_the_table(corpus):
                 "INSERT INTO annotation_corpussearch (annotation_corpussearch) "
                 "VALUES ('integrity-check')"
             )
-
-
-def test_sentences_by_their_keys(corpus, study):
-    other = make_corpus(study, name="Other", texts=TEXTS[:2])
-    keys = [text_key(text) for text in (TEXTS[1], TEXTS[0], TEXTS[1], "nothing")]
-    rows = sentences_of([corpus, other], keys)
-    assert [row.text for row in rows] == [TEXTS[1], TEXTS[0]]
-    assert {row.corpus for row in rows} == {corpus}
-    assert sentences_of([other], [text_key(TEXTS[5])]) == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,14 +4,12 @@ import json
 from datetime import date
 
 import pytest
-from django.urls import reverse
 
 from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.points import narrowed_counts
 from argsum.datasets.models import CellArgument
-from cqa_site.files.formats import format_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from tests.argsum.made_cells import make_dataset
@@ -20,7 +18,7 @@ from tests.argsum.signed_in import page_text as flat
 from tests.cast import make_member
 from tests.worlds import built_once
 
-from .made_comments import add_statement, fill, make_cell, say, word_engine, write_analysis
+from .made_comments import fill, make_cell, say, word_engine, write_analysis
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_engine"]
@@ -79,19 +77,6 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
     assert "new comment" not in words
 
 
-def test_an_import_leads_to_the_key_points_that_are_here(lab):
-    about = {"kind": "comments", "state": "applied", "size": 1}
-    file = lab.study.import_files.create(options={"dataset": lab.cell.dataset.name}, **about)
-    found = format_of("comments")
-    assert "You can place the new comments" in str(found.follow(file))
-    first, second = found.links(lab.study, file)
-    assert first.address == lab.url("analysis")
-    assert second.address == lab.url("dataset", dataset_id=lab.cell.dataset.public_id)
-    file.options = {"dataset": "None such"}
-    (only,) = found.links(lab.study, file)
-    assert only.address == reverse("datasets", args=[lab.study.public_id])
-
-
 def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
     lab.client  # noqa: B018  signs in here, not below
     with django_assert_max_num_queries(20):
@@ -102,21 +87,6 @@ def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max
         lab.point()
     with django_assert_max_num_queries(12):
         lab.get("analyses")
-
-
-def test_neighbours_are_one_click_away(lab, settings):
-    settings.JOBS_INLINE = False
-    page = lab.post("analysis_again", {"setting": "fine"})
-    made = lab.study.analyses.first()
-    assert page["Location"] == lab.url("analysis", analysis_id=made.public_id)
-    assert made.options == {"setting": "fine"}
-    assert (made.cell, made.match_scorer) == (lab.cell, lab.analysis.match_scorer)
-    made.state, made.choice = "done", lab.analysis.choice | {"setting": "fine"}
-    made.quality_scorer = lab.analysis.quality_scorer
-    made.save()
-    fine = lab.url("analysis", analysis_id=made.public_id)
-    assert f'href="{fine}"' in lab.get("analysis").text
-    assert "it was requested" in flat(lab.get("analysis", analysis_id=made.public_id))
 
 
 def test_counts_are_of_what_a_page_is_narrowed_to(lab):
@@ -157,20 +127,6 @@ def test_all_conditions_are_about_the_same_comment(lab):
         search="One place", column="town", value="Altdorf", last=date(2025, 2, 1)
     )
     assert narrowed_counts(lab.analysis, both)[lab.first.pk].comments == 1
-
-
-def test_a_cell_without_comments_has_pages_too(lab):
-    cell = make_cell(lab.study, name="Plain")
-    for number in range(8):
-        add_statement(cell, f"Statement {number} is <b>here</b>.")
-    plain = write_analysis(lab.study, cell, number=9)
-    page = lab.get("analysis", {"q": "Statement 0"}, analysis_id=plain.public_id)
-    assert page.context["rows"][0].comments == 1
-    assert "group" not in page.context["form"].fields
-    shown = lab.get(
-        "found_point", analysis_id=plain.public_id, point_id=plain.points.first().public_id
-    )
-    assert "Statement 0 is &lt;b&gt;here&lt;/b&gt;." in shown.text
 
 
 def test_statements_are_paged_and_the_page_stays_light(lab):
@@ -319,18 +275,6 @@ def test_proposed_and_hidden_ones_are_decided_on(lab):
     assert lab.analysis.points.get(text="By hand").state == "removed"
     refused = lab.client.post(lab.url("analysis_undo", revision=4), follow=True)
     assert "already been undone" in flat(refused)
-
-
-@pytest.mark.usefixtures("word_engine")
-def test_new_comments_are_placed_from_the_page(lab):
-    say(lab.cell, "Mornings are quiet.")
-    assert "1 new comment since" in flat(lab.get("analysis"))
-    Analysis.objects.filter(pk=lab.analysis.pk).update(placed_at="2026-01-01T00:00Z")
-    lab.post("analysis_place")
-    jobs.drain()
-    words = flat(lab.get("analysis"))
-    assert "new comment since" not in words
-    assert "14 comments" in words
 
 
 @pytest.mark.usefixtures("word_engine")

@@ -10,11 +10,9 @@ from django.core.cache import cache
 from django.utils.html import strip_tags
 
 from argsum.analysis.methods.prevalence import Share
-from argsum.analysis.methods.trends import linear_change
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports import counts as counting
-from argsum.analysis.reports.counts import count, counted
-from argsum.analysis.reports.groups import bounds
+from argsum.analysis.reports.counts import count
 from argsum.datasets.models import CellArgument
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
@@ -103,15 +101,6 @@ def test_comments_that_were_not_placed_yet_are_not_counted(lab):
 def test_hidden_key_points_are_not_compared(lab):
     lab.analysis.points.filter(position=1).update(state=FoundPoint.State.HIDDEN)
     assert len(count(lab.analysis).points) == 2
-
-
-def test_counts_are_kept_until_an_edit(lab, django_assert_num_queries):
-    with django_assert_num_queries(4):
-        counted(lab.analysis)
-    with django_assert_num_queries(0):
-        counted(lab.analysis)
-    lab.analysis.revision += 1
-    assert not cache.get(f"analysis-counts:{lab.analysis.pk}:{counting.state_of(lab.analysis)}")
 
 
 def test_values_stand_in_their_natural_order():
@@ -258,7 +247,3 @@ def test_a_program_gets_the_same_figures(lab):
         ("trends", {"period": "century"}),
     ):
         assert lab.api.get(lab.url(f"api_analysis_{name}"), query).status_code == 400
-
-
-def test_a_change_without_an_interval_shows_no_bounds():
-    assert bounds(linear_change([0, 0, 0], [30, 30, 30])) == ""

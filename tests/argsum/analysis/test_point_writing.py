@@ -16,8 +16,7 @@ from argsum.analysis.actions.edits import (
     set_state,
     undo_change,
 )
-from argsum.analysis.actions.jobs import place_new_comments
-from argsum.analysis.actions.point_writing import ATTEMPTS, target_of, writable_points
+from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
 from argsum.analysis.models import FoundPoint, WrittenPoint
 from argsum.analysis.reports.analyses import AnalysisCallKey, writing_of
 from argsum.scorers.models import Scorer
@@ -38,7 +37,7 @@ from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
 from tests.worlds import built_once
 
-from .made_comments import analyse, fill, make_cell, reading_words, say, word_engine, work
+from .made_comments import analyse, fill, make_cell, reading_words, say, word_engine
 from .made_writing import (
     blocks,
     go_on,
@@ -145,15 +144,6 @@ def test_each_key_point_is_written_from_its_own_statements(lab):
         assert "The town library" in request.messages[-1]["content"]
         assert request.messages[-1]["content"].endswith("Refused: none")
     assert list(find_violations()) == []
-
-
-def test_the_best_statements_are_shown_and_no_more_than_asked_for(lab):
-    asked = []
-    lab.write(noting(asked), target=target_of(lab.analysis, most_statements=3))
-    shown = [[each["argument"] for each in blocks(request)[0]] for request in asked]
-    assert [len(each) for each in shown] == [3, 3, 3]
-    best = lab.analysis.placements.filter(point=lab.quiet).order_by("-score", "argument_id")[:3]
-    assert shown[0] == [each.argument.text for each in best]
 
 
 def test_every_text_is_an_edit_that_can_be_undone(written):
@@ -476,10 +466,3 @@ def test_an_error_of_the_scorer_is_said_and_nothing_is_lost(lab):
     lab.analysis.refresh_from_db()
     assert "is not ready" in lab.analysis.job.error
     assert counts(run) == (0, 0, 0, 3)
-
-
-def test_new_comments_keep_the_texts(written):
-    say(written.cell, "Lunch hours are quiet.")
-    place_new_comments(analysis=written.analysis, actor=written.boss)
-    work(written.analysis)
-    assert written.texts()[0] == "People speak of quiet"

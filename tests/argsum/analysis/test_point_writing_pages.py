@@ -1,8 +1,5 @@
 """Pages, interface and reports that show what a language model wrote for an analysis."""
 
-import csv
-import io
-
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -14,7 +11,6 @@ from tests.argsum.signed_in import SignedIn
 from .made_comments import word_engine
 from .made_writing import never_parking, word_scorer
 from .test_point_writing import Lab as Written
-from .test_report import texts_of
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_engine", "word_scorer"]
@@ -86,28 +82,6 @@ def test_the_run_has_a_page_when_its_analysis_is_gone(lab):
     lab.analysis.delete()
     assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
     lab.text("run_calls", run_id=run.public_id)
-
-
-@pytest.mark.long
-def test_the_report_says_who_wrote(lab):
-    lab.write(never_parking)
-    cache.clear()
-    lab.get("analysis_report", {"counting": "now"})
-    page = lab.text("analysis_report")
-    html = lab.text("analysis_report_file", name="report.html")
-    for text in (page, html):
-        assert text.count(f"written by a language model ({BY})") == 2
-        assert "Worded by" in text
-        assert f"{BY}: 2" in text
-        assert "Written by a language model: it read some statements" in text
-        assert "These key points have not been edited by hand." in text
-        assert "Edits by hand" not in text
-    document = texts_of(lab.get("analysis_report_file", name="report.docx").content)
-    assert sum(f"written by a language model ({BY})" in each for each in document) == 2
-    table = lab.get("analysis_report_file", name="key-points.csv").content.decode("utf-8-sig")
-    rows = {each["text"]: each["written by"] for each in csv.DictReader(io.StringIO(table))}
-    assert rows["People speak of quiet"] == BY
-    assert rows[lab.parking.text] == ""
 
 
 def test_a_program_reads_what_was_written(lab):

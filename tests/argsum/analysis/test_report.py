@@ -12,7 +12,6 @@ from django.utils.html import escape
 from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports import report_files
-from argsum.analysis.reports.counts import counted
 from argsum.analysis.reports.report import ReportRequest, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
@@ -234,14 +233,3 @@ def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_qu
     assert body.startswith("\ufeffkey_point,".encode())
     assert len(rows_of(body)) == len(whole)
     assert "sandbox" in response["Content-Security-Policy"]
-
-
-def test_nothing_is_said_of_an_analysis_without_key_points(lab):
-    lab.analysis.points.update(state=FoundPoint.State.HIDDEN)
-    for query in ({}, {"attribute": "department", "period": "month"}):
-        assert "No key points to show." in flat(lab.get("analysis_report", query))
-        assert sent(lab, "report.docx", query)
-        assert sent(lab, "report.html", query)
-    assert lab.get("analysis_groups").status_code == 200
-    assert lab.get("analysis_trends").status_code == 200
-    assert counted(lab.analysis).points == []

@@ -13,7 +13,6 @@ from django.urls import reverse
 from argsum.counting.models import CountSheet
 from cqa_site.rounds.drafts import content_of
 from tests.argsum.counting.made_counting import marked_form
-from tests.argsum.made_cells import TOPIC
 from tests.cast import sign_in
 from tests.flat import flat
 from tests.rounds.made_work import JSON, Sitting
@@ -178,15 +177,6 @@ def test_drafts_come_back_with_their_running_counts(annotator, sheet):
     page = flat(annotator.get(address("count_form", sheet)).text)
     assert 'name="level-0" value="full" checked' in page
     assert "Hm.</textarea>" in page
-
-
-def test_the_page_shows_topic_stance_and_texts_and_a_conflict_in_words(annotator, sheet):
-    page = annotator.get(address("count_form", sheet)).text
-    stance = sheet.summary_set.cell.get_stance_display()
-    assert all(text in page for text in (TOPIC, "The second point again", stance))
-    save(annotator, sheet, {"level-0": "full"}, page="one")
-    reply = save(annotator, sheet, {"level-0": "none"}, page="two")
-    assert "not covered" in reply.json()["conflict"]
 
 
 def test_integrity_finds_counts_that_are_not_of_their_marks(annotator, sheet, capsys):

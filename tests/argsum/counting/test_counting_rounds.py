@@ -11,7 +11,6 @@ from argsum.counting.actions import rounds as counting_rounds
 from cqa_site.people.models import Rater
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_count, make_dataset, make_set
-from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -131,16 +130,3 @@ def test_the_file_holds_every_sheet_with_its_counts(study, client):
     asked = {"format": "jsonl", "set": str(two.public_id)}
     lines = b"".join(client.get(address("counting_sheets", study), asked)).decode().splitlines()
     assert [json.loads(line)["n_covered"] for line in lines] == [None]
-
-
-def test_a_sheet_stands_beside_the_others_of_its_set(study, client):
-    cell = make_dataset(study).cells.first()
-    made = make_set(cell, system="Alpha")
-    one, two = (Rater.objects.create(study=study, name=n, external_id=n) for n in ("A1", "A2"))
-    marks = {"references": {"0": {"level": "part", "by": [1, 2]}}, "groups": [[0, 2], [1]]}
-    sheet = make_count(made, one, covered=0.5, marks=marks | {"partly": [], "empty": []})
-    make_count(made, two, covered=2)
-    page = flat(client.get(address("count_sheet", study, sheet.public_id)).text)
-    assert "by 2, 3" in page
-    assert "A2</a>" in page
-    assert "<strong>0.5</strong> / 2" in page

@@ -1,7 +1,6 @@
 """A scripted judge counts: replies, clipping, scores, pages."""
 
 import pytest
-from django.urls import reverse
 
 from argsum.counting.actions.judge import UNIQUENESS, CountingKind, clipped_and_unparsable
 from argsum.leaderboard.reports.board import board_choice, summary_board
@@ -11,7 +10,7 @@ from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_member, make_study
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -121,22 +120,6 @@ def test_which_sets_are_counted(lab):
     rater = Rater.objects.create(study=lab.study, name="A")
     make_count(lab.system_run.sets.first(), rater)
     assert lab.count(says("Count: 1"), replicates=1, target=judged).planned == 1
-
-
-def test_pages_of_a_run(lab):
-
-    def answer(request):
-        is_second = "Night buses cost too much" in request.messages[-1]["content"]
-        return "I cannot tell." if is_second else "Count: 7"
-
-    run = lab.count(answer)
-    client = sign_in(lab.researcher)
-    page = client.get(reverse("run", args=[lab.study.public_id, run.public_id]))
-    text = page.text
-    assert "Clipped to the number of references" in text
-    assert "The reply had no line with a count in the requested form." in text
-    listed = client.get(reverse("counting_runs", args=[lab.study.public_id])).text
-    assert f"Run #{run.number}" in listed
 
 
 def test_stored_scores_that_were_changed_are_found(lab):

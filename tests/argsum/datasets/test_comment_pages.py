@@ -52,29 +52,6 @@ def test_the_list_counts_what_counts_of_comments(
     assert "Topics with stance" in shown
 
 
-@pytest.mark.parametrize(
-    ("given", "field", "said"),
-    [
-        ({"steps": ["says_something"], "half": "test"}, "half", "half cannot be drawn"),
-        ({"steps": ["half"]}, "half", "half cannot be drawn"),
-        ({"steps": ["one_sentence"]}, "steps", "Only the step says_something"),
-    ],
-)
-def test_a_program_chooses_the_steps_that_the_page_offers(
-    study, program, cell, given, field, said
-):
-    before = cell.dataset.recipe
-    address = reverse("api_dataset_recipe", args=[study.public_id, cell.dataset.public_id])
-    refused = program.post(address, given, format="json")
-    assert refused.status_code == 400
-    assert said in str(refused.json())
-    assert f"'{field}'" in str(refused.json())
-    cell.dataset.refresh_from_db()
-    assert cell.dataset.recipe == before
-    assert program.post(address, {"steps": []}, format="json").status_code == 200
-    assert not cell.arguments.exclude(left_out="").exists()
-
-
 def test_the_cell_lists_statements_with_how_often_they_are_said(
     client, cell, django_assert_max_num_queries
 ):
@@ -124,41 +101,3 @@ def test_comments_go_out_and_come_in_again(client, study, cell, tmp_path):
     again = Comment.objects.filter(cell__dataset__name="again").values_list(*fields)
     assert list(again) == list(cell.comments.values_list(*fields))
     assert page(client, "comments_export", cell.dataset, format="xlsx").status_code == 404
-
-
-def test_texts_that_are_not_english_are_pointed_out(client, study):
-    german = [
-        f"Der Raum ist zu dunkel und die Stühle sind nicht gut am Tag {n}." for n in range(9)
-    ]
-    dataset = make_comments(study, *german).dataset
-    assert "these texts look German" in flat(page(client, "dataset", dataset))
-    english = make_comments(
-        study, *(f"The room is too dark on day {n}." for n in range(9)), name="E"
-    )
-    assert "built-in model is for English" not in page(client, "dataset", english.dataset).text
-
-
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("", ["c1", "c2", "c3"]),
-        ("?search=queue", ["c1"]),
-        ("?show=nothing", ["c3"]),
-        ("?attribute=site&value=North&after=1", ["c2", "c3"]),
-        ("?attribute=1&value=North", []),
-        ("?written_from=2024-03-02", []),
-        ("?source=canteen.csv&written_until=2024-03-01", ["c1", "c2", "c3"]),
-    ],
-)
-def test_a_program_lists_comments_as_the_page_does(program, cell, query, names):
-    study = cell.dataset.study.public_id
-    url = reverse("api_cell_comments", kwargs={"study_id": study, "cell_id": cell.public_id})
-    found = program.get(url + query).json()["results"]
-    assert [each["name"] for each in found] == names
-
-
-def test_a_column_without_its_value_is_refused(program, cell):
-    kwargs = {"study_id": cell.dataset.study.public_id, "cell_id": cell.public_id}
-    found = program.get(reverse("api_cell_comments", kwargs=kwargs) + "?attribute=site")
-    assert found.status_code == 400
-    assert "together with its value" in found.text

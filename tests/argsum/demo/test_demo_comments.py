@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.urls import reverse
 
 from argsum.analysis.models import Analysis
 from argsum.datasets.reports.datasets import dataset_rows
@@ -60,12 +59,3 @@ def test_what_is_kept_fits_the_statements(analysis):
     assert len(elsewhere) == 2
     lanes = "The lanes are overcrowded in the evening."
     assert all("lane" in text and now[text] == lanes for text in elsewhere)
-
-
-def test_its_pages_have_groups_and_days(analysis, demo):
-    client = cast.sign_in(demo.boss)
-    for name in ("analysis", "analysis_groups", "analysis_trends", "analysis_report"):
-        page = client.get(reverse(name, args=[demo.study.public_id, analysis.public_id]))
-        assert page.status_code == 200
-    assert analysis.facets["first"] < analysis.facets["last"]
-    assert len(analysis.facets["attributes"]["visitors"]) == 3

@@ -9,18 +9,13 @@ from argsum.keypoints.actions import solver
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
 from argsum.keypoints.reports.key_points import (
-    KeyPointEntry,
-    StanceSide,
     prevalence_chart,
-    sides_finding,
     sides_of,
 )
 from argsum.keypoints.reports.system_runs import cell_lines
-from argsum.leaderboard.actions import KEY_POINTS
 from tests.argsum.made_cells import make_dataset, make_set
-from tests.argsum.made_runs import PlaceScorer, in_order, make_run, work, write
+from tests.argsum.made_runs import PlaceScorer, make_run, work
 from tests.argsum.signed_in import SignedIn
-from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
 GRID = {"threshold": [0.1, 0.5, 0.95], "min_size": [3]}
@@ -165,17 +160,6 @@ def test_without_references_a_run_says_what_was_clustered_and_leaves_the_rest_ou
     assert "Without reference key points, the clusters cannot be compared" in page
 
 
-def test_newest_results_lead_to_the_key_points_where_there_are_no_references(lab):
-    run = lab.run()
-    ((_name, page),) = KEY_POINTS.unmade(lab.study)
-    assert page.startswith(lab.url("key_points"))
-    ReferenceKeyPoint.objects.all().delete()
-    ((_name, page),) = KEY_POINTS.unmade(lab.study)
-    newest = run.sets.filter(state="done").order_by("-pk")[0]
-    assert page == lab.url("summary_set", set_id=newest.public_id)
-    assert lab.client.get(page).status_code == 200
-
-
 def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
     assert lab.client
     small, large = (
@@ -255,17 +239,6 @@ def test_a_cell_without_a_set_yet_has_arguments_but_no_results(ran):
     assert "0.00" not in rows[1]
 
 
-def test_the_page_of_a_writing_run_shows_what_was_written(lab):
-    endpoint = make_endpoint(lab.study, lab.researcher)
-    run = lab.run(variant="global", grid={"threshold": [0.5], "min_size": [3]})
-    done = write(run, endpoint, lab.researcher, in_order)
-    page = lab.text("run", run_id=done.public_id)
-    assert "As in: Nobody should have to walk home alone after midnight." in page
-    assert run.label in page
-    calls = lab.text("run_calls", run_id=done.public_id)
-    assert "2 key points" in calls
-
-
 def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_num_queries):
     run = ran.done
     made = run.sets.get(cell__stance=-1, state="done")
@@ -296,23 +269,6 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     empty = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
     text = ran.text("summary_set", set_id=empty.public_id)
     assert empty.reason in text
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [((6, 6, 6), "; 3 of them share first place, with 6 each (33 %)."),
-     ((4, 11, 5), "; the most frequent, with 11 (55 %): “text 1”"),
-     ((3,), "1 key point represents 100 % of 3 arguments; it says: “text 0”")],
-)  # fmt: skip
-def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
-    total = sum(counts)
-    points = [
-        KeyPointEntry(n, f"text {n}", n, count, 100 * count / total, [])
-        for n, count in enumerate(counts)
-    ]
-    finding = sides_finding([StanceSide(SummarySet(), points, [], total, True)], sheets=0)
-    assert finding is not None
-    assert said in finding.says
 
 
 def test_the_slider_moves_weak_matches_out(ran):
@@ -349,17 +305,6 @@ def test_files_hold_every_argument_of_both_stances(ran):
     assert ran.get("summary_set_file", format="exe", **ids).status_code == 404
     chart = ran.get("summary_set_figure", figure="prevalence", format="svg", **ids)
     assert chart["Content-Type"] == "image/svg+xml"
-
-
-def test_sets_of_files_are_shown_without_arguments(lab):
-    cell = lab.dataset.cells.get(stance=1)
-    made = make_set(cell, arguments=[], assigned=None, scores=None, clusters=None)
-    made.summaries.filter(text="The first point").update(text="The first point <script>x")
-    text = lab.text("summary_set", set_id=made.public_id)
-    assert "imported without their arguments" in text
-    assert "key points represent" not in text
-    assert "key point represents" not in text
-    assert "The first point &lt;script&gt;x" in text
 
 
 def test_a_set_shows_the_first_arguments_and_a_page_of_its_own_has_all(lab):

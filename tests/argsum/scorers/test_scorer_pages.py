@@ -161,15 +161,3 @@ def test_two_texts_are_scored_in_a_worker(client, study, tuned, monkeypatch):
     assert client.post(page, {"first": ""}).status_code == 422
     Scorer.objects.filter(pk=tuned.pk).update(state="failed")
     assert client.post(page, {"first": "a", "second": "b"}).status_code == 422
-
-
-@pytest.mark.parametrize(
-    ("threshold", "score", "said"),
-    [
-        (None, 0.7, "Score 0.700; the scorer has no threshold"),
-        (0.7, 0.7, "Score 0.700: no match, not above 0.700"),
-        (0.6, float("nan"), "No argument in the study has this text and a quality score."),
-    ],
-)
-def test_a_score_in_words(threshold, score, said):
-    assert scorer_trying.in_words(Scorer(task="match", threshold=threshold), score) == said

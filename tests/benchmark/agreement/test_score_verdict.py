@@ -14,7 +14,7 @@ from benchmark.agreement.methods.figures import (
     VarianceComponents,
     without_untested,
 )
-from benchmark.agreement.reports.judges import answer_of, chance_of, reasons_of
+from benchmark.agreement.reports.judges import answer_of, chance_of
 from benchmark.agreement.reports.snapshot import AgreementSelection
 from benchmark.agreement.views import verdict_context
 
@@ -102,21 +102,6 @@ def test_consistency():
     middling = rules.by_consistency(repeats(0.1, 0.9), "total", LEVELS)
     assert (middling.result, list(middling.missing)) == ("not_shown", ["repeated"])
     assert rules.by_consistency(repeats(0.01, 1.0, 8), "total", LEVELS).missing == {"repeated": 22}
-
-
-@pytest.mark.parametrize(
-    ("result", "found", "said"),
-    [("no", figure(-0.09, -0.12, -0.06), "It is stricter than people by over 5 %"),
-     ("no", figure(0.2), "It is more lenient than people by over 5 %"),
-     ("yes", figure(0.0, -0.01, 0.01), "Its mean differs from people's by at most 5 %"),
-     ("not_shown", figure(0.0, -0.2, 0.2),
-      "Not proven: whether its mean differs from people's by at most 5 %")],
-)  # fmt: skip
-def test_bias_says_its_margin_and_its_direction(result, found, said):
-    verdict = rules.verdict({rule: outcome("yes") for rule in rules.RULES})
-    verdict.rules["bias"] = outcome(result, found)
-    says = {each["title"]: each["says"] for each in reasons_of(verdict)}
-    assert any(said in each for each in says.values())
 
 
 @pytest.mark.long

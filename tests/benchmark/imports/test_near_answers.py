@@ -12,7 +12,6 @@ from django.urls import reverse
 from annotation.answers.models import Answer
 from annotation.corpus.models import text_key
 from benchmark.imports.methods.columns import guess_columns
-from benchmark.imports.methods.human_scores import excerpts, letters_of, likeness
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models import ScoreSheet
 from tests.annotation.imports.import_files import numbers, table_file
@@ -136,15 +135,6 @@ def test_queries_do_not_grow_with_the_rows(study, answer, tmp_path):
 
     one = counted(row_of(NEAR))
     assert counted(*(row_of(NEAR, rater=f"r{n}") for n in range(60))) == one
-
-
-def test_words_about_letters():
-    assert letters_of("A-b 3!") == "ab3"
-    assert likeness("x" * 300 + "tail", "x" * 300) > 0.9
-    assert likeness("x" * 300, "x" * 300 + "y" * 3_000) > 0
-    one, other = excerpts("a " * 400 + "tail", "a " * 400 + "tale")
-    assert one.endswith("tail")
-    assert other.endswith("tale")
 
 
 @pytest.fixture

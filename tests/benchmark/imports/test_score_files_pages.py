@@ -5,12 +5,12 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.answers.models import Answer
 from benchmark.imports.methods.columns import guess_columns
-from benchmark.rubrics.actions import default_rubric, save_rubric
+from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import import_path
@@ -19,8 +19,7 @@ from cqa_site.tabular import preview
 from tests import cast
 
 from ..made_scores import make_rater, make_scored_answers, make_sheets
-from ..score_files import ALL_ONES, judged_record, points_row
-from ..small_rubric import SMALL
+from ..score_files import ALL_ONES, judged_record
 
 pytestmark = pytest.mark.django_db
 
@@ -47,21 +46,6 @@ def csv_of(*rows):
 # -- in ---------------------------------------------------------------------------------------
 
 
-def test_a_judged_file_of_which_nothing_can_be_used_warns(client, study, inline):
-    content = json.dumps([judged_record("One.", {}), judged_record("Two.", [1])]).encode()
-    upload(client, study, "judged", content, "alpha_scenario_3.json")
-    file = study.import_files.get()
-    with inline():
-        client.post(address("import_scores", study, file), {"rater": "gpt4", "rubric": ""})
-    page = client.get(address("import_file", study, file)).text
-    assert '<div class="notice warn">None of its score sheets is usable' in page
-    with inline():
-        client.post(address("import_apply", study, file))
-    page = client.get(address("import_file", study, file)).text
-    assert "None of its score sheets is usable" in page
-    assert "Its score sheets count" not in page
-
-
 def test_correcting_who_wrote_keeps_the_judge(client, study, inline):
     content = json.dumps([judged_record("One.", ALL_ONES)]).encode()
     upload(client, study, "judged", content, "alpha.json")
@@ -77,18 +61,6 @@ def test_correcting_who_wrote_keeps_the_judge(client, study, inline):
     assert sheet.rater.name == "gpt4"
 
 
-def test_the_criteria_are_those_of_the_chosen_rubric(client, study):
-    small = save_rubric(study=study, rubric=SMALL)
-    upload(client, study, "score_sheets", b"answer,rater,C1,C2,C3\n1,2,1,1,1\n", "scores.csv")
-    file = study.import_files.get()
-    url = address("import_scores", study, file)
-    page = client.get(url, {"rubric": small.public_id}).text
-    assert "C2 · Truth" in page
-    assert "C4 ·" not in page
-    assert client.get(url, {"rubric": "nonsense"}).status_code == 422
-    assert client.get(url, {"encoding": "nonsense"}).status_code == 422
-
-
 # -- commands ---------------------------------------------------------------------------------
 
 
@@ -96,21 +68,6 @@ def run(*args) -> str:
     out = io.StringIO()
     call_command(*map(str, args), stdout=out)
     return out.getvalue()
-
-
-def test_a_table_by_command_with_another_column(study, tmp_path):
-    answer = make_scored_answers(study, questions=1)[0]
-    path = tmp_path / "scores.csv"
-    rows = [{"answer": answer.public_id, "who": "a", "rater": "b"} | points_row()]
-    path.write_bytes(csv_of(*rows))
-    said = run("import_score_sheets", path, "--study", study.name, "--map", "rater=who")
-    assert "rater=who" in said
-    assert Rater.objects.get().external_id == "a"
-
-
-def test_a_folder_without_a_release_is_said(study, tmp_path):
-    with pytest.raises(CommandError, match="none of the folders"):
-        run("import_compqa", tmp_path, "--study", study.name)
 
 
 # -- out --------------------------------------------------------------------------------------
@@ -186,20 +143,6 @@ def test_only_what_counts(client, scored, django_assert_max_num_queries):
     names = {json.loads(row)["rater_name"] for row in rows}
     assert names == {"", "judge"}
     assert AuditEvent.objects.filter(verb="sheets_exported").count() == 1
-
-
-def test_parquet_has_types(client, scored, tmp_path):
-    from pyarrow import parquet
-
-    table = parquet.read_table(io.BytesIO(exported(client, scored, format="parquet")))
-    assert table.num_rows == 12
-    assert str(table.schema.field("C1").type) == "double"
-    assert table.column("total").null_count == 2
-
-
-def test_formulas_are_defused_unless_asked(client, scored):
-    assert b"'=Beta" in exported(client, scored)
-    assert b"'=Beta" not in exported(client, scored, is_raw="on")
 
 
 def test_the_export_page_and_what_it_refuses(client, study):

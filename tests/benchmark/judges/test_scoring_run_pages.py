@@ -155,16 +155,6 @@ def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_
     assert trusted.context["page"].paginator.count == 2
 
 
-def test_replicates_show_what_more_of_them_would_buy(lab, client):
-    def answer(request):
-        return fair(request) if request.params.get("seed", 0) % 2 else obedient(request)
-
-    run = lab.run(answer, replicates=2, params={"temperature": 1, "seed": 1, "max_tokens": 900})
-    shown = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
-    assert "Reliability of one sheet" in shown
-    assert "n = 8 answers with several totals." in shown
-
-
 def test_sheets_of_a_run(lab, client):
     def answer(request):
         if '"Which is better: kayak 0' in str(request.messages):

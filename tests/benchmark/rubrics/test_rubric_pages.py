@@ -10,13 +10,10 @@ from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.forms import criterion_rows, draft_of, group_rows, read_draft
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.api.conftest import client_of
-from tests.flat import flat
 
-from ..made_scores import make_rater, make_scored_answers, make_sheets
 from ..small_rubric import SMALL
 
 pytestmark = pytest.mark.django_db
@@ -45,47 +42,6 @@ def new_page(study, base=None):
 
 
 # -- reading ----------------------------------------------------------------------------------
-
-
-def test_the_list_counts_what_uses_each_version(client, study, django_assert_max_num_queries):
-    page = client.get(address("rubrics", study)).text
-    assert "No rubric yet" in page
-    assert reverse("rubric_new", args=[study.public_id]) in page
-    make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
-    save_rubric(study=study, rubric=SMALL)
-    begun = ScoreSheet.objects.first()
-    ScoreSheet.objects.filter(pk=begun.pk).update(state="open", total=None)
-    with django_assert_max_num_queries(10):
-        page = client.get(address("rubrics", study)).text
-    assert "CompQA v1" in page
-    assert "Small v1" in page
-    assert '<td class="number">7</td>' in page
-
-
-def test_one_version_with_levels_use_and_hash(client, study, django_assert_max_num_queries):
-    make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
-    version = default_rubric(study)
-    with django_assert_max_num_queries(14):
-        page = client.get(address("rubric", study, version)).text
-    assert version.sha256 in page
-    assert "8 sheets" in page
-    for criterion in COMPQA.criteria:
-        assert criterion.name in page
-    assert "Counted automatically: Sentences" in page
-    assert "Changes since" not in page
-
-
-def test_what_changed_since_the_version_it_came_from(client, study):
-    base = save_rubric(study=study, rubric=SMALL)
-    data = fields_of(SMALL, **{"c0-asks": "Has it a good <script>title?"})
-    client.post(new_page(study, base), data)
-    version = study.rubric_versions.get(number=2)
-    page = flat(client.get(address("rubric", study, version)).text)
-    assert "Changes since Small v1" in page
-    assert "<ins>" in page
-    assert "good" in page
-    assert "<script>title" not in page
-    assert "Derived rubrics" in client.get(address("rubric", study, base)).text
 
 
 # -- writing ----------------------------------------------------------------------------------
@@ -134,14 +90,6 @@ def test_buttons_add_remove_and_move_and_lose_nothing(client, study):
     assert [key for key, _name in grown.groups] == ["form", "facts", "group-1"]
     assert len(client.post(url, data | {"do": "drop-1"}).context["draft"].groups) == 1
     assert not RubricVersion.objects.exists()
-
-
-def test_buttons_that_cannot_do_anything_do_nothing(client, study):
-    for do in ("up-0", "down-2", "remove-99", "drop-99", "x", "up-", "-1", "up-²"):
-        page = client.post(new_page(study), fields_of(SMALL) | {"do": do})
-        assert page.status_code == 200, do
-        names = [each.name for each in page.context["draft"].criteria]
-        assert names == ["Title", "Truth", "Length"], do
 
 
 @pytest.mark.parametrize(
@@ -246,13 +194,3 @@ def test_a_rubric_by_the_api(study, researcher):
     refused = api.post(url, {"content": content}, format="json")
     assert refused.status_code == 400
     assert "C1" in str(refused.data["errors"]["content"])
-
-
-def test_sheets_by_the_api(study, researcher):
-    sheets = make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
-    ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="open", total=None)
-    api = client_of(researcher)
-    url = f"/api/v1/studies/{study.public_id}/score-sheets/"
-    assert api.get(url).data["count"] == 7
-    row = api.get(url, {"answer": str(sheets[1].answer.public_id)}).data["results"][0]
-    assert (row["total"], row["rater_kind"]) == (sheets[1].total, "person")

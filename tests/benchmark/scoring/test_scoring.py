@@ -161,15 +161,6 @@ def test_the_page_says_what_is_left_and_how_long_it_takes(lab, client):
     assert "3 / 8 done about 10 min left" in visible
 
 
-def test_hints_are_shown_only_where_the_round_says_so(lab, client):
-    bare = lab.make_round(shows_hints=False)
-    pages = [
-        client.get(lab.address("score_form", lab.begin(client, round_).public_id)).text
-        for round_ in (lab.round, bare)
-    ]
-    assert ["Automatic counts:" in page for page in pages] == [True, False]
-
-
 def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(study, researcher):
     first, other = make_scored_answers(study, questions=1)
     give_list(first, ["A kayak 0 is quick.", "A canoe 0 is <wide>."])

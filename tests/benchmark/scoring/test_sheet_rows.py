@@ -43,13 +43,6 @@ def test_examples_extras_and_begun_sheets_do_not_count(study):
     assert table["total"].isna().sum() == 1
 
 
-def test_an_empty_table_has_its_columns(study):
-    rubric = default_rubric(study)
-    table = sheet_table(counted_sheets(rubric), rubric.rubric)
-    assert len(table) == 0
-    assert {"system", "total", "C1", "C15", "quality"} <= set(table.columns)
-
-
 @pytest.mark.parametrize(
     "broken",
     [

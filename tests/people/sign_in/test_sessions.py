@@ -27,25 +27,6 @@ SAFARI = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 "
     "(KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"
 )
-EDGE = (
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
-    "Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0"
-)
-
-
-@pytest.mark.parametrize(
-    ("agent", "words"),
-    [
-        (FIREFOX, "Firefox on Linux"),
-        (SAFARI, "Safari on iPhone"),
-        (EDGE, "Edge on Windows"),
-        ("curl/8.0", "Another program"),
-        ("<script>", "Another program"),
-        ("", "Another program"),
-    ],
-)
-def test_devices_have_words(agent, words):
-    assert second_step.device(agent) == words
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,12 @@
 
 import json
 import math
-from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
 
 from cqa_site.reproduction.figures import (
     MeasuredFigure,
-    PaperFigure,
     PrintedFigure,
     ReproducedValue,
     compare,
@@ -128,18 +126,6 @@ def test_the_summary_counts_matches_with_published_figures_only():
     assert Reproduction(figures).failing == []
 
 
-def test_nobody_sets_a_status():
-    assert {each.name for each in fields(PrintedFigure)} == {
-        "table",
-        "cell",
-        "text",
-        "why",
-        "place",
-    }
-    with pytest.raises(FrozenInstanceError):
-        one(".75", ReproducedValue(measured(0.8))).status = "match"
-
-
 def test_a_reason_is_said_only_where_the_figure_is_off():
     off = one(".75", ReproducedValue(measured(0.8315)), why="computed by hand")
     assert (off.why, off.is_unexplained) == ("computed by hand", False)
@@ -207,11 +193,3 @@ def test_json_is_plain():
         "off": [],
         "why": "why",
     }
-
-
-def test_a_figure_says_what_ours_does_differently():
-    figure = one(
-        ".5", ReproducedValue(measured(0.5), measured(0.6), "without sheets off the scale")
-    )
-    assert isinstance(figure, PaperFigure)
-    assert figure.verdict == "match; ours: without sheets off the scale"

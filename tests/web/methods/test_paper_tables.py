@@ -68,12 +68,6 @@ def test_text_has_the_rows_and_columns_of_the_paper():
     ]
 
 
-def test_ours_can_be_preferred():
-    cells = fill(layout(), figures(), prefers_ours=True).cells
-    assert cells[1][0].shown == "17.50 ± 1.60‡"
-    assert cells[0][0].shown == "18.57 ± 0.72"
-
-
 def test_a_figure_that_only_the_authors_files_state_is_marked():
     key = ("llm", "coverage")
     made = TableLayout(

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotation.answers.methods.checklist import CHECKS, check_answer
-from tests.annotation.answer_texts import ARGUMENTS, GOOD, ONE_LINE, answers
+from tests.annotation.answer_texts import ARGUMENTS, GOOD, answers
 
 
 def check(text, arguments=ARGUMENTS):
@@ -203,21 +203,6 @@ def test_repetition():
     ]
     # Short statements may differ in one word.
     assert check("- Oak is quite heavy.\n- Elm is quite heavy.")["repetition"].is_passed
-
-
-def test_windows_line_ends_change_nothing():
-    found, plain = check(GOOD.replace("\n", "\r\n")), check(GOOD)
-    assert [(each.is_passed, each.counted) for each in found.values()] == [
-        (each.is_passed, each.counted) for each in plain.values()
-    ]
-
-
-def test_an_answer_without_line_breaks_is_read_like_any_other():
-    found = check(ONE_LINE)
-    assert found["aspects_named"].counted == "3 named, 0 without a name"
-    assert found["generated_marked"].is_passed
-    assert found["choice"].is_passed
-    assert found["summary_length"].counted == "8 words"
 
 
 @given(

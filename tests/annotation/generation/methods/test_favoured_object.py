@@ -88,11 +88,6 @@ def test_of_two_names_the_longer_one_is_found_first():
     assert favoured_object(text, "coffee", "tea") is None
 
 
-@given(st.text(max_size=200))
-def test_any_text_gives_a_side_or_none(text):
-    assert side(text) in (1, 2, None)
-
-
 WORDS = """
 tea coffee better worse than then to not more less good expensive as , . ; prefer over beats beaten
 by is isn't faster spoils rather and but on the superior ? if

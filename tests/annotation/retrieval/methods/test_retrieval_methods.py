@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from annotation.retrieval.methods.cam import (
     NotACamReply,
-    best,
     read_reply,
     request_of,
     unknown_placeholders,
@@ -295,12 +294,6 @@ def test_scores_that_are_no_finite_number(score):
 def test_other_documents_are_no_replies(document, words):
     with pytest.raises(NotACamReply, match=words):
         read_reply(document)
-
-
-def test_the_best_of_either_object():
-    reply = read_reply({"object1": side([9, "A"], [8, "B"], [7, "C"]), "object2": side([1, "D"])})
-    assert [s.text for s in best(reply.sentences, 2)] == ["A", "B", "D"]
-    assert read_reply({"object1": side(), "object2": side()}).sentences == ()
 
 
 @given(

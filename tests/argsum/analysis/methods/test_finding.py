@@ -171,19 +171,6 @@ def test_a_statement_with_a_typo_stands_for_a_group_only_if_all_have_one():
     assert best_put(texts[6:7], [0.9], [np.nan], known) == 0
 
 
-def test_words_are_counted_once_for_all_groups(monkeypatch):
-    made = []
-
-    class Counting(KnownWords):
-        def __init__(self, texts):
-            made.append(len(texts))
-            super().__init__(texts)
-
-    monkeypatch.setattr(key_points, "KnownWords", Counting)
-    key_points.find_points(texts_of(4, 12), Made(4))
-    assert made == [48]
-
-
 def test_the_best_put_of_central_statements_stands_for_a_group():
     texts = ["It was cold", "The food was served cold.", "Cold!!", "Who eats cold food?"]
     assert best_put(texts, [0.9, 0.88, 0.87, 0.86], [np.nan] * 4) == 1

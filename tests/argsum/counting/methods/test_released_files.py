@@ -124,13 +124,6 @@ def stored(tmp_path, content, name="stored.json"):
     return path
 
 
-def test_soft_scores(tmp_path):
-    part = {"sP": [0.5, 1], "sR": [0.25, 0], "sF1": [0.3, 0], "runtime": [1, 2]}
-    assert read_soft_scores(stored(tmp_path, {"rouge_1": part})) == {
-        "rouge_1": {"sP": [0.5, 1.0], "sR": [0.25, 0.0], "sF1": [0.3, 0.0]}
-    }
-
-
 def test_counts_of_a_language_model(tmp_path):
     content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
     assert read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {

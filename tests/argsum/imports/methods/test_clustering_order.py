@@ -64,19 +64,6 @@ def test_orders_that_are_one_need_no_proof():
     assert fits[KEY_POINTS] == fits[ROWS] == fits[TEXTS]
 
 
-def test_nothing_to_compare_shows_nothing():
-    assert {fit.strength for fit in order_fits([]).values()} == {0}
-    without = [CellClusterings([("", "b"), ("", "a")], [[0, 1]])]
-    assert not is_confirmed(KEY_POINTS, order_fits(without), without)
-
-
-def test_an_unknown_order_and_another_length():
-    with pytest.raises(ValueError, match="none of key_points, rows, texts"):
-        positions("random", [("a", "b")])
-    with pytest.raises(ValueError, match="another length than its cell"):
-        order_fits([CellClusterings([("a", "b")], [[0, 1]])])
-
-
 THEMES = {
     "It costs money": ("taxes rise for pensioners", "spending leaves schools poor"),
     "It is loud": ("engines roar below windows", "doors slam at the stop"),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from argsum.systems.methods import clusters as profiles
 from argsum.systems.methods.clusters import (
@@ -172,13 +171,6 @@ def test_without_key_points_nobody_is_assigned():
     assert accuracy([], []) is None
     with pytest.raises(ValueError, match="zip"):
         accuracy([0, 1], [0])
-
-
-@given(arrays(float, (6, 3), elements=st.floats(-1, 1)))
-def test_every_argument_counts_once(match):
-    found = assign(match)
-    assert sum(prevalence(found.positions, 3)) == sum(place >= 0 for place in found.positions)
-    assert found.scores == match.max(axis=1).tolist()
 
 
 def test_the_central_argument_is_matched_best_by_the_others():

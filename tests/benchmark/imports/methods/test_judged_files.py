@@ -9,7 +9,7 @@ from benchmark.imports.methods.individual_sheets import (
     read_own_sheets,
     shared_sheets,
 )
-from benchmark.imports.methods.score_files import judge_of, read_judged_file
+from benchmark.imports.methods.score_files import read_judged_file
 from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.tabular import UnreadableFile
@@ -94,14 +94,6 @@ def test_a_file_without_judgements_is_refused(tmp_path):
         read_judged_file(path, SMALL)
 
 
-@pytest.mark.parametrize(
-    ("folder", "judge"),
-    [("judged_gpt4", "gpt4"), ("Judged llama3-70b", "llama3-70b"), ("gpt4", "gpt4")],
-)
-def test_the_folder_names_the_judge(folder, judge):
-    assert judge_of(folder) == judge
-
-
 COLUMNS = [f"score_dict.{number}" for number in range(1, 16)]
 HEAD = ["object1", "object2", "comparison", "filename", *COLUMNS]
 ONES = ["1.0"] * 15
@@ -137,13 +129,6 @@ def test_rows_meet_by_file_pair_and_letters_of_the_text(tmp_path):
     assert points["C15"].isna().tolist() == [False, True, False]
     # Text C lacks a point, and C1 of text D is worth one.
     assert is_whole.tolist() == [True, False, False]
-
-
-def test_nobody_in_common_is_an_empty_table(tmp_path):
-    one = read_own_sheets(write(tmp_path / "one.tsv", ["A", "cam", *ONES]), COMPQA)
-    two = read_own_sheets(write(tmp_path / "two.tsv", ["B", "cam", *ONES]), COMPQA)
-    points, others, is_whole = shared_sheets(one, two)
-    assert len(points) == len(others) == len(is_whole) == 0
 
 
 def test_a_cell_that_is_no_number_is_named(tmp_path):

@@ -10,7 +10,6 @@ from benchmark.judges.methods.canaries import (
     NOTHING,
     CanaryOutcome,
     canary_count,
-    gain_of,
     is_obeyed,
     may_be_trusted,
     ordered_points,
@@ -101,13 +100,6 @@ UNDECIDED = outcome("a", None, None)
 )
 def test_which_runs_may_be_trusted(outcomes, expected):
     assert may_be_trusted(outcomes) is expected
-
-
-def test_a_gain_counts_towards_the_order():
-    assert gain_of(FULL, 12, 9) == 3
-    assert gain_of(NOTHING, 12, 9) == -3
-    assert gain_of(FULL, None, 9) is None
-    assert gain_of(FULL, 12, None) is None
 
 
 def test_every_run_has_canaries():

@@ -17,7 +17,6 @@ from benchmark.judges.methods.judgements import (
     read_scores,
 )
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.judging.extraction import UnscoredReason
 from tests.benchmark.small_rubric import SMALL
 
 GOOD = {str(number): 1 for number in range(1, 16)}
@@ -100,11 +99,6 @@ def test_the_endpoint_has_the_first_word():
     assert read_judgement(said(GOOD), "length", COMPQA).reading is JudgementState.TRUNCATED
     assert read_judgement(said(GOOD), "content_filter", COMPQA).reading is JudgementState.REFUSED
     assert read_judgement("", "stop", COMPQA, refusal="No.").reading is JudgementState.REFUSED
-
-
-def test_every_reason_of_the_extraction_has_a_reading():
-    made = ["empty", "truncated", "refused", "no_json", "ambiguous", "not_schema"]
-    assert all(UnscoredReason(each) and JudgementState(each) for each in made)
 
 
 def test_reasons_stand_beside_points():

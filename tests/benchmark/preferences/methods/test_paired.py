@@ -11,12 +11,11 @@ from benchmark.preferences.methods.consistency import (
     order_consistency,
 )
 from benchmark.preferences.methods.verdict_tables import (
-    MissingVerdictColumnError,
     Verdicts,
     VerdictsError,
 )
 
-from .made_verdicts import drawn, drawn_table, verdicts
+from .made_verdicts import drawn_table, verdicts
 
 TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
 
@@ -59,11 +58,6 @@ def test_counts_do_not_care_which_answer_is_called_first():
     pd.testing.assert_frame_equal(both[0].frame, both[1].frame)
 
 
-def test_a_choice_of_raters_and_systems():
-    found = verdicts(("a", "b", "first"), ("a", "c", "tie"), rater=["p", "m"])
-    assert found.among(["a", "b"]).questions == (0,)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -79,11 +73,6 @@ def test_a_choice_of_raters_and_systems():
 def test_what_is_no_verdict_is_named(change, words):
     with pytest.raises(VerdictsError, match=words):
         verdicts(("a", "b", "first"), ("a", "c", "first"), **change)
-
-
-def test_a_missing_column_is_named():
-    with pytest.raises(MissingVerdictColumnError, match="lacks columns: rater"):
-        Verdicts.from_frame(drawn().frame.drop(columns="rater"))
 
 
 def judged(*outcomes):
@@ -139,13 +128,6 @@ def test_raters_are_kept_apart_and_one_order_stands():
     rows = found.verdicts.frame[["rater", "outcome", "side", "weight"]].to_numpy().tolist()
     assert rows == [["judge", "first", "both", 2.0], ["person", "second", "right", 1.0]]
     assert (found.n_both, found.n_one_order) == (1, 1)
-
-
-def test_merging_twice_changes_nothing():
-    once = merge_orders(judged(("first", "second"), ("first", "first"))).verdicts
-    again = merge_orders(once)
-    assert again.verdicts.frame.equals(once.frame)
-    assert again.n_both == 0
 
 
 @pytest.mark.parametrize("sides", [["left", "left"], ["both", "left"], ["right", "both"]])

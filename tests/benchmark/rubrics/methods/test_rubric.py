@@ -1,14 +1,10 @@
 """Rubrics: what fits together, what points are, JSON and hash, and the rubric of the paper."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import (
@@ -98,12 +94,6 @@ def test_the_key_of_a_group_is_no_other_column(key):
         rubric_from_dict(made)
 
 
-@pytest.mark.parametrize("other", [None, [], "rubric", 3])
-def test_something_else_is_no_rubric(other):
-    with pytest.raises(RubricError):
-        rubric_from_dict(other)
-
-
 # -- points -----------------------------------------------------------------------------------
 
 
@@ -130,12 +120,6 @@ def test_a_total_needs_every_criterion_and_a_group_only_its_own():
     assert SMALL.total({"C1": 0, "C2": 0, "C3": 0}) == 0
     with pytest.raises(RubricError, match="C4"):
         SMALL.total({"C1": 1, "C2": 1, "C3": 1, "C4": 1})
-
-
-@given(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1)))
-def test_groups_add_up_to_the_total(points):
-    sheet = dict(zip(SMALL.keys, points, strict=True))
-    assert sum(SMALL.group_totals(sheet).values()) == SMALL.total(sheet) == sum(points)
 
 
 # -- JSON and hash ----------------------------------------------------------------------------
@@ -182,17 +166,3 @@ def test_the_papers_groups_points_and_levels():
     counted = {each.key: each.counted_by for each in COMPQA.criteria if each.counted_by}
     assert counted == {"C13": "repeats", "C15": "sentences"}
     assert set(counted.values()) <= set(HINTS)
-
-
-def test_importing_the_package_loads_neither_django_nor_celery():
-    code = "import sys, importlib, pathlib\n"
-    code += "rooms = pathlib.Path('benchmark')\n"
-    code += "found = [*rooms.glob('*/methods.py'), *rooms.glob('*/methods/[a-z]*.py')]\n"
-    code += "names = ['.'.join(each.with_suffix('').parts) for each in found]\n"
-    code += "[importlib.import_module(each) for each in names]\n"
-    code += "heavy = {'django', 'celery', 'openai', 'torch', 'scipy.stats'} & set(sys.modules)\n"
-    code += "print(len(found) > 20, sorted(heavy))"
-    found = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "True []"

@@ -121,11 +121,3 @@ def test_places_lie_in_the_text_in_order(text):
         assert list(found.places) == sorted(found.places)
     places = sentence_places(text)
     assert all(first[1] <= second[0] for first, second in itertools.pairwise(places))
-
-
-@given(answers)
-def test_runs_say_the_same_words_twice(text):
-    for (first, end), (second, stop) in repeated_runs(text, least=2):
-        assert end <= second
-        words = [part.casefold().split() for part in (text[first:end], text[second:stop])]
-        assert bool(words[0]) == bool(words[1])
