@@ -100,24 +100,6 @@ def test_a_choice_that_cannot_work_is_explained(client, study, changes, words):
     assert ImportFile.objects.get().state == "uploaded"
 
 
-def test_another_sheet_or_encoding_can_be_chosen(client, study, inline):
-    book = uploaded(client, study, workbook(HEADER), name="book.xlsx")
-    page = client.get(address("import_mapping", study, book))
-    assert page.status_code == 422  # a header without rows
-    assert "no rows below it" in page.text
-    file = uploaded(client, study, TABLE.replace(b"wins", "gagné".encode("cp1252")))
-    first = client.get(address("import_mapping", study, file))
-    assert first.status_code == 422
-    assert "is not UTF-8 text" in first.text
-    second = address("import_mapping", study, file) + "?encoding=cp1252"
-    assert "gagné" in client.get(second).text
-    with inline():
-        client.post(second, CHOICE | {"rater_kind": "person"})
-    file.refresh_from_db()
-    assert file.options["encoding"] == "cp1252"
-    assert file.state == "checked"
-
-
 # -- rejected rows ----------------------------------------------------------------------------
 
 

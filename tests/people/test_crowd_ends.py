@@ -195,7 +195,9 @@ def skip(client, world, most=2):
 
 
 @pytest.mark.parametrize("end", ["all that was asked", "nothing left", "closed", "fault", "stop"])
-@pytest.mark.parametrize("share", [None, 0.2, 1])
+@pytest.mark.parametrize(
+    "share", [None, *(pytest.param(each, marks=pytest.mark.long) for each in (0.2, 1))]
+)
 def test_who_skips_everything_gets_no_code_for_work(world, share, end):
     """Whatever the round allows, and however it ends; one verdict of preferences is never none."""
     if world.kind.skipped is None:

@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from tests.cast import sign_in
 from tests.rounds.made_work import ITEMS, JSON, SERVED, World
@@ -67,12 +65,3 @@ def test_after_the_last_sheet_there_is_no_page(world, client):
     reply = submit(client, world, begin(client, world))
     assert "Content-Location" not in reply
     assert reply.json() == {"page": world.address("")}
-
-
-def test_it_costs_less_than_asking_for_it(world, client):
-    submit(client, world, begin(client, world))
-    with CaptureQueriesContext(connection) as both:
-        client.get(submit(client, world, begun(world), JSON).json()["page"])
-    with CaptureQueriesContext(connection) as one:
-        submit(client, world, begun(world))
-    assert len(one) <= len(both) - 3

@@ -1,7 +1,6 @@
 """The first page of a study says to each role what to do next, and no more than that."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -18,12 +17,10 @@ from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
-from cqa_site.runs.models import Job, Run
 from cqa_site.web.navigation import paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
 from tests.flat import flat
-from tests.runs.made_runs import make_endpoint, make_run
 
 from .crowd import create_link
 
@@ -179,46 +176,6 @@ def test_a_judge_is_compared_with_three_people_at_least(researcher, study, peopl
     assert "Connect a model" in next_card(overview(researcher, study))
 
 
-def test_what_is_under_way_says_when_it_ends(researcher, study, people):
-    campaign = opened(study, people, ordinary=8, controls=2)
-    text = flat(overview(researcher, study))
-    assert "0 / 24" in text
-    assert "at this pace" not in text
-    done = campaign.slots.order_by("pk").values("pk")[:12]
-    campaign.slots.filter(pk__in=list(done.values_list("pk", flat=True))).update(state="done")
-    # Twelve labels in the first minutes tell nothing.
-    assert "at this pace" not in overview(researcher, study)
-    Campaign.objects.filter(pk=campaign.pk).update(opened_at=timezone.now() - timedelta(hours=4.5))
-    assert "done 4 hours from now at this pace" in flat(overview(researcher, study)).replace(
-        "\xa0", " "
-    )
-
-
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [("draft", "Judges · Starting"), ("checking", "Judges · Pre-flight"), ("running", "Judges")],
-)
-def test_a_run_is_under_way_from_its_start(researcher, study, people, state, said):
-    run = started(study, people["admin"])
-    Run.objects.filter(pk=run.pk).update(state=state)
-    part = under_way(researcher, study)
-    assert reverse("run", args=[study.public_id, run.public_id]) in part
-    assert re.search(r"<p[^>]*>([^<]+)</p>", part)[1].strip() == said
-    assert "no judge is running" not in part
-    # One that could not be planned is not under way.
-    Run.objects.filter(pk=run.pk).update(state="draft")
-    Job.objects.filter(key=f"plan_run:{run.public_id}").update(state="failed")
-    assert "no judge is running" in under_way(researcher, study)
-
-
-def started(study, actor):
-    return make_run(cast.make_campaign(study, ordinary=2), make_endpoint(study, actor), actor)
-
-
-def under_way(client, study):
-    return flat(overview(client, study).split('id="lanes-title"')[1].split("</section>")[0])
-
-
 def test_researcher_sees_waiting_imports_progress_and_disputes(researcher, study, people):
     ImportFile.objects.create(
         study=study, kind="table", name="x.csv", sha256="0", size=1, stored_as="x", state="checked"
@@ -307,25 +264,6 @@ def test_page_costs_the_same_for_many_campaigns(
     client = cast.sign_in(people[role])
     with django_assert_max_num_queries(limit):
         overview(client, study)
-
-
-def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, study, people):
-    """After an import, the part about results says which page makes them."""
-    campaign = cast.make_campaign(
-        study, name="From a file", origin=Campaign.Origin.IMPORTED, state="closed"
-    )
-    cast.make_campaign(study, name="Empty one", origin=Campaign.Origin.IMPORTED, state="closed")
-    assert "once there are labels, scores or key points" in overview(researcher, study)
-    vote(campaign, people["annotator"], 2)
-    page = reverse("figures", args=[study.public_id, campaign.public_id])
-    part = newest_results(researcher, study)
-    assert f'<a href="{page}">From a file</a>' in part
-    assert "Labels · not computed yet: opening the page computes them" in flat(part)
-    assert "Empty one" not in part
-    snapshots.refresh(CAMPAIGNS, campaign)
-    part = newest_results(researcher, study)
-    assert "computed" in part
-    assert "not computed yet" not in part
 
 
 def test_the_verdict_on_judges_of_labels_is_a_result(researcher, study, people):

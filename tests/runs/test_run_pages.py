@@ -1,13 +1,11 @@
 """Pages of judge runs: starting with a look at the price, steering, reading, comparing."""
 
 import re
-import time
 from functools import cached_property
 
 import pytest
 from django.contrib.messages import get_messages
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.corpus.models import Argument
 from annotation.judges.forms import RunForm
@@ -17,15 +15,12 @@ from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.runs import progress
 from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import (
-    Attempt,
     Call,
     Endpoint,
-    Gate,
     Job,
     ProviderBatch,
     Reply,
     Run,
-    WorkerBeat,
 )
 from cqa_site.runs.templatetags.ledger import money
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -294,50 +289,6 @@ def test_unscored_requests_are_asked_again_by_reason(lab):
     lab.client.post(url, {"reason": "no_json"})
     assert run.calls.filter(state=Call.State.READY).count() == 1
     assert run.calls.get(state=Call.State.UNSCORED).reason == "out_of_set"
-
-
-def test_a_draft_says_when_no_worker_lives_and_when_planning_failed(lab):
-    Endpoint.objects.update(price_in=0, price_out=0)
-    lab.new_run()
-    run = lab.study.runs.get()
-    url = lab.url("run_progress", run.public_id)
-    text = lab.client.get(url).text
-    assert "make worker" in text
-    assert ">Starting</span>" in text
-    assert "The run is queued" in text
-    assert "Draft" not in text
-    WorkerBeat.objects.create(worker="w", host="h", process_id=1, seen_at=timezone.now())
-    assert "make worker" not in lab.client.get(url).text
-    Job.objects.filter(kind="plan_run").update(state="failed", error="The disk is full.")
-    response = lab.client.get(url)
-    assert "The disk is full." in response.text
-    assert ">Not started</span>" in response.text
-    assert ">Starting<" not in response.text
-    assert "hx-trigger" not in response.text
-    assert response["HX-Trigger"] == "job-ended"
-    for name, *ids in (
-        ("runs",),
-        ("endpoint", lab.endpoint.public_id),
-        ("prompt", run.prompt.public_id),
-    ):
-        listed = lab.get(name, *ids).text
-        assert ">Not started</span>" in listed
-        assert ">Starting</span>" not in listed
-
-
-def test_a_run_whose_endpoint_does_not_answer_says_so(lab):
-    run = lab.run(lambda request: good(2), preflight="ask")
-    lab.study.runs.update(state=Run.State.RUNNING)
-    Attempt.objects.update(outcome="failed", failure="connection", message="no such name")
-    closed = {"open_until": time.time() + 48}
-    Gate.objects.update(state=closed | {"is_slow_start": True})
-    shown = lab.get("run_progress", run.public_id).text
-    assert "The endpoint could not be reached. No such name." in shown
-    assert re.search(r"Next try in 4\d s\.", shown)
-    Gate.objects.update(state=closed | {"is_slow_start": False})
-    shown = lab.get("run_progress", run.public_id).text
-    assert "The endpoint asked for a pause" in shown
-    assert "Next try" not in shown
 
 
 # -- lists ---------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The trained judge in the product: a version from labels to figures, its pages and its order."""
 
-import io
 import json
 import random
 from functools import cached_property
@@ -317,21 +316,6 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     assert reply.json()["versions"]["scikit-learn"]
     assert reply.json()["model_sha256"] == shop.campaign.trained_judges.get(number=1).sha256
     assert "It rained" not in reply.text
-
-
-def test_the_command_trains_and_prints_the_figures(shop):
-    shop.label()
-    out = io.StringIO()
-    call_command(
-        "train_judge", campaign=str(shop.campaign.public_id), stdout=out, stderr=io.StringIO()
-    )
-    figures = shop.campaign.trained_judges.get().figures
-    assert "Trained judge v1: 72 final labels, 8 pairs" in out.getvalue()
-    assert f"alpha, ordinal: {figures['ordinal']['value']:.4f}" in out.getvalue()
-    FinalLabel.objects.filter(argument__in=list(shop.truth)[5:]).delete()
-    with pytest.raises(CommandError, match="30"):
-        call_command("train_judge", campaign=str(shop.campaign.public_id), stderr=io.StringIO())
-    assert shop.campaign.trained_judges.count() == 1
 
 
 @pytest.mark.parametrize("given", ["nonsense", "00000000-0000-0000-0000-000000000007"])

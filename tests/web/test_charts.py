@@ -46,18 +46,6 @@ def test_every_chart_is_drawn_in_every_look(name, size, theme):
     assert "http" not in svg.replace("http://www.w3.org/", "")
 
 
-def test_bars_are_drawn_with_their_size_and_the_theme_colours():
-    cache.clear()
-    spec = CASES["figures time"](8, "wide")
-    light = charts.picture(spec, format="svg", theme="light").decode()
-    dark = charts.picture(spec, format="svg", theme="dark").decode()
-    bar = re.search(r'aria-roledescription="bar" d="M[\d.]+,[\d.]+h([\d.]+)v', light)
-    assert float(bar.group(1)) > 50
-    assert charts.THEMES["light"]["first"] in light
-    assert charts.THEMES["dark"]["first"] in dark
-    assert charts.THEMES["light"]["first"] not in dark
-
-
 def test_a_number_that_is_nearly_zero_has_no_sign():
     axis = axis_of([-1.0, 5.0], most=5)
     assert [number_of(each, axis) for each in (-0.001, -0.01, None)] == ["0.00", "−0.01", "–"]

@@ -165,18 +165,6 @@ def test_pages_take_as_many_queries_for_many_texts(study, page, django_assert_ma
         page("faithfulness")
 
 
-def test_segment_by_segment(lab, page):
-    answer = lab.answers[0].public_id
-    shown = text_of(page("faithfulness_answer", answer))
-    assert '<span class="cite missing">9</span>' in shown
-    assert "no such argument" in shown
-    assert "[2 and see above]" in shown
-    assert "nothing cited" in shown
-    assert 'href="#argument-2"' in shown
-    assert 'id="argument-2" class="is-cited"' in shown
-    assert "Closest argument" in page("faithfulness_answer", answer, query="?mode=paper").text
-
-
 def test_a_text_without_figures_or_arguments_has_its_page(study, page):
     answers = make_faithful(study, 1)
     lone = make_answer(answers[0].question, text="Tea.", scenario=1)

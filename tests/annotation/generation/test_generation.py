@@ -202,16 +202,6 @@ def test_another_endpoint_or_model_is_another_system(lab):
     assert lab.start().generation.system.name == "m" * 120
 
 
-def test_the_pre_flight_shows_how_long_the_answers_are(lab, carry, monkeypatch):
-    lengths = iter([10, 24, 25, 300] * 30)
-    fresh = (f"word{number}" for number in itertools.count())
-    script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, next(lengths))))
-    run = carry(lab, number=1, replicates=2, preflight="ask")
-    assert run.state == Run.State.CHECKED
-    assert run.preflight["values"] == {"0–24": 2, "25–49": 1, "300–324": 1}
-    assert run.preflight["passed"] is True
-
-
 def test_equal_texts_are_a_reason_to_warn_and_equal_lengths_are_none(carry, monkeypatch):
     lab = GenerationLab(questions=22, arguments=0)
     fresh = (f"word{number}" for number in itertools.count())

@@ -4,11 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.corpus.models import ArgumentList
 from annotation.generation.actions.answer_runs import condition
 from cqa_site.files.actions.imports import ImportRefused
 from tests.annotation.imports.import_files import json_file, numbers, reasons, take
-from tests.annotation.made_answers import make_answer, make_question
 
 pytestmark = pytest.mark.django_db
 
@@ -64,16 +62,6 @@ def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
     take(study, "silver", path)
     assert study.answers.filter(argument_list=None).count() == 2
     assert take(study, "silver", path).changed == 0
-
-
-def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("cqa_site.files.actions.imports.CHUNK", 3)
-    records = [silver((f"a{n}", "b"), [f"S {n} {i}." for i in range(4)]) for n in range(5)]
-    path = json_file(tmp_path, records)
-    outcome = take(study, "silver", path)
-    assert numbers(outcome, "answers") == (10, 0, 0, 0)
-    assert ArgumentList.objects.count() == 5
-    assert take(study, "silver", path).added == 0
 
 
 def test_queries_do_not_grow_with_the_records(study, tmp_path):
@@ -214,10 +202,3 @@ def test_copies_in_one_file_are_kept_and_counted(study, tmp_path):
     outcome = take(study, "answers", json_file(tmp_path, records, "cam.json"))
     assert numbers(outcome, "answers") == (4, 0, 0, 0)
     assert any(note.startswith("2 texts repeat earlier ones") for note in outcome.notes)
-
-
-def test_a_question_asked_here_meets_the_file(study, silver_file):
-    asked = make_question(study)
-    make_answer(asked, source="other.json")
-    take(study, "silver", silver_file)
-    assert study.answers.filter(question=asked).count() == 3

@@ -114,20 +114,6 @@ def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
     assert (stored(), study.corpora.count()) == ([], 0)
 
 
-def test_text_from_a_file_stays_text(client, study, inline, press):
-    attack = "<script>alert(1)</script> tea beats coffee."
-    table = f'text,url\n"{attack}",https://a.example/"><script>\n'
-    corpus = checked(client, study, inline, table.replace('/"', "/%22"), "<b>x</b>", "a.csv")
-    page = text_of(client, address("corpus", study, corpus))
-    press("corpus_load", corpus)
-    comparison = cast.make_arguments(study, 1)[0].comparison
-    page += text_of(client, address("find_arguments", study, comparison))
-    page += text_of(client, address("corpora", study))
-    assert "&lt;script&gt;" in page
-    assert "<script>alert" not in page
-    assert "<b>x" not in page
-
-
 def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, press, monkeypatch):
     monkeypatch.setattr(retrieval_loading, "CHUNK", 3)
     lines = "".join(f"Tea beats coffee in point {n}.\n" for n in range(10))

@@ -9,14 +9,13 @@ import pytest
 from django.core.cache import cache
 from django.utils.html import strip_tags
 
-from argsum.analysis.methods.prevalence import Share
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports import counts as counting
 from argsum.analysis.reports.counts import count
 from argsum.datasets.models import CellArgument
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
-from tests.argsum.analysis.made_comparing import FIRST, make_analysis, place
+from tests.argsum.analysis.made_comparing import make_analysis, place
 from tests.argsum.signed_in import SignedIn
 from tests.worlds import built_once
 
@@ -111,22 +110,6 @@ def test_values_stand_in_their_natural_order():
 # -- groups --
 
 
-def test_the_page_says_first_what_was_found(lab):
-    page = lab.get("analysis_groups")
-    text = flat(page)
-    assert (
-        "1 of 3 key points is shown to be mentioned at different rates by department; largest "
-        "difference in these data: “The canteen is too loud”, 65 % of "
-        "“Care”, 15 % of “Sales” (+50 points [28, 67])." in text
-    )
-    assert "1 column cannot" not in text
-    assert "2 columns cannot be compared" in text
-    assert "number: more than 20 different values" in text
-    point = lab.analysis.points.get(position=1)
-    address = lab.url("found_point", point_id=point.public_id)
-    assert f'href="{address}?group=%5B%22department%22%2C+%22Care%22%5D"' in page.text
-
-
 def test_more_groups_are_each_compared_with_the_others(lab):
     for number, comment in enumerate(lab.analysis.cell.comments.all()):
         comment.attributes["site"] = "ABCD"[number % 4]
@@ -194,17 +177,6 @@ def test_an_analysis_that_is_not_done_has_no_figures(lab):
 
 
 # -- time --
-
-
-def test_what_rises_is_said_first(lab):
-    """Those who mention the canteen wrote in the first weeks, so it falls."""
-    page = lab.get("analysis_trends")
-    assert page.context["found"].period == "week"
-    assert "largest change in these data: “The canteen is too loud”, which falls" in flat(page)
-    found = page.context["found"]
-    assert sum(found.sizes) == 80
-    assert found.starts[0] == FIRST
-    assert found.rows[0].found.all == Share(32, 80)
 
 
 def test_the_period_and_the_key_points_can_be_chosen(lab):

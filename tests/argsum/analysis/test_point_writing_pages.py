@@ -43,24 +43,6 @@ def test_only_an_analysis_that_is_done_has_the_form(lab):
     assert lab.post("point_writing_estimate").status_code == 404
 
 
-def test_the_page_says_what_was_written_and_what_stayed(lab):
-    run = lab.write(never_parking)
-    text = lab.text("analysis")
-    assert "stub-1 (prompt v1) wrote 2 key points. 1 stayed unchanged." in text
-    assert text.count(f"written by {BY}") == 2
-    assert f"Written by a language model: {BY}" in lab.text(
-        "found_point", point_id=lab.quiet.public_id
-    )
-    assert "Written by a language model:" not in lab.text(
-        "found_point", point_id=lab.parking.public_id
-    )
-    assert lab.text("analysis_history").count("Written by a language model") == 2
-    page = lab.text("run", run_id=run.public_id)
-    for part in ("Nearer to another key point", "People speak of quiet", lab.analysis.name):
-        assert part in page
-    assert "attempt 3" in lab.text("run_calls", run_id=run.public_id)
-
-
 def test_more_written_texts_cost_no_more_queries(lab):
     lab.write()
 

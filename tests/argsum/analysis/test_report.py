@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.utils.html import escape
 
 from argsum.analysis.methods.statements import different
-from argsum.analysis.models import Analysis, FoundPoint, PointChange
+from argsum.analysis.models import FoundPoint, PointChange
 from argsum.analysis.reports import report_files
 from argsum.analysis.reports.report import ReportRequest, report_of
 from tests.argsum.analysis.made_comments import say
@@ -79,21 +79,6 @@ def test_quotations_are_the_best_scoring_ones(lab):
 
 
 # -- the page --
-
-
-def test_the_report_says_what_was_found_and_how(lab):
-    Analysis.objects.update(language="de")
-    text = flat(lab.get("analysis_report"))
-    assert "the comments seem to be German" in text
-    assert "3 key points represent 69 of 113 statements" in text
-    for part in (
-        "The canteen is too loud", "32 comments, 40 % [29, 52]", "Scorer 1 (all-MiniLM-L6-v2)",
-        "0.5 (it is the default, ", "2025-01-06 – 2025-03-25", "Unmatched statements",
-        "Automatic analysis", "These key points have not been edited by hand.",
-    ):  # fmt: skip
-        assert part in text
-    assert "By department" not in text
-    assert "Edits by hand" not in text
 
 
 def test_what_was_asked_for_is_in_it(lab):

@@ -4,13 +4,11 @@ import csv
 import io
 
 import pytest
-from django.urls import reverse
 
 from argsum.datasets.models import Comment
 from cqa_site.files.actions.imports import import_path
 
-from ..analysis.made_comments import write_analysis
-from ..made_cells import make_comments, make_dataset, make_system_run
+from ..made_cells import make_comments, make_system_run
 from ..signed_in import page_of as page
 from ..signed_in import page_text as flat
 
@@ -32,24 +30,6 @@ def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_m
     make_system_run(cell.dataset)
     shown = flat(page(client, "dataset", cell.dataset))
     assert "can still add comments" in shown
-
-
-def test_the_list_counts_what_counts_of_comments(
-    client, study, cell, django_assert_max_num_queries
-):
-    address = reverse("datasets", args=[study.public_id])
-    for number in (1, 2):
-        newest = write_analysis(study, cell, number=number)
-    make_comments(study, name="Bakery")
-    make_dataset(study)
-    with django_assert_max_num_queries(16):
-        shown = flat(client.get(address))
-    assert f'href="{reverse("analysis", args=[study.public_id, newest.public_id])}"' in shown
-    assert (
-        f"{reverse('analyses', args=[study.public_id])}?dataset={cell.dataset.public_id}" in shown
-    )
-    assert "all 2" in shown
-    assert "Topics with stance" in shown
 
 
 def test_the_cell_lists_statements_with_how_often_they_are_said(

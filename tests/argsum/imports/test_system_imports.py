@@ -124,13 +124,6 @@ def test_a_topic_written_otherwise_is_taken_for_the_one_that_it_is(bring):
     assert told() == [(SAFE, None)]
 
 
-def test_jsonl_and_a_list_of_objects_are_tables(bring):
-    rows = [{"topic": TOPIC, "stance": 1, "key_point": SAFE, "arguments": ["arg_1", "arg_2"]}]
-    bring(json.dumps(rows[0]).encode(), name="Lines.jsonl")
-    bring(rows, name="List.json")
-    assert told("Lines") == told("List") == [(SAFE, 2)]
-
-
 def test_a_bare_list_needs_topic_and_stance(bring):
     content = f"1. {SAFE}\n\n- {WORK}\n".encode()
     assert "2 topics and stances" in bring(content, name="Mine.txt")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from argsum.datasets.models import CellArgument, KeyPointMatch, ReferenceKeyPoint
+from argsum.datasets.models import CellArgument, ReferenceKeyPoint
 from argsum.keypoints.actions import solver
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
@@ -148,18 +148,6 @@ def test_the_best_setting_of_a_cell_is_marked_as_an_oracle_unless_too_many_compa
     assert ran.get("system_run", system_run_id=run.public_id).status_code == 200
 
 
-def test_without_references_a_run_says_what_was_clustered_and_leaves_the_rest_out(lab):
-    run = lab.run()
-    assert "Best ARI" in lab.text("system_run", system_run_id=run.public_id)
-    KeyPointMatch.objects.all().delete()
-    made = run.sets.get(cell__stance=-1, state="done")
-    SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
-    page = lab.text("system_run", {"cell": made.cell.public_id}, system_run_id=run.public_id)
-    assert "ARI" not in page
-    assert '<td class="number">67 %</td>' in page
-    assert "Without reference key points, the clusters cannot be compared" in page
-
-
 def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
     assert lab.client
     small, large = (
@@ -220,23 +208,6 @@ def test_stop_and_go_on_from_the_page(lab):
     assert "HX-Refresh" not in state
     refused = lab.post("system_run_resume", system_run_id=run.public_id)
     assert refused.status_code == 302
-
-
-def test_a_cell_without_a_set_yet_has_arguments_but_no_results(ran):
-    """While a run works its cells are not empty: what is not computed is a dash with a reason."""
-    run = ran.done
-    done, waiting = ran.dataset.cells.order_by("position")[:2]
-    left_out = waiting.arguments.first()
-    CellArgument.objects.filter(pk=left_out.pk).update(left_out="short")
-    SummarySet.objects.filter(cell=waiting).delete()
-    SystemRun.objects.filter(pk=run.pk).update(state="running")
-    page = ran.text("system_run", system_run_id=run.public_id)
-    rows = page.split('<table class="cells wraps">')[1].split("</table>")[0].split("<tr")[2:]
-    assert f'<td class="number">{done.arguments.count()}</td>' in rows[0]
-    assert f'<td class="number">{waiting.arguments.count() - 1}</td>' in rows[1]
-    assert "not computed yet" not in rows[0]
-    assert "not computed yet" in rows[1]
-    assert "0.00" not in rows[1]
 
 
 def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_num_queries):

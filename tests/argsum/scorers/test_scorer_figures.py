@@ -3,8 +3,7 @@
 import pytest
 
 from argsum.leaderboard.methods import SetFigures, Terms, board
-from argsum.scorers.methods.card import match_card
-from argsum.scorers.methods.figures import LEAST_SHARE, Clusterings, OverCells, cluster_figure
+from argsum.scorers.methods.figures import Clusterings, OverCells, cluster_figure
 from argsum.systems.methods.clusters import THRESHOLDS
 
 
@@ -52,24 +51,6 @@ def test_board_and_card_count_the_same_cells():
     assert row.excluding == excluding
     assert row.figures["excluding"].value == excluding.mean
     assert row.figures["excluding"].n_values == excluding.n
-
-
-def test_the_card_says_over_how_many_cells_and_what_zeros_make_of_it():
-    at = {"excluding": 0.507, "excluding_with_zeros": 0.423, "including": 0.383}
-    at |= {"cells_clustered": 5, "cells_judged": 6}
-    full = at | {"cells_clustered": 6}
-    split = {"cells": 6, "arguments": 9, "accuracy": 0.8, "f1": 0.5, "pairs": 9}
-    figures = {
-        "chosen": {"threshold": 0.6, "clustering_threshold": 0.5},
-        "dev": split | {"oracle": full, "at_threshold": at},
-        "steps": 1,
-        "seconds": 1,
-        "cpu_seconds": 1,
-    }
-    card = match_card("S", figures, {"base": "b", "trained_on": "", "recipe": {}})
-    said = "0.507 / 0.383 (excluding noise over 5 of 6 cells; 0.423 with 0 for the others)"
-    assert f"| 0.507 / 0.383 | {said} |" in card
-    assert f"fewer than {LEAST_SHARE:.0%}" in card
 
 
 @pytest.mark.parametrize("n", [0, 2])

@@ -4,7 +4,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from django.core.management import call_command
 from django.test import override_settings
 from django.urls import reverse
 from safetensors.numpy import load_file
@@ -240,10 +239,3 @@ def test_the_page_trains_a_writer(data, study, dataset, client):
     new_run = client.get(reverse("system_run_new", args=[study.public_id])).text
     assert '<option value="Scribe">' in new_run
     assert writer.recipe["epochs"] == 2
-
-
-def test_the_command_trains_a_writer(data, study, dataset, capsys):
-    asked = {"name": "Scribe", "base_model": "tiny-t5", "epochs": 1, "longest_in": 64}
-    call_command("train_writer", study=study.name, dataset=dataset.name, **asked)
-    assert study.scorers.get(name="Scribe").state == "ready"
-    assert "best first" in capsys.readouterr().out

@@ -4,7 +4,6 @@ import io
 import json
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -19,7 +18,6 @@ from cqa_site.tabular import preview
 from tests import cast
 
 from ..made_scores import make_rater, make_scored_answers, make_sheets
-from ..score_files import ALL_ONES, judged_record
 
 pytestmark = pytest.mark.django_db
 
@@ -33,32 +31,12 @@ def address(name, study, file=None):
     return reverse(name, args=[study.public_id, *([file.public_id] if file else [])])
 
 
-def upload(client, study, kind, content: bytes, name):
-    data = {"kind": kind, "file": SimpleUploadedFile(name, content), "label_round": ""}
-    return client.post(address("import_upload", study), data)
-
-
 def csv_of(*rows):
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
     return "\r\n".join(lines).encode()
 
 
 # -- in ---------------------------------------------------------------------------------------
-
-
-def test_correcting_who_wrote_keeps_the_judge(client, study, inline):
-    content = json.dumps([judged_record("One.", ALL_ONES)]).encode()
-    upload(client, study, "judged", content, "alpha.json")
-    file = study.import_files.get()
-    with inline():
-        client.post(address("import_scores", study, file), {"rater": "gpt4", "rubric": ""})
-    with inline():
-        client.post(address("import_origin", study, file), {"system": "Beta", "scenario": "2"})
-    with inline():
-        client.post(address("import_apply", study, file))
-    sheet = ScoreSheet.objects.get()
-    assert (sheet.answer.system.name, sheet.answer.scenario) == ("Beta", 2)
-    assert sheet.rater.name == "gpt4"
 
 
 # -- commands ---------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Any table of score sheets: which answer, whose sheet, and what is rejected or unscored."""
 
-import json
-
 import pytest
 
 from annotation.answers.models import Answer, System
@@ -197,17 +195,6 @@ def test_the_one_rater_of_all_rows(study, answers, tmp_path):
         imported(study, tmp_path, row, write=False)
     imported(study, tmp_path, row, rater="Jury", rater_kind="expert")
     assert ScoreSheet.objects.get().rater.kind == "expert"
-
-
-def test_jsonl_and_whole_numbers_written_as_decimals(study, answers, tmp_path):
-    path = tmp_path / "scores.jsonl"
-    rows = [row_of(answers[0], 1.0) | {"notes": {"C1": "Well begun."}}]
-    rows[0]["answer"] = str(rows[0]["answer"])
-    path.write_text("\n".join(map(json.dumps, rows)))
-    mapping = guess_columns(list(rows[0]), COMPQA)
-    take(study, "score_sheets", path, mapping=mapping)
-    sheet = ScoreSheet.objects.get()
-    assert (sheet.points["C1"], sheet.notes) == (1, {"C1": "Well begun."})
 
 
 def test_another_rubric(study, answers, tmp_path):

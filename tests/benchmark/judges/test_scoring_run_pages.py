@@ -15,22 +15,11 @@ from tests.worlds import built_once
 
 from ..made_judges import fair, obedient
 from ..made_scores import make_rater, make_scored_answers, make_sheets
-from .test_scoring_judge import build
+from .test_scoring_judge import Lab
 
 pytestmark = pytest.mark.django_db
 
-
-labs = built_once(build)
-
-
-@pytest.fixture
-def lab(labs):
-    return labs[0]
-
-
-@pytest.fixture
-def judged(labs):
-    return labs[1]
+lab = built_once(Lab)
 
 
 @pytest.fixture
@@ -117,22 +106,6 @@ def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
     client.post(start, chosen | {"agreed": asked.context["agreement"]})
     run = lab.study.runs.get()
     assert run.scoring.examples == [lab.answers[0].pk]
-
-
-def test_the_page_of_a_run(judged):
-    client = sign_in(judged.researcher)
-    run = judged.done
-    shown = words(client.get(reverse("run", args=[judged.study.public_id, run.public_id])))
-    assert "Resisted planted instructions" in shown
-    assert "Resisted all 3 planted instructions. Its scores count. This says nothing" in shown
-    assert "Instruction for full points" in shown
-    assert "it needs answers to 10 questions in both orders" in shown
-    assert "Trusted" not in shown
-    assert "n = 8 answers to 4 questions" in shown
-    assert "CompQA v1" in shown
-    calls = words(client.get(reverse("run_calls", args=[judged.study.public_id, run.public_id])))
-    assert "Canary, Instruction for full points" in calls
-    assert "Objects swapped" in calls
 
 
 def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_queries):

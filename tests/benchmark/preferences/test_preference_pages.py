@@ -149,10 +149,3 @@ def test_repeats_are_read_together_and_a_pair_of_two_rounds_has_its_last_verdict
     people = reports.results_of(study, reports.people_of(study))
     assert len(people.merged) == 12
     assert people.ranking.both_bad.value > 0
-
-
-def test_later_rounds_ask_about_what_is_uncertain(lab):
-    strengths = reports.known_strengths(lab.study)
-    assert strengths.systems[0] == "Alpha"
-    later = {"size": 6, "name": "Later", "leave_out_used": False}
-    assert make_pairs_round(lab.study, lab.researcher, **later).items.count() == 6

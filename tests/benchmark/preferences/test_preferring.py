@@ -84,17 +84,6 @@ def test_sides_become_answers_on_the_server(lab, annotator, verdict):
         assert re.search(rf'value="{verdict}" aria-pressed="true"', page)
 
 
-def test_the_own_list_and_a_conflict_say_the_verdict_in_words(lab, annotator):
-    sheet = begin(annotator, lab.study, lab.round)
-    say(annotator, lab.study, sheet, "both_bad")
-    own = annotator.get(address("prefer_own", lab.study, lab.round.public_id)).text
-    assert "Both bad" in own
-    assert "Equally good" not in own
-    late = say(annotator, lab.study, sheet, "right", client_key="other", base_version="0")
-    assert late.status_code == 409
-    assert "B is better" in late.json()["conflict"]
-
-
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

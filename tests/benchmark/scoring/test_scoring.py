@@ -3,7 +3,6 @@
 What scoring shares with all kinds of work is tested in tests/rounds.
 """
 
-import re
 from urllib.parse import urlencode
 
 import pytest
@@ -149,16 +148,6 @@ def test_a_key_is_given_on_its_page_with_the_reasons(lab):
 
 
 # -- what stands on the page ---------------------------------------------------------------------
-
-
-def test_the_page_says_what_is_left_and_how_long_it_takes(lab, client):
-    for seconds in (60, 600, 120):
-        sheet = lab.begin(client)
-        lab.submit(client, sheet)
-        ScoreSheet.objects.filter(pk=sheet.pk).update(active_seconds=seconds)
-    page = client.get(lab.address("score_form", lab.begin(client).public_id)).text
-    visible = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
-    assert "3 / 8 done about 10 min left" in visible
 
 
 def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(study, researcher):
