@@ -11,6 +11,7 @@ pytestmark = pytest.mark.django_db
 __all__ = ["word_engine"]
 
 
+@pytest.mark.long
 def test_the_way_leads_over_the_key_points_to_the_report(
     settings, word_engine, study, researcher, client
 ):

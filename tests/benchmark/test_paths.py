@@ -17,6 +17,7 @@ from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sh
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.long
 def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client):
     answers = make_scored_answers(study, questions=1)
     rater = make_rater(study, "Somebody")
@@ -63,6 +64,7 @@ def said(study):
     return " ".join(each.text for each in steps(study))
 
 
+@pytest.mark.long
 def test_the_sample_of_score_sheets_leads_to_a_ranking(study, client, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     path = tmp_path / "sheets.csv"

@@ -65,13 +65,6 @@ LOOKS = [
 WIDTHS = [360, pytest.param(1280, marks=pytest.mark.long)]
 
 
-def mostly(kinds, *short):
-    """All kinds of work, of which `make test` asks those that lean most on what is tested."""
-    return [
-        each if each in short else pytest.param(each, marks=pytest.mark.long) for each in kinds
-    ]
-
-
 # What a slip in a template breaks: names, headings, lists and tables. All other rules are long.
 NAMES = (
     "aria-allowed-attr",

@@ -13,8 +13,8 @@ from cqa_site.rounds.models import Round
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
+from tests.lengths import mostly
 
-from .conftest import mostly
 from .test_five_kinds import PAGES, WALKS, press, press_and_leave
 
 pytestmark = pytest.mark.browser

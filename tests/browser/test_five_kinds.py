@@ -24,8 +24,7 @@ from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study, sign_in
-
-from .conftest import mostly
+from tests.lengths import mostly
 
 pytestmark = pytest.mark.browser
 

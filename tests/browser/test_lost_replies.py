@@ -10,8 +10,9 @@ from argsum.counting.models import CountSheet, KeptCount
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import KeptPreference, PreferenceSheet
 from benchmark.scoring.models import KeptScore, ScoreSheet
+from tests.lengths import mostly
 
-from .conftest import lose_first, mostly
+from .conftest import lose_first
 from .test_five_kinds import press
 from .test_meant_answers import Desk
 

@@ -17,8 +17,8 @@ from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study
+from tests.lengths import mostly
 
-from .conftest import mostly
 from .test_offline_reload import until
 
 pytestmark = pytest.mark.browser

@@ -122,6 +122,7 @@ def test_names_in_an_archive_lead_nowhere(tmp_path):
         pass
 
 
+@pytest.mark.long
 def test_a_page_asks_no_more_however_many_groups_there_are(
     client, study, django_assert_max_num_queries
 ):

@@ -34,6 +34,7 @@ from tests.files.made_formats import (
     take_before,
     written,
 )
+from tests.lengths import mostly
 from tests.rows import rows_of
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +97,7 @@ def test_a_dry_run_only_reads_and_a_second_import_adds_nothing(study, tmp_path, 
     assert sum(results["same"] for results in again.counts.values()) > 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly(KINDS, *KINDS[::4]))
 def test_another_study_shares_nothing(study, tmp_path, kind):
     other = cast.make_study("Study B")
     take_before(study, kind, tmp_path)

@@ -165,6 +165,7 @@ def test_together_they_are_no_larger_than_one_may_be(client, api, study, setting
     assert not ImportFile.objects.exists()
 
 
+@pytest.mark.long
 def test_the_page_costs_the_same_for_many_files(client, study, django_assert_max_num_queries):
     files = [SimpleUploadedFile(f"s{n}.json", judged(f"Text {n}.")) for n in range(12)]
     batch = sent(client, study, files)
@@ -172,6 +173,7 @@ def test_the_page_costs_the_same_for_many_files(client, study, django_assert_max
         assert client.get(page_of("import_batch", study, batch)).status_code == 200
 
 
+@pytest.mark.long
 def test_the_same_through_the_api(api, study):
     url = page_of("api_import_batches", study)
     body = {"kind": "judged", "rater": "gpt4", "files": three()}

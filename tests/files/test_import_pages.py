@@ -236,6 +236,7 @@ def test_arguments_are_searched_by_word_and_comparison(client, study, tmp_path):
     assert "A secret." not in client.get(url, {"comparison": foreign}).text
 
 
+@pytest.mark.long
 def test_the_list_of_arguments_asks_a_bounded_number_of_questions(client, study, tmp_path):
     def queries() -> int:
         with CaptureQueriesContext(connection) as found:

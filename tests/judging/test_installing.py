@@ -105,6 +105,7 @@ def test_an_environment_whose_making_was_stopped_is_made_whole(tmp_path):
     assert (folder / "pyvenv.cfg").stat().st_mtime_ns == made
 
 
+@pytest.mark.long
 def test_a_new_environment_has_the_pip_of_its_python(tmp_path):
     folder = tmp_path / "with a space"
     assert installing.make_environment(folder)

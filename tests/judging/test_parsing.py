@@ -141,7 +141,14 @@ def test_no_batch_item_gets_a_label_from_an_unusable_reply(text, reason):
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", "{}", "{}\n", '{"a":', '{"a":[', "<think>", "</think>", '"\\"', "sorry ", " "]
+    "piece",
+    [
+        *("{", "<think>"),
+        *(
+            pytest.param(each, marks=pytest.mark.long)
+            for each in ("{}", "{}\n", '{"a":', '{"a":[', "</think>", '"\\"', "sorry ", " ")
+        ),
+    ],
 )
 def test_hostile_repetition_takes_no_time(piece):
     text = piece * (extraction.LONGEST_REPLY // len(piece))

@@ -19,6 +19,7 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.queue import place_for
 from tests.benchmark.made_rounds import full_form
 from tests.cast import sign_in
+from tests.lengths import first, mostly, of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.worlds import built_once
 
@@ -34,6 +35,9 @@ MORE = {"skips_code": "CODE-SKIPS", "stopped_code": "CODE-STOPPED"}
 @pytest.fixture(scope="module", params=["label", *SERVED])
 def built(request, build_once):
     return build_once(World, request.param)
+
+
+SOME_KINDS = of_kinds(["label", *SERVED], "label", "score")
 
 
 @pytest.fixture
@@ -93,7 +97,7 @@ def limit(world, share):
 
 
 @pytest.mark.parametrize(
-    ("share", "allowed"), [(None, 5), (1, 5), (0, 1), (0.2, 1), (0.34, 2), (0.5, 3)]
+    ("share", "allowed"), first(3, [(None, 5), (0, 1), (0.34, 2), (1, 5), (0.2, 1), (0.5, 3)])
 )
 def test_more_skips_than_allowed_end_with_a_code_of_their_own(labels, share, allowed):
     limit(labels, share)
@@ -198,6 +202,7 @@ def skip(client, world, most=2):
 @pytest.mark.parametrize(
     "share", [None, *(pytest.param(each, marks=pytest.mark.long) for each in (0.2, 1))]
 )
+@SOME_KINDS
 def test_who_skips_everything_gets_no_code_for_work(world, share, end):
     """Whatever the round allows, and however it ends; one verdict of preferences is never none."""
     if world.kind.skipped is None:
@@ -232,7 +237,7 @@ def assert_refused(reply):
     assert PreferenceSheet.objects.filter(state="submitted").count() == 0
 
 
-@pytest.mark.parametrize("name", ["label", *SERVED])
+@pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
 def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, name):
     world = build_once(World, name).copy()
     limit(world, 0.2)
@@ -283,6 +288,7 @@ def fill(world):
     world.kind.Slot.objects.update(state="leased", lease_until="2100-01-01T00:00Z")
 
 
+@SOME_KINDS
 def test_a_full_round_says_so_before_anybody_starts_and_gives_the_code(world):
     secret = create_link(world.round, world.researcher, required_items=3)[1]
     fill(world)
@@ -298,6 +304,7 @@ def test_a_full_round_says_so_before_anybody_starts_and_gives_the_code(world):
     assert not Participant.objects.exists()
 
 
+@SOME_KINDS
 def test_a_round_that_ended_says_so_before_anybody_starts(world):
     secret = create_link(world.round, world.researcher)[1]
     close_round(round_=world.round, actor=world.researcher)
@@ -320,6 +327,7 @@ def test_a_full_link_gives_the_code_and_a_closed_one_the_way_back(labels):
     assert 'href="https://app.prolific.com/"' in page
 
 
+@SOME_KINDS
 def test_no_more_is_announced_than_there_is(world):
     secret = create_link(world.round, world.researcher, required_items=3)[1]
     # Other worlds of this file may have items, too.
@@ -334,6 +342,7 @@ def test_no_more_is_announced_than_there_is(world):
     assert "3 sheets" not in page
 
 
+@SOME_KINDS
 def test_where_all_is_held_by_others_nothing_is_to_go(world):
     client = enter(world, required_items=3)
     fill(world)
@@ -348,6 +357,7 @@ def test_where_all_is_held_by_others_nothing_is_to_go(world):
     assert "You have" not in text
 
 
+@SOME_KINDS
 def test_who_comes_back_reads_what_is_done_and_what_awaits(world):
     secret = create_link(world.round, world.researcher)[1]
     client = come_in(secret)[0]
@@ -366,6 +376,7 @@ def test_who_comes_back_reads_what_is_done_and_what_awaits(world):
 # -- signing out -------------------------------------------------------------------------------
 
 
+@SOME_KINDS
 def test_a_participant_never_meets_the_form_of_the_lab(world):
     client = enter(world)
     pages = [work_page(world.round), DONE, STOP, "/", "/account/"]
@@ -398,6 +409,7 @@ def test_who_reloads_the_first_page_later_is_led_back(labels):
     assert "does not exist" not in reply.text
 
 
+@SOME_KINDS
 def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
     client = enter(world)
     client.cookies.pop("sessionid")
@@ -410,6 +422,7 @@ def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
     assert 'name="password"' in reply.text
 
 
+@SOME_KINDS
 def test_work_pages_of_participants_say_how_to_go_on(world):
     client = enter(world)
     text = client.get(work_page(world.round), follow=True).text
@@ -423,6 +436,7 @@ def test_work_pages_of_participants_say_how_to_go_on(world):
 # -- stopping ----------------------------------------------------------------------------------
 
 
+@SOME_KINDS
 def test_stopping_keeps_the_answers_and_gives_back_the_rest(world):
     client = enter(world)
     do_one(client, world)
@@ -480,6 +494,7 @@ def test_after_withdrawing_nothing_more_is_taken(world):
     assert world.kind.count_own([world.round], person_of().user) == {}
 
 
+@SOME_KINDS
 def test_who_did_nothing_or_all_is_not_asked_what_to_keep(world):
     client = enter(world, required_items=1)
     assert "withdraw" not in client.get(STOP).text
@@ -504,6 +519,7 @@ def test_stopping_is_for_participants(labels):
     assert client.post(STOP, {"choice": "withdraw"}).status_code == 403
 
 
+@SOME_KINDS
 def test_one_press_leads_from_the_last_answer_to_the_code_and_back_to_the_platform(world):
     client = enter(world, required_items=1)
     do_one(client, world)

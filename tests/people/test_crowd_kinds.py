@@ -13,6 +13,7 @@ from cqa_site.rounds.queue import next_sheet
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
+from tests.lengths import of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
 
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
@@ -30,6 +31,9 @@ class Lab(World):
 @pytest.fixture(scope="module", params=SERVED)
 def built(request, build_once):
     return build_once(Lab, request.param)
+
+
+SOME_KINDS = of_kinds(SERVED, "score")
 
 
 @pytest.fixture
@@ -125,6 +129,7 @@ def test_a_sheet_of_another_round_is_not_theirs_even_if_it_was_made(world, other
     assert (sheet.state, sheet.draft) == (Sheet.State.OPEN, None)
 
 
+@SOME_KINDS
 def test_pages_of_participants_lead_nowhere_else(world, round_, inside):
     waiting = inside.get(work_page(round_))["Location"]
     pages = [inside.get(page).text for page in (waiting, DONE)]
@@ -148,6 +153,7 @@ def test_links_and_people_of_another_round_are_not_found(round_, other, inside, 
     assert link.is_open
 
 
+@SOME_KINDS
 def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, researcher):
     page = address("crowd_links", round_, round_.public_id)
     shown = researcher.get(address(kind_of(round_).audit.round, round_, round_.public_id))
@@ -174,6 +180,7 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
     assert page not in shown.text
 
 
+@SOME_KINDS
 def test_a_submission_asks_no_more_of_the_database_for_members(
     world, django_assert_max_num_queries
 ):
@@ -220,6 +227,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     assert finish(client) == ["CODE-SCREENED"]
 
 
+@SOME_KINDS
 def test_an_answer_the_server_lost_is_a_fault(world, inside, monkeypatch):
     sheet = sheet_at(world.round, inside.get(world.address("")))
     inside.raise_request_exception = False

@@ -134,6 +134,7 @@ def said(client, address):
     return found[0] if found else ""
 
 
+@pytest.mark.long
 def test_the_tour_leads_through_the_menu_and_ends(study, researcher):
     overview = researcher.get(reverse("study", args=[study.public_id])).text
     begin = re.search(r'href="([^"]+\?tour=1)">Take the tour', overview)

@@ -254,6 +254,7 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
 
 
 @pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 31)])
+@pytest.mark.long
 def test_page_costs_the_same_for_many_campaigns(
     study, people, role, limit, django_assert_max_num_queries
 ):

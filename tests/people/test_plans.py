@@ -14,6 +14,7 @@ from cqa_site.rounds.models import Round
 from tests import cast
 from tests.annotation import editing_cast
 from tests.annotation.voting import imported, make_raters
+from tests.lengths import mostly
 from tests.people.works import fill_answers, fill_sets
 
 FILLS = {
@@ -50,6 +51,11 @@ def kind(request, study):
     return KINDS[request.param]
 
 
+SOME_KINDS = pytest.mark.parametrize(
+    "kind", mostly(sorted(FILLS), "label", "score"), indirect=True
+)
+
+
 def test_every_kind_has_a_case():
     assert set(FILLS) == set(KINDS)
 
@@ -71,6 +77,7 @@ def test_a_plan_opens_as_it_comes_with_the_work_that_is_said(
     assert said.items > 0
 
 
+@SOME_KINDS
 def test_enter_opens_the_round_and_counting_stores_nothing(kind, researcher, study, people):
     text = researcher.get(address(kind, "new", study)).text
     form = text[text.index('id="extent"') :]
@@ -82,6 +89,7 @@ def test_enter_opens_the_round_and_counting_stores_nothing(kind, researcher, stu
     assert not Round.objects.exists()
 
 
+@SOME_KINDS
 def test_a_wrong_field_is_no_work_and_a_name_is_no_matter(kind, researcher, study, people):
     values = begun(researcher, kind, study)
     url = address(kind, "extent", study)

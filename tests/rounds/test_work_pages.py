@@ -13,6 +13,7 @@ from cqa_site.rounds.drafts import content_of
 from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
+from tests.lengths import of_kinds
 
 from .made_work import JSON, SHEETS, Sitting
 
@@ -20,6 +21,9 @@ from .made_work import JSON, SHEETS, Sitting
 @pytest.fixture(scope="module", params=SHEETS)
 def built(request, build_once):
     return build_once(Sitting, request.param)
+
+
+SOME_KINDS = of_kinds(SHEETS, "score", "prefer")
 
 
 @pytest.fixture
@@ -47,6 +51,7 @@ def stored(world):
     return world.again(world.sheet)
 
 
+@SOME_KINDS
 def test_from_the_first_page_to_the_end(world, client):
     work = world.address("")
     assert work in client.get(reverse("study", args=[world.study.public_id])).text
@@ -74,6 +79,7 @@ def test_from_the_first_page_to_the_end(world, client):
     assert stored(world).kept.count() == 1
 
 
+@SOME_KINDS
 def test_two_tabs_meet_on_the_page(world, client):
     one, two = ({"client": name, "sequence": 1} for name in ("one", "two"))
     assert send(client, world, "_save", world.work.full_form, **one).status_code == 200
@@ -92,6 +98,7 @@ def test_two_tabs_meet_on_the_page(world, client):
     assert content_of(stored(world)) == world.kind.Content(**kept.content)
 
 
+@SOME_KINDS
 def test_a_script_may_send_the_whole_form_as_one_text(world, client):
     if world.name == "edit":
         pytest.skip("what is edited is a text")
@@ -100,6 +107,7 @@ def test_a_script_may_send_the_whole_form_as_one_text(world, client):
     assert stored(world).state == "submitted"
 
 
+@SOME_KINDS
 def test_without_script_the_plain_form_works(world, client):
     plain = {"headers": {}, "client": "", "sequence": "0"}
     saved = send(client, world, "_save", world.work.unfit_form, **plain)
@@ -118,6 +126,7 @@ def test_without_script_the_plain_form_works(world, client):
         assert world.address("_form", sheet) in following, "the way back to the one before"
 
 
+@SOME_KINDS
 def test_the_page_of_the_next_sheet_comes_with_the_reply_where_a_script_asks_for_it(world, client):
     wants = {"headers": {"Accept": "application/json", "Prefer": "return=representation"}}
     reply = send(client, world, "_submit", world.work.full_form, headers=wants)
@@ -181,6 +190,7 @@ def test_a_draft_is_nobodys_page_yet(world, client):
     assert "Draft" not in client.get(reverse("study", args=[world.study.public_id])).text
 
 
+@SOME_KINDS
 def test_the_page_says_why_nothing_comes(world, client):
     place = world.place()
     place.round = world.round
@@ -198,6 +208,7 @@ def test_the_page_says_why_nothing_comes(world, client):
 COSTS = {"score": (8, 21), "prefer": (8, 21), "count": (10, 21), "edit": (11, 18)}
 
 
+@SOME_KINDS
 def test_serving_and_saving_take_few_queries(world, client, django_assert_max_num_queries):
     world.do(at_most=1)
     world.sheet = world.take()

@@ -12,6 +12,7 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Call, Endpoint, Run
 from tests.cast import sign_in
+from tests.lengths import first
 from tests.runs.judging import Lab, answer_by_text, script
 from tests.worlds import built_once
 
@@ -97,6 +98,7 @@ def test_a_pre_flight_that_was_not_over_is_made_after_the_correction(lab, monkey
     assert "temperature" not in run.params
 
 
+@pytest.mark.long
 def test_calls_given_up_because_every_request_was_refused_are_asked_again(
     lab, monkeypatch, commits
 ):
@@ -125,15 +127,18 @@ def test_replies_of_the_corrected_request_are_found_again(lab, monkeypatch, comm
 
 @pytest.mark.parametrize(
     ("correction", "said"),
-    [
-        (Correction(), "changes nothing"),
-        (Correction(leave_out=("top_p",)), "is not sent"),
-        (Correction(values={"max_tokens": 10_000}), "at most"),
-        (Correction(values={"max_tokens": True}), "at most"),
-        (Correction(values={"top_p": 1}), "is not sent"),
-        (Correction(token_parameter="tokens"), "token limit parameter"),
-        (Correction(leave_out=("max_tokens",)), "is not sent"),
-    ],
+    first(
+        3,
+        [
+            (Correction(), "changes nothing"),
+            (Correction(leave_out=("top_p",)), "is not sent"),
+            (Correction(values={"max_tokens": 10_000}), "at most"),
+            (Correction(values={"max_tokens": True}), "at most"),
+            (Correction(values={"top_p": 1}), "is not sent"),
+            (Correction(token_parameter="tokens"), "token limit parameter"),
+            (Correction(leave_out=("max_tokens",)), "is not sent"),
+        ],
+    ),
 )
 def test_a_correction_that_cannot_be_is_refused(correction, said, lab, monkeypatch, commits):
     script(monkeypatch, refuse("max_tokens"))
@@ -177,6 +182,7 @@ def cut_below(limit):
     return answer
 
 
+@pytest.mark.long
 def test_a_limit_that_cut_replies_is_raised_on_the_page_of_the_run(lab, monkeypatch, commits):
     client = script(monkeypatch, cut_below(1_000))
     run = start(lab, commits)
@@ -211,6 +217,7 @@ def test_a_limit_that_cut_replies_is_raised_on_the_page_of_the_run(lab, monkeypa
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_a_sample_that_was_cut_is_looked_at_once_more_with_the_higher_limit(
     lab, monkeypatch, commits
 ):

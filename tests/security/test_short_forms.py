@@ -9,8 +9,6 @@ from cqa_site.web.templatetags.advanced import advanced
 from tests.cast import sign_in
 from tests.flat import flat
 
-from .matrix import STUDY_ROUTES
-
 pytestmark = pytest.mark.django_db
 
 MOST = 8
@@ -34,18 +32,20 @@ def in_sight(form):
     return found
 
 
-def forms_of(own, admin, name):
-    reply = admin.get(reverse(name, kwargs=own.kwargs(name)))
-    content = b"".join(reply)
-    return (
-        html.fromstring(content).xpath("//main//form") if content.startswith(b"<!doctype") else []
-    )
+@pytest.fixture(scope="module")
+def forms(opened):
+    """Forms of a study's pages by name."""
+    return {
+        name: html.fromstring(reply.body).xpath("//main//form")
+        for name, reply in sorted(opened.items())
+        if reply.body.startswith(b"<!doctype")
+    }
 
 
-def test_no_form_opens_with_more_than_eight_fields(own, admin):
+def test_no_form_opens_with_more_than_eight_fields(forms):
     long, seen = [], 0
-    for name in sorted({*STUDY_ROUTES} - AS_MANY_AS_THERE_ARE):
-        for form in forms_of(own, admin, name):
+    for name in {*forms} - AS_MANY_AS_THERE_ARE:
+        for form in forms[name]:
             fields = in_sight(form)
             if name.endswith("_edit"):
                 # A draft shows which of its settings are not the usual ones.
@@ -65,11 +65,11 @@ def is_empty(field):
     return not (field.text if field.tag == "textarea" else field.get("value"))
 
 
-def test_what_has_to_be_filled_in_is_never_folded(own, admin):
+def test_what_has_to_be_filled_in_is_never_folded(forms):
     """A browser refuses such a form and cannot show where."""
     hidden, seen = [], 0
-    for name in sorted(STUDY_ROUTES):
-        for form in forms_of(own, admin, name):
+    for name in forms:
+        for form in forms[name]:
             for field in form.xpath(".//details[not(@open)]//*[@required]"):
                 seen += 1
                 hidden += [(name, field.get("name"))] if is_empty(field) else []

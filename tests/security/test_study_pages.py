@@ -47,9 +47,13 @@ CARD = re.compile(r'<section class="card figure-card[^>]*>.*?</header>', re.DOTA
 
 
 @pytest.fixture(scope="module")
-def world(own):
+def world(own, opened):
     """The full study; its pages are asked for once and only read here."""
-    own.shown = {}
+    own.shown = {
+        (name, ""): reply.body.decode()
+        for name, reply in opened.items()
+        if STUDY_ROUTES[name].roles[0] == "r" and reply.body.startswith(b"<!doctype")
+    }
     return own
 
 

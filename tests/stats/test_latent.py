@@ -126,6 +126,7 @@ def test_one_value_and_unused_categories():
     assert found.posteriors[1.0].max() < 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mace_is_close_to_crowd_kit(seed):
     # crowd-kit mixes sorted names with names in order of appearance: make the two agree.

@@ -297,7 +297,13 @@ def test_a_workbook_above_the_size_limit_starts_no_process(tmp_path, monkeypatch
     assert "larger than 20,971,520 bytes" in error.reason
 
 
-@pytest.mark.parametrize("start", [b"a,b\n1,", b'a,b\n1,"', b'[{"a": "', b'{"a": "'])
+@pytest.mark.parametrize(
+    "start",
+    [
+        *(b"a,b\n1,", b'{"a": "'),
+        *(pytest.param(each, marks=pytest.mark.long) for each in (b'a,b\n1,"', b'[{"a": "')),
+    ],
+)
 def test_a_cell_as_large_as_the_file_is_refused_while_streaming(tmp_path, start):
     path = saved(tmp_path, start + b"x" * 50 * MEGABYTE)
     name = "a.csv" if start.startswith(b"a") else "a.json"

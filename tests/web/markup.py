@@ -24,6 +24,7 @@ class Markup(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[tuple[str, dict[str, str], list[str]]] = []
+        self.inside: Counter[str] = Counter()
         self.fields: list[tuple[str, dict[str, str]]] = []
         self.labelled: set[str] = set()
         self.ids: list[str] = []
@@ -48,6 +49,7 @@ class Markup(HTMLParser):
         self.say(attributes.get("alt", "") + attributes.get("aria-label", ""))
         if tag not in VOID:
             self.open.append((tag, attributes, []))
+            self.inside[tag] += 1
 
     def handle_data(self, data: str) -> None:
         self.say(data)
@@ -55,9 +57,8 @@ class Markup(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         while self.is_inside(tag):
             name, found, said = self.open.pop()
-            is_named = any(found.get(each, "").strip() for each in NAMES)
-            is_hidden = any("hidden" in each for each in (found, *(up for _, up, _ in self.open)))
-            if name in SAID and not (is_named or is_hidden or "".join(said).strip()):
+            self.inside[name] -= 1
+            if name in SAID and not (said or self.is_named_or_hidden(found)):
                 self.faults.append(f"{name} without a name: {found}")
             if name == "form" and found.get("method") == "post" and TOKEN not in said:
                 self.faults.append(f"form without its token: {found}")
@@ -66,13 +67,21 @@ class Markup(HTMLParser):
 
     def is_inside(self, tag: str) -> bool:
         """Whether an element of that name is open."""
-        return any(each == tag for each, _found, _said in self.open)
+        return self.inside[tag] > 0
+
+    def is_named_or_hidden(self, found: dict[str, str]) -> bool:
+        """Whether an element needs no words of its own."""
+        around = (found, *(up for _, up, _ in self.open))
+        return any(found.get(each, "").strip() for each in NAMES) or any(
+            "hidden" in each for each in around
+        )
 
     def say(self, words: str, where: Collection[str] = SAID) -> None:
         """Add to the text of what is open and has to have one."""
-        for tag, _found, said in self.open:
-            if tag in where:
-                said.append(words)
+        if words.strip():
+            for tag, _found, said in self.open:
+                if tag in where:
+                    said.append(words)
 
 
 def faults_of(text: str) -> list[str]:

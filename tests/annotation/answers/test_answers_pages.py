@@ -92,6 +92,7 @@ def test_questions_are_found(client, study):
         assert ("Nothing matches" in page) == (not found), query
 
 
+@pytest.mark.long
 def test_the_list_costs_the_same_whatever_its_length(client, study):
     for number in range(3):
         make_answer(make_question(study, (f"a{number}", "b")), make_system(study, "S0"))

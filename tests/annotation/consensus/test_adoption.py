@@ -87,6 +87,7 @@ def test_what_an_expert_decides_in_the_queue_is_stronger_than_anybodys_label(
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.long
 def test_the_order_of_adoption_does_not_matter(campaign, researcher, release, step):
     """One expert labelled a sentence in two batches: which batch came last must not decide."""
     (expert,) = make_raters(campaign.study, 1, kind="expert")

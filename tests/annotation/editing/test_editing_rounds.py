@@ -253,6 +253,7 @@ def test_only_those_who_edit_the_answer_discuss_it(lab, shared):
         add_comment(editing_round=row, answer=own.answer, author=lab.researcher, text="x")
 
 
+@pytest.mark.long
 def test_the_discussion_costs_the_same_for_many_experts_and_words(lab):
     study = lab.study
     make_answers(study, questions=12)

@@ -344,6 +344,7 @@ def _nameless(value, ids):
 
 
 @pytest.mark.parametrize("format", ["csv", *long_forms("raw csv", "jsonl", "xlsx")])
+@pytest.mark.long
 def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, format):
     file = export(campaign, researcher, format=format.removeprefix("raw "), is_raw="raw" in format)
     other = make_study("Elsewhere")

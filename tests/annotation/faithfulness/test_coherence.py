@@ -231,6 +231,7 @@ def test_experts_versions_are_chosen_by_the_condition_of_what_they_edited(lab):
     assert cited(lab, texts="edited", conditions=[str(edited.condition.public_id)])
 
 
+@pytest.mark.long
 def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, probe):
     estimate = url(lab, "coherence_run_estimate")
     assert "1 text is left out" in client.post(estimate, post(lab)).content.decode()

@@ -264,6 +264,7 @@ def test_an_answer_without_arguments_says_so(study):
     assert group.measures["jaccard_text"].reason
 
 
+@pytest.mark.long
 def test_the_figures_of_a_hundred_texts_take_few_queries(study, django_assert_max_num_queries):
     make_faithful(study, 10, choices=10)
     faithfulness.request_figures(study=study, embedding="")

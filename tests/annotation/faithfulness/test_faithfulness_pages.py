@@ -129,6 +129,7 @@ def test_both_modes_and_files_agree_with_the_page(lab, study, client, page):
     assert client.get(unknown).status_code == 404
 
 
+@pytest.mark.long
 def test_single_texts_are_filtered_and_sorted(lab, study, page):
     first = lab.answers[0]
     good = make_system(study, "Model B")
@@ -156,6 +157,7 @@ def test_single_texts_are_filtered_and_sorted(lab, study, page):
     assert (first["System"], first["Cited"]) == ("Model B", "1 2")
 
 
+@pytest.mark.long
 def test_pages_take_as_many_queries_for_many_texts(study, page, django_assert_max_num_queries):
     make_faithful(study, 10, choices=4)
     compute(study)

@@ -202,6 +202,7 @@ def test_another_endpoint_or_model_is_another_system(lab):
     assert lab.start().generation.system.name == "m" * 120
 
 
+@pytest.mark.long
 def test_equal_texts_are_a_reason_to_warn_and_equal_lengths_are_none(carry, monkeypatch):
     lab = GenerationLab(questions=22, arguments=0)
     fresh = (f"word{number}" for number in itertools.count())
@@ -231,6 +232,7 @@ def test_a_second_run_counts_on_where_the_first_ended(lab, carry, monkeypatch):
     assert numbers(lab, carry(lab, reuse=False)) == [7]
 
 
+@pytest.mark.long
 def test_it_counts_on_behind_an_imported_answer_which_stays_as_it_is(lab, carry, monkeypatch):
     script(monkeypatch, echo)
     first = carry(lab).answers.get(question=lab.questions[0])

@@ -180,6 +180,7 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     assert "labels" in MatrixForm(theirs, study=lab.study, actor=lab.researcher).errors
 
 
+@pytest.mark.long
 def test_the_api_launches_the_same_matrix(lab):
     client = client_of(lab.researcher)
     base = f"/api/v1/studies/{lab.study.public_id}/generation-launches/"

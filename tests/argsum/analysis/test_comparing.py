@@ -159,6 +159,7 @@ def test_figures_go_away_as_files(lab):
     assert lab.get("analysis_groups_figure", figure="other", format="csv").status_code == 404
 
 
+@pytest.mark.long
 def test_large_analyses_show_a_page_before_their_figures(lab, monkeypatch):
     monkeypatch.setattr(counting, "AT_ONCE", 10)
     for name in ("analysis_groups", "analysis_trends", "analysis_report"):

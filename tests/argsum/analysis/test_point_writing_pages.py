@@ -43,6 +43,7 @@ def test_only_an_analysis_that_is_done_has_the_form(lab):
     assert lab.post("point_writing_estimate").status_code == 404
 
 
+@pytest.mark.long
 def test_more_written_texts_cost_no_more_queries(lab):
     lab.write()
 

@@ -20,6 +20,8 @@ SIZES = {
     "festival": (50, 6),
 }
 FOLDER = Path(comments.__file__).parent
+# What measures the product, and no part of it.
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -212,6 +212,7 @@ def give_arguments(study):
         study.answers.filter(pk=answer.pk).update(argument_list=listed)
 
 
+@pytest.mark.long
 def test_the_page_of_training_data(study, client, django_assert_max_num_queries):
     answers = make_scored_answers(study, questions=6)
     people, judge = make_rater(study, "Ada"), make_rater(study, "Judge", "model")

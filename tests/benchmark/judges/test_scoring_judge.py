@@ -221,6 +221,7 @@ def retry(lab, run, answer):
     return run
 
 
+@pytest.mark.long
 def test_replicates_are_sheets_of_their_own(lab):
     run = lab.run(replicates=3, params={"temperature": 1, "max_tokens": 900})
     assert run.score_sheets.count() == 24

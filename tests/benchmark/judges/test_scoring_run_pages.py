@@ -10,6 +10,7 @@ from benchmark.judges.actions.kind import PROMPTS
 from benchmark.judges.forms import ScoringRunForm
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests.cast import make_campaign, make_study, sign_in
+from tests.lengths import first
 from tests.runs.made_runs import make_run
 from tests.worlds import built_once
 
@@ -74,17 +75,20 @@ def test_the_form_says_what_a_run_takes(lab, client):
 
 @pytest.mark.parametrize(
     ("changed", "complaint"),
-    [
-        ({"choice": "sample"}, "Enter the sample size."),
-        ({"choice": "round"}, "Choose a round."),
-        ({"choice": "answers"}, "Name at least one answer."),
-        ({"choice": "answers", "answers": "x"}, "Some of these are not answers in the study."),
-        ({"shots": "2"}, "Only 0 examples can be shown"),
-        ({"canaries": "1"}, "greater than or equal to 3"),
-        ({"canaries": "0"}, "greater than or equal to 3"),
-        ({"shots": "3"}, "not one of the available choices"),
-        ({"systems": "theirs"}, "not one of the available choices"),
-    ],
+    first(
+        4,
+        [
+            ({"choice": "sample"}, "Enter the sample size."),
+            ({"choice": "round"}, "Choose a round."),
+            ({"choice": "answers"}, "Name at least one answer."),
+            ({"choice": "answers", "answers": "x"}, "Some of these are not answers in the study."),
+            ({"shots": "2"}, "Only 0 examples can be shown"),
+            ({"canaries": "1"}, "greater than or equal to 3"),
+            ({"canaries": "0"}, "greater than or equal to 3"),
+            ({"shots": "3"}, "not one of the available choices"),
+            ({"systems": "theirs"}, "not one of the available choices"),
+        ],
+    ),
 )
 def test_what_does_not_fit_is_an_error_of_the_form(lab, changed, complaint):
     if "systems" in changed:
@@ -108,6 +112,7 @@ def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
     assert run.scoring.examples == [lab.answers[0].pk]
 
 
+@pytest.mark.long
 def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_queries):
     run = lab.run(obedient)
     sid = lab.study.public_id
@@ -160,6 +165,7 @@ def test_sheets_of_a_run(lab, client):
     assert "The reply contained no JSON object." in run_page
 
 
+@pytest.mark.long
 def test_pages_take_few_queries(lab, client, django_assert_max_num_queries):
     run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 900})
     for name, most in (("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)):

@@ -182,6 +182,7 @@ def test_a_sheet_that_lost_what_its_item_knows_is_found(lab):
     assert len(list(lifecycle.find_violations())) == 2
 
 
+@pytest.mark.long
 def test_the_form_of_a_round(lab):
     client = sign_in(lab.researcher)
     url = address("preference_round_new", lab.study)

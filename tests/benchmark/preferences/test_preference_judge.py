@@ -20,6 +20,7 @@ from tests.benchmark.preferences.made_preferences import (
     make_pairs_round,
 )
 from tests.cast import make_member, make_study, sign_in
+from tests.lengths import first
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -91,13 +92,16 @@ def test_who_always_says_a_contradicts_itself_on_every_pair(lab):
 
 @pytest.mark.parametrize(
     ("reply", "reason"),
-    [
-        ("I prefer A.", "no_json"),
-        ('{"reason": "So.", "verdict": "C"}', "out_of_set"),
-        ('{"verdict": 1}', "out_of_set"),
-        ('{"winner": "A"}', "not_schema"),
-        ("", "empty"),
-    ],
+    first(
+        2,
+        [
+            ("I prefer A.", "no_json"),
+            ('{"reason": "So.", "verdict": "C"}', "out_of_set"),
+            ('{"verdict": 1}', "out_of_set"),
+            ('{"winner": "A"}', "not_schema"),
+            ("", "empty"),
+        ],
+    ),
 )
 def test_a_reply_without_a_verdict_is_unscored_with_its_reason(lab, reply, reason):
     run = lab.judge(lambda _request: reply)
@@ -150,6 +154,7 @@ def test_a_text_that_looks_like_the_end_of_an_answer_stays_a_text(lab):
         assert text.count("\nAnswer B:\n") == 1
 
 
+@pytest.mark.long
 def test_which_pairs_are_compared(lab):
     other = make_pairs_round(lab.study, lab.researcher, name="More", size=2, opens=False, seed=3)
     assert lab.judge(says("A")).planned == 20

@@ -110,6 +110,7 @@ def test_points_stand_beside_preferences_and_contradict_them(lab, client):
     assert float(ranking["Gamma"]["mean_points"]) == 15
 
 
+@pytest.mark.long
 def test_points_of_answers_without_a_scenario_stand_beside_mixed_preferences(study, researcher):
     make_people_beside(study, "Alpha")
     round_ = make_pairs_round(study, researcher, size=4, is_mixed=True)

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -65,6 +66,7 @@ def golds(study):
     return study.answers.filter(revision__isnull=False).order_by("pk")
 
 
+@pytest.mark.long
 def test_silver_becomes_gold_becomes_scored(lab):
     close_round(round_=lab.round, actor=lab.boss)
     system = System.objects.get(name="Experts")

@@ -221,7 +221,9 @@ def test_a_circle_bounds_everything_where_wins_outnumber_its_ties():
     assert found.nu == pytest.approx(nu, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize(
+    "seed", [*range(8), *(pytest.param(each, marks=pytest.mark.long) for each in range(8, 30))]
+)
 def test_strengths_are_penalized_exactly_where_the_search_would_run_away(seed):
     """Few verdicts, so that about half of the tables have no finite maximum."""
     found = drawn(seed=seed, n=7, n_systems=3, nu=2.0)
