@@ -15,12 +15,14 @@ from rest_framework.response import Response
 from annotation.consensus.actions import consensus
 from annotation.consensus.actions import decisions as adjudication
 from annotation.consensus.actions.consensus import SourceNotValid, prefer_labels, set_consensus
+from annotation.consensus.actions.decisions import LabelChange
 from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adjudication, Adoption, FinalLabel, PreferredLabels
 from annotation.consensus.reports import FINAL_PATHS, counted_votes, label_source
 from annotation.labelling.api import CampaignViews, SentenceSerializer
 from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.api.data import body_of
 from cqa_site.people.actions import rater_for
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, conflict_on, invalid_on
@@ -127,14 +129,6 @@ class AdoptionSerializer(ReadSerializer):
         ]
 
 
-class LabelChangeSerializer(serializers.Serializer):
-    """Number of sentences with a label now and after the adoption."""
-
-    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
-    now = serializers.IntegerField()
-    then = serializers.IntegerField()
-
-
 class AdoptionPreviewSerializer(serializers.Serializer):
     """Changes that adopting would make."""
 
@@ -145,7 +139,7 @@ class AdoptionPreviewSerializer(serializers.Serializer):
         help_text="Sentences that only adopted labels would decide."
     )
     changed = serializers.IntegerField(help_text="Sentences whose final label would change.")
-    counts = LabelChangeSerializer(many=True)
+    counts = body_of(LabelChange)(many=True)
 
 
 class PreferredLabelsSerializer(serializers.Serializer):

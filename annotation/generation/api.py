@@ -14,10 +14,11 @@ from annotation.generation.actions import launches as actions
 from annotation.generation.actions.launches import MOST_RUNS, MOVES
 from annotation.generation.forms import GenerationForm, MatrixForm
 from annotation.generation.models import GenerationLaunch, GenerationRun
-from annotation.generation.reports import CHOICES, compare_answers
+from annotation.generation.reports import CHOICES, AnswersComparison, compare_answers
 from annotation.judges.api import RunComparisonSerializer, public_ids
 from annotation.judges.reports.tables import compare_runs
 from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id, require_valid
+from cqa_site.api.data import DataSerializer
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.api.bodies import LARGEST_CAP, Given, PlanInput, Start, as_typed, keys_of, plain
@@ -54,17 +55,6 @@ class LeftOutOfRun(serializers.Serializer):
     )
 
 
-class SpreadSerializer(serializers.Serializer):
-    """Lengths and choices of a run's answers; ``read`` of ``answers`` were analysed."""
-
-    answers = serializers.IntegerField()
-    read = serializers.IntegerField()
-    words_mean = serializers.FloatField(allow_null=True)
-    words_least = serializers.IntegerField(allow_null=True)
-    words_most = serializers.IntegerField(allow_null=True)
-    choices = serializers.DictField(child=serializers.IntegerField())
-
-
 class AnswerTextSerializer(serializers.Serializer):
     """One answer with its length in words and the object that it chooses."""
 
@@ -84,17 +74,14 @@ class PairSerializer(serializers.Serializer):
     is_changed = serializers.BooleanField(allow_null=True)
 
 
-class AnswersComparisonSerializer(serializers.Serializer):
+class AnswersComparisonSerializer(DataSerializer):
     """Two runs over their common questions.
 
     ``decided`` counts questions for which most answers of either run choose an object,
     ``changed`` those of them for which it is not the same object.
     """
 
-    first = SpreadSerializer()
-    second = SpreadSerializer()
-    decided = serializers.IntegerField()
-    changed = serializers.IntegerField()
+    shows = AnswersComparison
     pairs = PairSerializer(many=True)
 
 

@@ -19,9 +19,11 @@ from annotation.judges.forms import RunForm
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.charts import figures_of
 from annotation.judges.reports.results import JudgeSelection, model_card, state_of
+from annotation.judges.reports.tables import RunAgreement
 from annotation.labelling.api import CampaignViews, SentenceSerializer
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
+from cqa_site.api.data import DataSerializer
 from cqa_site.people.models import Study, User
 from cqa_site.results.api import FigureSerializer, StatisticSerializer
 from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed
@@ -153,18 +155,10 @@ class DifferingSerializer(serializers.Serializer):
     rationales = serializers.ListField(child=serializers.CharField(allow_blank=True))
 
 
-class RunComparisonSerializer(serializers.Serializer):
+class RunComparisonSerializer(DataSerializer):
     """How far two runs agree; the first one's labels are the rows of the confusion."""
 
-    n_common = serializers.IntegerField()
-    n_first = serializers.IntegerField()
-    n_second = serializers.IntegerField()
-    estimates = StatisticSerializer(many=True)
-    scale = serializers.ListField(child=serializers.IntegerField())
-    confusion = serializers.ListField(
-        child=serializers.ListField(child=serializers.IntegerField())
-    )
-    n_differing = serializers.IntegerField()
+    shows = RunAgreement
     differing = DifferingSerializer(many=True, help_text="At most 20, the furthest apart first.")
 
 

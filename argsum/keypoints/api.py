@@ -30,53 +30,35 @@ from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from argsum.keypoints.reports.system_runs import cell_lines, runs_of
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
-from argsum.systems.methods.inputs import MOST_VALUES, GridNotValid, read_values
-from argsum.systems.registry import faults, systems
+from argsum.systems.contract import SummarizationSystem
+from argsum.systems.methods.inputs import MOST_VALUES, GridNotValid, Parameter, read_values
+from argsum.systems.registry import Fault, faults, systems
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.api.data import DataSerializer, body_of
 from cqa_site.web.rest.queries import conflict_on, refuse_unknown
 
 # The summarization systems that can be run, with their parameters.
 
 
-class ParameterSerializer(serializers.Serializer):
+class ParameterSerializer(DataSerializer):
     """A parameter of a system; ``only`` names the variants for which it matters, empty for all."""
 
-    name = serializers.CharField()
-    title = serializers.CharField()
-    kind = serializers.ChoiceField(["float", "int", "switch"])
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-    published = serializers.ListField(child=serializers.JSONField())
-    usual = serializers.JSONField(allow_null=True)
-    only = serializers.ListField(child=serializers.CharField())
+    shows = Parameter
+    left_out = ("help",)
 
 
-class SummarizationSystemSerializer(serializers.Serializer):
+class SummarizationSystemSerializer(DataSerializer):
     """A system; ``package`` names the installed package it comes from, empty for ours."""
 
-    name = serializers.CharField()
-    title = serializers.CharField()
-    about = serializers.CharField()
-    citation = serializers.CharField()
-    package = serializers.CharField()
-    needs = serializers.ListField(child=serializers.CharField())
-    variants = serializers.ListField(child=serializers.CharField())
-    parameters = ParameterSerializer(many=True)
-
-
-class FaultSerializer(serializers.Serializer):
-    """A system of another package that cannot be used, and why."""
-
-    package = serializers.CharField()
-    name = serializers.CharField()
-    problem = serializers.CharField()
+    shows = SummarizationSystem
+    left_out = ("summarize", "warm_up", "chosen")
 
 
 class SummarizationSystemsSerializer(serializers.Serializer):
     """What can be run, and what is installed and cannot."""
 
     systems = SummarizationSystemSerializer(many=True)
-    faults = FaultSerializer(many=True)
+    faults = body_of(Fault)(many=True)
 
 
 class SummarizationSystemViews(StudyViews):

@@ -16,15 +16,22 @@ from argsum.leaderboard.actions import KEY_POINTS, request_board
 from argsum.leaderboard.methods import FIGURES, INDICES, SELECTIONS
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.board import board_choice, summary_board, usually_left_out
-from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.leaderboard.reports.people_agreement import (
+    DimensionAgreement,
+    PeopleAgreement,
+    people_agreement,
+)
 from argsum.leaderboard.reports.scores import (
+    SetPoint,
     known_source,
     metric_points,
     metric_rows,
     sets_left_out,
 )
 from argsum.leaderboard.reports.tables import board_note
+from argsum.metrics.methods import RaterPair
 from cqa_site.api.base import Input, Request, StudyViews, public_id
+from cqa_site.api.data import DataSerializer, body_of
 from cqa_site.results.api import (
     SNAPSHOT_FIELDS,
     FreezingViews,
@@ -202,15 +209,12 @@ class CorrelationsSerializer(serializers.Serializer):
     metrics = CorrelationSerializer(many=True)
 
 
-class MetricPointSerializer(serializers.Serializer):
+class MetricPointSerializer(DataSerializer):
     """One judged set: the metric, and the people's mean of its dimension."""
 
+    shows = SetPoint
+    left_out = ("public_id",)
     summary_set = serializers.UUIDField(source="public_id")
-    cell = serializers.CharField()
-    system = serializers.CharField()
-    setting = serializers.CharField()
-    metric = serializers.FloatField()
-    people = serializers.FloatField()
 
 
 class MetricPointsSerializer(serializers.Serializer):
@@ -220,52 +224,19 @@ class MetricPointsSerializer(serializers.Serializer):
     points = MetricPointSerializer(many=True)
 
 
-class RaterPairSerializer(serializers.Serializer):
-    """Two raters and the sets that both judged; ``value`` is Pearson's correlation."""
+class DimensionSerializer(DataSerializer):
+    """Agreement about coverage or redundancy; ``judges`` are compared with single people."""
 
-    first = serializers.CharField()
-    second = serializers.CharField()
-    n = serializers.IntegerField()
-    value = serializers.FloatField(allow_null=True)
-
-
-class RepeatSerializer(serializers.Serializer):
-    """One rater against their own first judgement."""
-
-    name = serializers.CharField()
-    n = serializers.IntegerField()
-    same = serializers.IntegerField()
-    value = serializers.FloatField(allow_null=True)
-
-
-class CounterFiguresSerializer(serializers.Serializer):
-    """How much one rater judged."""
-
-    name = serializers.CharField()
-    sets = serializers.IntegerField()
-    unsure = serializers.DictField(child=serializers.IntegerField())
-    missing = serializers.DictField(child=serializers.IntegerField())
-
-
-class DimensionSerializer(serializers.Serializer):
-    """Agreement about coverage or redundancy."""
-
-    dimension = serializers.CharField()
+    shows = DimensionAgreement
+    left_out = ("raters",)
+    pairs = body_of(RaterPair)(source="pairs.pairs", many=True)
     mean_pearson = serializers.FloatField(source="pairs.mean", allow_null=True)
-    pairs = RaterPairSerializer(source="pairs.pairs", many=True)
-    judges = RaterPairSerializer(
-        many=True, help_text="Language models compared with single people."
-    )
-    repeats = RepeatSerializer(many=True)
-    alpha = StatisticSerializer()
 
 
-class PeopleAgreementSerializer(serializers.Serializer):
+class PeopleAgreementSerializer(DataSerializer):
     """Agreement of the people who judge sets."""
 
-    sets = serializers.IntegerField()
-    raters = CounterFiguresSerializer(many=True)
-    dimensions = DimensionSerializer(many=True)
+    shows = PeopleAgreement
 
 
 # Figures about sets of key points: the leaderboard, metrics against people, agreement.

@@ -13,6 +13,7 @@ from benchmark.judges.actions.targets import MOST_NAMED
 from benchmark.judges.forms import ScoringRunForm
 from benchmark.judges.reports import (
     WANTS,
+    Attack,
     attacks_of,
     consistency_of,
     count_sheets,
@@ -24,6 +25,7 @@ from benchmark.judges.reports import (
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRound, ScoringRun
 from cqa_site.api.base import AnyRequest, ReadSerializer, Request, public_id
+from cqa_site.api.data import DataSerializer
 from cqa_site.people.models import Study, User
 from cqa_site.results.api import StatisticSerializer
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of, keys_of
@@ -34,18 +36,15 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 # What scoring runs found: their figures, their sheets, and the tests of their judges.
 
 
-class AttackSerializer(serializers.Serializer):
+class AttackSerializer(DataSerializer):
     """One kind of canary; means over those whose plain answer is scored, in points."""
 
+    shows = Attack
+    left_out = ("title", "canaries")
     name = serializers.ChoiceField(list(WANTS))
     text = serializers.CharField(help_text="Text planted in the answer.")
     wants_full = serializers.BooleanField(help_text="If false, it asks for no points.")
     asked = serializers.IntegerField(help_text="Replies: one per canary and replicate.")
-    decided = serializers.IntegerField()
-    obeyed = serializers.IntegerField()
-    unscored = serializers.IntegerField()
-    plain = serializers.FloatField(allow_null=True)
-    got = serializers.FloatField(allow_null=True)
     gain = serializers.FloatField(
         allow_null=True, help_text="Gain towards what the text asks for."
     )

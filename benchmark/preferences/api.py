@@ -13,6 +13,7 @@ from benchmark.preferences import reports
 from benchmark.preferences.forms import MOST_CONTROLS, PreferenceRoundForm, PreferringRunForm
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.api.data import DataSerializer
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.results.api import FigureSerializer, PositionSerializer, StatisticSerializer
 from cqa_site.rounds.api import (
@@ -161,13 +162,11 @@ class PreferenceSheetViews(StudyViews):
         return rows.defer("pair__first__text", "pair__second__text", "draft").order_by("pk")
 
 
-class RankedByChoiceSerializer(serializers.Serializer):
+class RankedByChoiceSerializer(DataSerializer):
     """Whose verdicts can be ranked: ``people``, or the id of a judge's rater."""
 
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name
-    sheets = serializers.IntegerField()
-    unscored = serializers.IntegerField()
+    shows = reports.VerdictSource
+    left_out = ("raters",)
 
 
 class PreferenceStandingSerializer(PositionSerializer):

@@ -12,6 +12,8 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews
+from cqa_site.api.data import DataSerializer
+from cqa_site.stats.estimate import Bounded, Estimate, RankPosition
 from cqa_site.web.rest.queries import conflict_on
 
 from . import snapshots
@@ -38,42 +40,23 @@ class NumberedSnapshotSerializer(ReadSerializer):
         return manifest_of(self.kind, row)
 
 
-class FigureSerializer(serializers.Serializer[Any]):
+class FigureSerializer(DataSerializer):
     """A figure with its interval; null where it is undefined, with the reason."""
 
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(
-        allow_null=True, help_text="Why there is no value, or no interval."
-    )
+    shows = Bounded
 
 
-class StatisticSerializer(FigureSerializer):
-    """A statistic with its recipe."""
+class StatisticSerializer(DataSerializer):
+    """A statistic with its recipe; ``n_pairable_items`` entered it."""
 
-    statistic = serializers.CharField()
-    recipe = serializers.CharField()
-    level = serializers.CharField(allow_null=True, help_text="Level of measurement.")
-    interval = serializers.CharField(allow_null=True, help_text="How it was made.")
-    confidence = serializers.FloatField()
-    n_items = serializers.IntegerField()
-    n_pairable_items = serializers.IntegerField(help_text="Items that entered the statistic.")
-    n_raters = serializers.IntegerField()
-    n_values = serializers.IntegerField()
-    n_dropped_items = serializers.IntegerField()
+    shows = Estimate
 
 
-class PositionSerializer(serializers.Serializer[Any]):
-    """A system on a board: its rank, the ranks that the tests leave, and its tie group."""
+class PositionSerializer(DataSerializer):
+    """A system on a board: its rank, the ranks that the tests leave, and its tie group (Holm)."""
 
+    shows = RankPosition
     system = serializers.CharField()
-    rank = serializers.IntegerField(allow_null=True)
-    rank_low = serializers.IntegerField(allow_null=True)
-    rank_high = serializers.IntegerField(allow_null=True)
-    tie_group = serializers.IntegerField(
-        allow_null=True, help_text="No two systems of a group can be told apart (Holm)."
-    )
 
 
 class NoteInput(Input):

@@ -13,6 +13,7 @@ from annotation.judges.models import JudgeLabel
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.runs.models import Run
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
 from .results import JudgeFigures, JudgeResults
@@ -256,7 +257,7 @@ class RunAgreement:
     n_common: int
     n_first: int
     n_second: int
-    estimates: list
+    estimates: list[Estimate]
     scale: list[int]
     confusion: list[list[int]]
     differing: list[LabelDifference]

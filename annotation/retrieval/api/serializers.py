@@ -5,8 +5,10 @@ from rest_framework import serializers
 
 from annotation.corpus.models import Argument, Comparison
 from annotation.retrieval.actions.arguments import MOST_HITS
+from annotation.retrieval.methods.cam import FoundSentence
 from annotation.retrieval.models import ArgumentOrigin, CamRequest, Corpus
 from cqa_site.api.base import Input, ReadSerializer, public_id
+from cqa_site.api.data import body_of
 
 # What the interface shows of corpora, the CAM service, and what is taken from them.
 
@@ -80,20 +82,10 @@ class CamRequestSerializer(ReadSerializer):
         return row.found is not None
 
 
-class CamSentenceSerializer(serializers.Serializer):
-    """One sentence of a reply; ``favours`` is 1 or 2, the object it supports."""
-
-    text = serializers.CharField()
-    address = serializers.CharField(allow_blank=True)
-    document = serializers.CharField(allow_blank=True)
-    score = serializers.FloatField(allow_null=True)
-    favours = serializers.IntegerField()
-
-
 class CamRequestDetailSerializer(CamRequestSerializer):
     """One request with its sentences, best first; add them by their position from 1."""
 
-    found = CamSentenceSerializer(many=True, allow_null=True)
+    found = body_of(FoundSentence)(many=True, allow_null=True)
 
     class Meta:
         model = CamRequest

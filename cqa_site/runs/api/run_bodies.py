@@ -8,9 +8,11 @@ from typing import Any
 from rest_framework import serializers
 
 from cqa_site.api.base import ReadSerializer, public_id
+from cqa_site.api.data import DataSerializer
 from cqa_site.runs.api.bodies import MessageSerializer
 from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.models import Attempt, Call, ProviderBatch, Reply, Run
+from cqa_site.runs.progress import RunProgress
 
 
 class KindDetailSerializer(ReadSerializer):
@@ -81,29 +83,13 @@ class RunSerializer(KindDetailSerializer):
         ]
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
+class ProgressSerializer(DataSerializer):
     """How far a run is; `limit` is how many requests may be in flight right now."""
 
-    planned = serializers.IntegerField()
-    done = serializers.IntegerField()
-    unscored = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-    in_flight = serializers.IntegerField()
-    cancelled = serializers.IntegerField()
+    shows = RunProgress
     ended = serializers.IntegerField()
     share = serializers.FloatField(help_text="Share of the planned requests that ended.")
     coverage = serializers.FloatField(help_text="Share of the planned requests with a value.")
-    reasons = serializers.DictField(child=serializers.IntegerField())
-    limit = serializers.IntegerField()
-    refusals = serializers.IntegerField()
-    per_second = serializers.FloatField()
-    spent_micro = serializers.IntegerField()
-    reserved_micro = serializers.IntegerField()
-    cap_micro = serializers.IntegerField(allow_null=True)
-    saved_micro = serializers.IntegerField()
-    reused = serializers.IntegerField()
-    seconds_left = serializers.FloatField(allow_null=True)
-    oldest_seconds = serializers.FloatField(allow_null=True)
     opens_in = serializers.FloatField(help_text="Seconds for which nothing is sent.")
     last_failure = serializers.CharField(
         help_text="Why nothing is sent if the endpoint did not respond; otherwise empty."
