@@ -5,14 +5,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 from annotation.corpus.methods.generic_table import RELEVANCE_SCALE, parse_label
 from cqa_site.tabular import (
-    DEFAULT_LIMITS,
-    Limits,
+    BadCell,
     Problem,
     SheetRow,
     TableRow,
@@ -85,13 +85,6 @@ class _Columns:
     assignment: Mapping[str, str]
 
 
-class _BadCell(Exception):
-    def __init__(self, column: str | None, reason: str) -> None:
-        super().__init__(reason)
-        self.column = column
-        self.reason = reason
-
-
 def read_toloka(
     path: str | os.PathLike[str],
     *,
@@ -116,25 +109,15 @@ def read_toloka(
     how
         For `cqa_site.tabular.open_table`, such as its log.
 
-    Yields
-    ------
-    CrowdVote or Problem
-        One per row, in file order; a row with a problem gives no vote.
-
     Raises
     ------
     UnreadableFile
         While iterating, if the file is damaged or is no such export. Votes
         given before that are incomplete, so do not keep them.
     """
-    shown_name = name or Path(path).name
-    with open_table(path, name=shown_name, **how) as table:
+    with open_table(path, name=name, **how) as table:
         columns = _find_columns(table.columns, table.name, field, input_field)
-        for row in table.rows:
-            try:
-                yield _read_vote(row, columns, scale)
-            except _BadCell as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+        yield from table.records(partial(_read_vote, columns=columns, scale=scale))
 
 
 def _find_columns(
@@ -172,10 +155,10 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
     work = {part: str(row.values[name]) for part, name in columns.assignment.items()}
     for part in ("task_id", "assignment_id", "worker_id", "status"):
         if not work[part]:
-            raise _BadCell(columns.assignment[part], "is empty")
+            raise BadCell(columns.assignment[part], "is empty")
     label = _label(row, columns.vote, scale)
     if label is None and work["status"] == APPROVED:
-        raise _BadCell(columns.vote, "accepted work without a vote")
+        raise BadCell(columns.vote, "accepted work without a vote")
     return CrowdVote(
         row=row.number,
         object1=object1,
@@ -196,12 +179,12 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
 def _split_shown(text: str, column: str) -> tuple[str, str, str]:
     lines = text.split("\n", 4)
     if len(lines) < 5:
-        raise _BadCell(column, "is not five lines: pair, blank, instruction, blank, text")
+        raise BadCell(column, "is not five lines: pair, blank, instruction, blank, text")
     pair = _PAIR.fullmatch(lines[0].rstrip("\r"))
     if pair is None:
-        raise _BadCell(column, "its first line is not **object** vs **object**")
+        raise BadCell(column, "its first line is not **object** vs **object**")
     if not _INSTRUCTION.fullmatch(lines[2].rstrip("\r")) or lines[1].strip() or lines[3].strip():
-        raise _BadCell(column, "its third line is not an instruction between blank lines")
+        raise BadCell(column, "its third line is not an instruction between blank lines")
     return pair["object1"], pair["object2"], lines[4].replace("**", "")
 
 
@@ -209,7 +192,7 @@ def _label(row: TableRow, column: str, scale: Collection[int]) -> int | None:
     try:
         return parse_label(row.values[column], scale)
     except ValueError as error:
-        raise _BadCell(column, str(error)) from None
+        raise BadCell(column, str(error)) from None
 
 
 def _utc(text: str, column: str) -> datetime:
@@ -217,7 +200,7 @@ def _utc(text: str, column: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise _BadCell(column, f"{text[:40]!a} is not a date and time") from None
+        raise BadCell(column, f"{text[:40]!a} is not a date and time") from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -339,7 +322,6 @@ def read_expert_workbook(
     *,
     name: str | None = None,
     scale: Collection[int] = RELEVANCE_SCALE,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> list[ExpertSheet]:
     """Read every sheet up to its last filled row.
 
@@ -358,7 +340,7 @@ def read_expert_workbook(
     """
     shown_name = name or Path(path).name
     sheets: list[ExpertSheet] = []
-    reader = open_workbook(path, name=shown_name, limits=limits)
+    reader = open_workbook(path, name=shown_name)
     try:
         for position, rows in groupby(reader.rows(), key=lambda row: row.sheet):
             sheets.append(_read_sheet(position + 1, list(rows), shown_name, scale))

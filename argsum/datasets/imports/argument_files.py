@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -40,6 +40,7 @@ from cqa_site.files.actions.imports import (
     rejected,
 )
 from cqa_site.files.format_parts import Look, Sample, csv_of
+from cqa_site.tabular import printable_name
 
 # A cell of a file, and the dataset it belongs to.
 
@@ -116,29 +117,27 @@ def funnel_words(counts: Mapping[str, int]) -> str:
 
 def read_argkp(source: ImportSource) -> Iterator[Line]:
     """Read arguments, key points and labels from an archive; remarks name the member file."""
-    file = read_archive(source.path, name=source.name)
-    yield from _lines(source, file, has_members=True)
+    return _lines(source, read_archive(source.path, name=source.name), has_members=True)
 
 
 def read_pairs(source: ImportSource) -> Iterator[Line]:
     """Read one row per argument and key point; without a label column every row is a match."""
     file = read_argument_pairs(source.path, name=source.name, **source.reading)
     if not file.has_label:
-        # Said below, with what to do about it.
+        yield from _matches_only(source.log.unread)
         source.log.unread.clear()
-        yield from _matches_only(file)
     yield from _lines(source, file)
 
 
-def _matches_only(file: ArgumentFile) -> Iterator[Note]:
+def _matches_only(unread: Sequence[str]) -> Iterator[Note]:
     yield Note(
         _(
             "The file has no label column. Every row counts as a match; pairs not in the file "
             "are undecided."
         )
     )
-    if file.unread:
-        columns = ", ".join(file.unread)
+    if unread:
+        columns = ", ".join(printable_name(header, 40) for header in unread)
         yield Note(
             _("Columns not read: %s. If one of them is the label, rename it to label.") % columns
         )
@@ -146,8 +145,7 @@ def _matches_only(file: ArgumentFile) -> Iterator[Note]:
 
 def read_list(source: ImportSource) -> Iterator[Line]:
     """Read one row per argument."""
-    file = read_argument_list(source.path, name=source.name, **source.reading)
-    yield from _lines(source, file)
+    return _lines(source, read_argument_list(source.path, name=source.name, **source.reading))
 
 
 def _lines(

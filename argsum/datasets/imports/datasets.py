@@ -154,8 +154,10 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
     """
     if cell.pk is None:
         cell.save()
-    arguments = change.argument_keys | _add_arguments(cell, raw, change.new_arguments)
-    key_points = change.key_point_keys | _add_key_points(cell, raw, change.new_key_points)
+    arguments = _add(cell, CellArgument, raw.arguments, change.new_arguments)
+    arguments |= change.argument_keys
+    key_points = _add(cell, ReferenceKeyPoint, raw.key_points, change.new_key_points)
+    key_points |= change.key_point_keys
     KeyPointMatch.objects.bulk_create(
         (
             KeyPointMatch(
@@ -172,40 +174,25 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
         KeyPointMatch.objects.bulk_update(change.relabelled, ["is_match"], batch_size=500)
 
 
-def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
-    """Add new arguments; return their keys by position in the file's cell."""
-    last = cell.arguments.aggregate(last=Max("position"))["last"] or 0
-    arguments = CellArgument.objects.bulk_create(
-        (
-            CellArgument(
-                cell=cell,
-                position=number,
-                text=raw.arguments[place].text,
-                sha256=text_key(raw.arguments[place].text),
-                name=raw.arguments[place].name,
-                quality=raw.arguments[place].quality,
-            )
-            for number, place in enumerate(places, start=last + 1)
-        ),
-        batch_size=PIECE,
-    )
-    return {place: row.pk for place, row in zip(places, arguments, strict=True)}
-
-
-def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
-    """Add new key points; return their keys by position in the file's cell."""
-    last = cell.key_points.aggregate(last=Max("position"))["last"] or 0
-    points = ReferenceKeyPoint.objects.bulk_create(
-        ReferenceKeyPoint(
-            cell=cell,
-            position=number,
-            text=raw.key_points[place].text,
-            sha256=text_key(raw.key_points[place].text),
-            name=raw.key_points[place].name,
-        )
-        for number, place in enumerate(places, start=last + 1)
-    )
-    return {place: row.pk for place, row in zip(places, points, strict=True)}
+def _add(
+    cell: Cell,
+    model: type[CellArgument] | type[ReferenceKeyPoint],
+    texts: Sequence[RawArgument],
+    places: list[int],
+) -> dict[int, int]:
+    """Add new arguments or key points; return their keys by position in the file's cell."""
+    rows = model.objects.filter(cell=cell)
+    last = rows.aggregate(last=Max("position"))["last"] or 0
+    made = []
+    for number, place in enumerate(places, start=last + 1):
+        raw = texts[place]
+        row = model(cell=cell, position=number, text=raw.text, name=raw.name)
+        row.sha256 = text_key(raw.text)
+        if isinstance(row, CellArgument):
+            row.quality = raw.quality
+        made.append(row)
+    model.objects.bulk_create(made, batch_size=PIECE)
+    return {place: row.pk for place, row in zip(places, made, strict=True)}
 
 
 # Datasets of a file: compared with what is stored cell by cell, and filled up.

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 from cqa_site.tabular import TableRow
 from cqa_site.tabular.cells import as_words, is_missing
-from cqa_site.tabular.layout import named_question
+from cqa_site.tabular.layout import bare, named_question
 
 # Days as files write them: ISO, day.month.year, and two orders of numbers between slashes.
 
@@ -144,11 +144,6 @@ _WORDS_OF_A_SENTENCE, _WORDS_OF_AN_ANSWER = 4, 2
 _SENTENCE_END = re.compile(r"[.!…][\"'’”)]*$")
 _SENTENCE_INSIDE = re.compile(r"[.!?…]\s+\w")
 _LEAST_WORDS, _LONGEST_HEADER = 8, 80
-
-
-def bare(header: str) -> str:
-    """Return a header in lower case, letters and digits only."""
-    return "".join(char for char in header.lower() if char.isalnum())
 
 
 def comment_columns(headers: Iterable[str]) -> list[str]:

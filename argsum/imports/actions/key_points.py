@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, Misfit, as_stance
+from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, as_stance
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, CellArgument, Dataset
 from argsum.imports.methods.released_scores import StoredRun
@@ -28,6 +28,7 @@ from cqa_site.files.actions.imports import (
     Reconciliation,
     rejected,
 )
+from cqa_site.tabular import BadCell
 
 from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
@@ -99,7 +100,7 @@ def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
         return topic, None
     try:
         return topic, as_stance({"stance": stance}, is_needed=False)
-    except Misfit as misfit:
+    except BadCell as misfit:
         raise ImportRefused(str(misfit)) from None
 
 

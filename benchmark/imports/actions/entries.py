@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.answers.models import Answer
-from annotation.imports.actions.entries import AnswerEntry, SystemOrigin, origin_of
+from annotation.imports.actions.entries import answer_entry, origin_of
 from annotation.imports.books.answers import Place
 from annotation.imports.methods.releases import RawAnswer
 from benchmark.imports.methods.human_scores import (
@@ -147,37 +147,21 @@ def read_judged_answers(source: ImportSource) -> Iterator[Line]:
         else:
             yield rejected(problem, of="answers")
     for judged in file.answers:
-        yield _answer(source, origin, judged)
+        record = judged.answer
+        about = {"text": record.text, "choice": record.choice, "column": "comparison"}
+        yield answer_entry(source, origin, record, **about)
         yield SheetEntry(
             rubric=rubric,
-            answer=(source.name, judged.answer.position, judged.answer.choice),
+            answer=(source.name, record.position, record.choice),
             source=source.name,
-            position=judged.answer.position,
+            position=record.position,
             rater_kind=Rater.Kind.MODEL,
             rater_id=judge,
             rater_name=judge[:120],
-            row=judged.answer.position,
+            row=record.position,
             given=_given(judged, rubric),
             **_said(judged),
         )
-
-
-def _answer(source: ImportSource, origin: SystemOrigin, judged: JudgedAnswer) -> AnswerEntry:
-    record = judged.answer
-    return AnswerEntry(
-        row=record.position,
-        object1=record.object1,
-        object2=record.object2,
-        aspect=record.aspect or "",
-        text=record.text,
-        source=source.name,
-        position=record.position,
-        choice=record.choice,
-        system=origin.system,
-        system_kind=origin.system_kind,
-        scenario=origin.scenario,
-        column="comparison",
-    )
 
 
 def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:

@@ -12,6 +12,7 @@ from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.tabular import Value
 from cqa_site.tabular.cells import StrictJsonError, as_number, as_text, loads
+from cqa_site.tabular.layout import bare, guess_by_name
 
 # Which column of a table of score sheets is what: the fields, a guess, and what cannot work.
 
@@ -76,24 +77,18 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
     >>> found["answer"], found["rater"], found["C1"], found["C3"]
     ('Answer ID', 'Annotator', 'C1', 'Aspects announced')
     """
-    bare = {_bare(column): column for column in reversed(columns)}
     names: dict[str, tuple[str, ...]] = {
         criterion.key: (
             criterion.key.lower(),
             criterion.key[1:],
             f"criterion{criterion.key[1:]}",
             f"scoredict{criterion.key[1:]}",
-            _bare(criterion.name),
+            bare(criterion.name),
         )
         for criterion in rubric.criteria
     }
     names |= {field: _KNOWN_AS.get(field, (field.replace("_", ""),)) for field in FIELDS}
-    guess: dict[str, str] = {}
-    for column, known in names.items():
-        match = next((bare[name] for name in known if name in bare), None)
-        if match is not None and match not in guess.values():
-            guess[column] = match
-    return guess
+    return guess_by_name(columns, names)
 
 
 def check_columns(
@@ -139,10 +134,6 @@ def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
         "identify the answer of a row by its ID, by source and position, or by both objects and "
         "the system (or a file name that names it)"
     ]
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 # Cells of any table as parts of a score sheet; a cell that does not fit raises ValueError.

@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from annotation.imports.methods.releases import RawAnswer, propose_origin, read_raw_answers
@@ -17,8 +16,6 @@ from benchmark.judges.methods.judgements import (
 )
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import (
-    DEFAULT_LIMITS,
-    Limits,
     Problem,
     Table,
     TableRow,
@@ -275,11 +272,7 @@ def judge_of(folder: str) -> str:
 
 
 def read_judged_file(
-    path: str | os.PathLike[str],
-    rubric: Rubric,
-    *,
-    name: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str | os.PathLike[str], rubric: Rubric, *, name: str | None = None
 ) -> JudgedFile:
     """Read a whole file; it holds a few hundred answers.
 
@@ -288,14 +281,13 @@ def read_judged_file(
     UnreadableFile
         If it is not such JSON, or has no score dicts at all.
     """
-    shown_name = name or Path(path).name
     answers: list[JudgedAnswer] = []
     problems: list[Problem] = []
-    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
+    with open_table(path, name=name, kind="json") as table:
         if SCORES not in table.columns:
-            raise UnreadableFile(shown_name, f"holds no judgements: no {SCORES}")
+            raise UnreadableFile(table.name, f"holds no judgements: no {SCORES}")
         # Read once more for the answers, so that their rules stay in one place.
-        records = read_raw_answers(path, name=shown_name, limits=limits)
+        records = read_raw_answers(path, name=name)
         for row, answer in zip(table.rows, records, strict=True):
             if isinstance(answer, Problem):
                 problems.append(answer)
