@@ -18,6 +18,7 @@ from argsum.counting.methods.released_counts import (
     same_references,
 )
 from argsum.counting.models import CountSheet
+from argsum.datasets.imports.datasets import find_dataset
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
@@ -186,8 +187,7 @@ class SetFinder:
         # What is worded otherwise, since somebody asked last.
         self.remarks: list[str] = []
         self._told: set[tuple[CellKey, str]] = set()
-        rows = Dataset.objects.filter(study=study, name=dataset)
-        row = (rows.select_for_update() if write else rows).first()
+        row = find_dataset(study, dataset, lock=write)
         self.is_new = row is None
         self.dataset = row or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
         if self.is_new and write:

@@ -5,12 +5,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from argsum.datasets.actions import RawComment
 from argsum.datasets.methods.argument_cells import LONGEST_NAME as LONGEST_ID
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, named_columns
 from argsum.datasets.methods.comment_columns import (
@@ -69,16 +69,11 @@ _RECORDS = ("json", "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class CommentEntry(ImportEntry):
-    """One comment; ``key`` is that of `Comment`, ``group`` the column chosen as group."""
+    """One comment on a topic; ``group`` is its value in the column chosen as group."""
 
     dataset: str
-    source: str
     topic: str
-    key: str
-    text: str
-    name: str
-    attributes: Mapping[str, str]
-    written_on: date | None
+    comment: RawComment
     group: str = ""
 
 
@@ -258,18 +253,17 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
             _("“%s” is not a readable date. The comment is imported without it.") % date_text[:40]
         )
         yield Flag(row.number, columns["date"], reason)
-    yield CommentEntry(
-        row=row.number,
-        dataset=dataset_name(reading.source.options, reading.source.name),
-        source=reading.source.name[:255],
-        topic=topic,
+    comment = RawComment(
         key=_key_of_id(name) if name else _key(reading, row, topic, text),
         text=text,
         name=name,
         attributes=_attributes(reading, row),
         written_on=written_on,
-        group=reading.attributes.get(columns.get("group", ""), ""),
+        source=reading.source.name[:255],
     )
+    dataset = dataset_name(reading.source.options, reading.source.name)
+    group = reading.attributes.get(columns.get("group", ""), "")
+    yield CommentEntry(row.number, dataset, topic, comment, group)
 
 
 def _problem(reading: _Reading, topic: str, name: str) -> tuple[str, str] | None:

@@ -1,7 +1,7 @@
 """Import of datasets: compare cells with stored ones and add new data."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, R
 from argsum.datasets.reports.comments import is_of_comments
 from cqa_site.files.actions.imports import Flag, ImportRefused, Reconciliation
 from cqa_site.files.forms import ImportForm
+from cqa_site.people.models import Study
 
 from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
 
@@ -195,21 +196,74 @@ def _add(
     return {place: row.pk for place, row in zip(places, made, strict=True)}
 
 
-# Datasets of a file: compared with what is stored cell by cell, and filled up.
+# The dataset of a file, found by its name or made, and its cells.
+
+
+def find_dataset(study: Study, name: str, *, lock: bool) -> Dataset | None:
+    """Return the dataset of this name, locked for the transaction if asked."""
+    rows = Dataset.objects.filter(study=study, name=name)
+    return (rows.select_for_update() if lock else rows).first()
+
+
+def existing_dataset(study: Study, name: str, *, lock: bool = False) -> Dataset:
+    """Return the dataset of this name; raises ImportRefused without one."""
+    if dataset := find_dataset(study, name, lock=lock):
+        return dataset
+    raise ImportRefused(_("The study has no dataset named “%s”.") % name)
+
+
+class CellReconciliation(Reconciliation):
+    """Comparison of one file, which creates or extends one dataset, cell by cell.
+
+    Subclasses say of which recipe a new dataset is, and how to refuse one with other content.
+    """
+
+    new_recipe: Mapping[str, Any] = {}
+    other_content: Any = lazy("“%s” contains comments. Choose another name.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.dataset: Dataset | None = None
+        self.is_frozen = False
+        self._last_position = 0
+
+    def open(self, name: str, source: str) -> Dataset:
+        """Return the dataset; raises ImportRefused for one with other content."""
+        if self.dataset is not None:
+            return self.dataset
+        dataset = find_dataset(self.study, name, lock=self.write)
+        if dataset is None:
+            dataset = Dataset(study=self.study, name=name, source=source, created_by=self.actor)
+            dataset.recipe = dict(self.new_recipe)
+            if self.write:
+                dataset.save()
+        elif is_of_comments(dataset) != bool(self.new_recipe):
+            raise ImportRefused(self.other_content % dataset.name)
+        else:
+            self.is_frozen = is_frozen(dataset)
+            self._last_position = dataset.cells.aggregate(last=Max("position"))["last"] or 0
+        self.dataset = dataset
+        return dataset
+
+    def new_cell(self, topic: str, stance: int = 0, split: str = "") -> Cell:
+        """Return an unsaved cell behind all others."""
+        self._last_position += 1
+        place = self._last_position
+        return Cell(dataset=self.dataset, topic=topic, stance=stance, split=split, position=place)
+
+
+# Arguments of a file: compared with what is stored cell by cell, and filled up.
 #
 # An argument or key point is known by its cell and text, a match by its pair. What differs, also a
 # quality where none is stored, is replaced only if that was asked for.
 
 
-class DatasetReconciliation(Reconciliation):
-    """Comparison of one file, which creates or extends one dataset."""
+class DatasetReconciliation(CellReconciliation):
+    """Comparison of one file of arguments."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._dataset: Dataset | None = None
-        self._is_frozen = False
         self._is_changed = False
-        self._last_position = 0
         self._unrated = 0
         self._cells: list[RawCell] = []
         self._asked: tuple[str, Half | None] = ("", None)
@@ -217,58 +271,32 @@ class DatasetReconciliation(Reconciliation):
     def compare(self, entries: Sequence[CellEntry]) -> None:
         """Compare a chunk of the file."""
         self._asked = entries[0].recipe, entries[0].half
-        dataset = self._dataset or self._open(entries[0])
+        dataset = self.open(entries[0].dataset, entries[0].source)
         stored = stored_cells(dataset, [entry.cell for entry in entries])
         for entry in entries:
             self._take_cell(entry, stored.get((entry.cell.topic, entry.cell.stance)))
 
     def finish(self) -> None:
         """Reject changes to a dataset in use; report preprocessing, and prepare the dataset."""
-        if self._dataset is None:
+        if self.dataset is None:
             return
-        if self._is_frozen and self._is_changed:
+        if self.is_frozen and self._is_changed:
             raise ImportRefused(
-                in_use(self._dataset) + " " + _("Import the file under another name.")
+                in_use(self.dataset) + " " + _("Import the file under another name.")
             )
-        steps = self._steps(self._dataset)
-        half = stored_half(self._dataset) or self._asked[1]
+        steps = self._steps(self.dataset)
+        half = stored_half(self.dataset) or self._asked[1]
         self.outcome.notes.extend(self._funnels(steps, half))
         self.outcome.notes.extend([*self._as_published(steps), *self._missing_qualities()])
-        self.outcome.notes.extend(self._other_recipe(self._dataset, steps))
+        self.outcome.notes.extend(self._other_recipe(self.dataset, steps))
         if self.write and self._is_changed:
             prepare_dataset(
-                self._dataset,
+                self.dataset,
                 steps=steps,
-                repeats=self._repeats(self._dataset),
-                again=self._again(self._dataset),
+                repeats=self._repeats(self.dataset),
+                again=self._again(self.dataset),
                 half=half,
             )
-
-    # -- the dataset --------------------------------------------------------------------------
-
-    def _open(self, entry: CellEntry) -> Dataset:
-        datasets = Dataset.objects.filter(study=self.study, name=entry.dataset)
-        if self.write:
-            datasets = datasets.select_for_update()
-        dataset = datasets.first()
-        if dataset is None:
-            dataset = Dataset(
-                study=self.study,
-                name=entry.dataset,
-                source=entry.source,
-                created_by=self.actor,
-            )
-            if self.write:
-                dataset.save()
-        else:
-            if is_of_comments(dataset):
-                text = _("“%s” contains comments. Choose another name.")
-                raise ImportRefused(text % dataset.name)
-            self._is_frozen = is_frozen(dataset)
-            last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
-            self._last_position = last or 0
-        self._dataset = dataset
-        return dataset
 
     def _steps(self, dataset: Dataset) -> Sequence[str]:
         """Return the steps of the dataset's recipe, else the default steps for the file."""
@@ -370,7 +398,7 @@ class DatasetReconciliation(Reconciliation):
             return
         self.result(BOOK, "same" if stored else "new")
         self._cells.append(cell)
-        stored_cell = stored or StoredCell(self._new_cell(entry))
+        stored_cell = stored or StoredCell(self.new_cell(cell.topic, cell.stance, cell.split))
         change = stored_cell.compare(cell)
         for name, results in change.counts.items():
             for result, number in results.items():
@@ -380,18 +408,8 @@ class DatasetReconciliation(Reconciliation):
         self._unrated += change.unrated
         is_written = change.is_change(update=self.update_changed)
         self._is_changed |= stored is None or is_written
-        if self.write and not (self._is_frozen and self._is_changed):
+        if self.write and not (self.is_frozen and self._is_changed):
             write_cell(stored_cell.cell, cell, change, update=self.update_changed)
-
-    def _new_cell(self, entry: CellEntry) -> Cell:
-        self._last_position += 1
-        return Cell(
-            dataset=self._dataset,
-            topic=entry.cell.topic,
-            stance=entry.cell.stance,
-            split=entry.cell.split,
-            position=self._last_position,
-        )
 
     def _flag(
         self,

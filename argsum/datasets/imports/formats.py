@@ -54,7 +54,7 @@ from .argument_files import (
 )
 from .comment_files import COMMENTS, OWN, read_comments
 from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
-from .datasets import DatasetImportForm, DatasetReconciliation
+from .datasets import DatasetImportForm, DatasetReconciliation, existing_dataset
 
 if TYPE_CHECKING:
     from cqa_site.files.models import ImportBatch, ImportFile
@@ -108,7 +108,8 @@ class QualityReconciliation(Reconciliation):
     def compare(self, entries: Sequence[QualityEntry]) -> None:
         """Compare a chunk of the file."""
         if self._dataset is None:
-            self._open(entries[0].dataset)
+            self._dataset = existing_dataset(self.study, entries[0].dataset, lock=self.write)
+            self._read_arguments(self._dataset)
         changed = [row for entry in entries for row in self._take(entry)]
         if self.write:
             CellArgument.objects.bulk_update(changed, ["quality"], batch_size=PIECE)
@@ -125,12 +126,8 @@ class QualityReconciliation(Reconciliation):
         if self._dataset is not None and self._is_changed and is_frozen(self._dataset):
             raise ImportRefused(in_use(self._dataset))
 
-    def _open(self, name: str) -> None:
-        rows = Dataset.objects.filter(study=self.study, name=name)
-        self._dataset = (rows.select_for_update() if self.write else rows).first()
-        if self._dataset is None:
-            raise ImportRefused(_("The study has no dataset named “%s”.") % name)
-        arguments = CellArgument.objects.filter(cell__dataset=self._dataset)
+    def _read_arguments(self, dataset: Dataset) -> None:
+        arguments = CellArgument.objects.filter(cell__dataset=dataset)
         for row in arguments.select_related("cell").order_by("cell", "position"):
             self._exact[row.cell.topic, row.text].append(row)
             self._plain[plain(row.cell.topic), plain(row.text)].append(row)

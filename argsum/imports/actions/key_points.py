@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from argsum.datasets.imports.datasets import existing_dataset
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, as_stance
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, CellArgument, Dataset
@@ -135,7 +136,6 @@ class SystemReconciliation(Reconciliation):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._dataset: Dataset | None = None
-        self._is_refused = False
         self._asked_scorer = ""
         self._told: set[str] = set()
         self._bare = 0
@@ -143,16 +143,9 @@ class SystemReconciliation(Reconciliation):
 
     def compare(self, entries: Sequence[SystemEntry]) -> None:
         """Compare a chunk of the file."""
-        first = entries[0]
-        if self._dataset is None and not self._is_refused:
-            self._dataset = Dataset.objects.filter(study=self.study, name=first.dataset).first()
-            self._asked_scorer = first.scorer
-            if self._dataset is None:
-                self._is_refused = True
-                text = _("The study has no dataset named “%s”.") % first.dataset
-                self.leave_out(None, "", text, of=BOOK)
-        if self._is_refused:
-            return
+        if self._dataset is None:
+            self._dataset = existing_dataset(self.study, entries[0].dataset)
+            self._asked_scorer = entries[0].scorer
         for entry in entries:
             try:
                 self._take(entry)

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from argsum.counting.methods.released_counts import LEFT_OUT
+from argsum.datasets.imports.datasets import existing_dataset
 from argsum.datasets.models import Dataset
 from argsum.imports.methods.released_scores import (
     CLUSTERINGS,
@@ -158,17 +159,14 @@ class StoredScoreReconciliation(Reconciliation):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._dataset: Dataset | None = None
-        self._is_refused = False
         self._cells: dict[CellKey, int] = {}
         self._placings: dict[str, ArgumentOrder] = {}
         self._counted: list[int] | None = None
 
     def compare(self, entries: Sequence[StoredEntry]) -> None:
         """Compare a chunk of the file."""
-        if self._dataset is None and not self._is_refused:
-            self._find(entries[0])
-        if self._is_refused:
-            return
+        if self._dataset is None:
+            self._dataset = self._find(entries[0])
         placed = self._placed(entries)
         stored = _stored_scores([key for key in placed.values() if key])
         new: list[MetricScore] = []
@@ -189,30 +187,27 @@ class StoredScoreReconciliation(Reconciliation):
         if self.write:
             upsert(iter(new))
 
-    def _find(self, entry: StoredEntry) -> None:
-        """Find the dataset and its cells; a file without its dataset is refused once."""
-        rows = Dataset.objects.filter(study=self.study, name=entry.dataset)
-        self._dataset = rows.first()
-        if self._dataset is None:
-            self._refuse(_("The study has no dataset named “%s”.") % entry.dataset)
-            return
-        cells = self._dataset.cells.values_list("topic", "stance", "pk")
+    def _find(self, entry: StoredEntry) -> Dataset:
+        """Return the dataset, and note its cells; raises ImportRefused."""
+        dataset = existing_dataset(self.study, entry.dataset)
+        cells = dataset.cells.values_list("topic", "stance", "pk")
         self._cells = {(topic, stance): pk for topic, stance, pk in cells}
         if not entry.topic:
-            self._counted = self._counted_sets()
+            self._counted = self._counted_sets(dataset)
             if len(self._counted) != entry.of:
-                self._refuse(
+                raise ImportRefused(
                     _(
                         "The file has %(file)d sets, but people counted %(here)d sets of the "
                         "dataset."
                     )
                     % {"file": entry.of, "here": len(self._counted)}
                 )
+        return dataset
 
-    def _counted_sets(self) -> list[int]:
+    def _counted_sets(self, dataset: Dataset) -> list[int]:
         """Return sets counted by people, in the order of topic, stance as text, and system."""
         sets = SummarySet.objects.filter(
-            cell__dataset=self._dataset, count_sheets__isnull=False
+            cell__dataset=dataset, count_sheets__isnull=False
         ).exclude(system__contains=LEFT_OUT)
         rows = sets.distinct().values_list("cell__topic", "cell__stance", "system", "pk")
         return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
@@ -320,10 +315,6 @@ class StoredScoreReconciliation(Reconciliation):
     def _reject(self, entry: StoredEntry, reason: str) -> None:
         place = f"{entry.setting or entry.topic}"[:80]
         self.leave_out(None, place, reason, of=BOOK)
-
-    def _refuse(self, reason: str) -> None:
-        self._is_refused = True
-        self.leave_out(None, "", reason, of=BOOK)
 
 
 def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:
