@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from annotation.corpus.models import text_key
 from argsum.datasets.actions import in_use, is_frozen, prepare_dataset, stored_half, usual_steps
-from argsum.datasets.forms import DatasetForm
+from argsum.datasets.forms import DatasetForm, ExistingDatasetForm
 from argsum.datasets.methods.argument_cells import RawArgument, RawCell
 from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half, prepare, summed
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
@@ -448,3 +448,25 @@ class DatasetImportForm(ImportForm):
         options = self.file.options
         name = dataset_name(options, self.file.name)
         return DatasetForm(data, initial={**options, "dataset": name})
+
+
+class ExistingDatasetImportForm(ImportForm):
+    """Questions about a file that needs a dataset to be there."""
+
+    heading = lazy("Dataset")
+    form_class: type[ExistingDatasetForm]
+    import_first: Any = lazy("Import the arguments or people's counts first.")
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """Return a message if the study has no dataset yet."""
+        if self.study.argument_datasets.exists():
+            return None
+        return lazy("No datasets yet"), self.import_first
+
+    def initial(self) -> dict[str, Any]:
+        """Return the earlier answers."""
+        return self.file.options
+
+    def form(self, data: Any) -> forms.Form:
+        """Return the form, filled in from the options and the file name."""
+        return self.form_class(data, study=self.study, initial=self.initial())

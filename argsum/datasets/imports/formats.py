@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django import forms
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -54,7 +53,12 @@ from .argument_files import (
 )
 from .comment_files import COMMENTS, OWN, read_comments
 from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
-from .datasets import DatasetImportForm, DatasetReconciliation, existing_dataset
+from .datasets import (
+    DatasetImportForm,
+    DatasetReconciliation,
+    ExistingDatasetImportForm,
+    existing_dataset,
+)
 
 if TYPE_CHECKING:
     from cqa_site.files.models import ImportBatch, ImportFile
@@ -161,23 +165,12 @@ class QualityReconciliation(Reconciliation):
         return self.update_changed
 
 
-class QualitiesImportForm(ImportForm):
+class QualitiesImportForm(ExistingDatasetImportForm):
     """Questions about the dataset and the quality column."""
 
     title = lazy("Argument qualities")
-    heading = lazy("Dataset")
-
-    def missing(self) -> tuple[Any, Any] | None:
-        """Message if the study has no dataset yet; None otherwise."""
-        if self.study.argument_datasets.exists():
-            return None
-        return _("No datasets yet"), _(
-            "Import the arguments first, for example this file as a list."
-        )
-
-    def form(self, data: Any) -> forms.Form:
-        """Return the form, filled in from the options."""
-        return QualitiesForm(data, study=self.study, initial=self.file.options)
+    form_class = QualitiesForm
+    import_first = lazy("Import the arguments first, for example this file as a list.")
 
 
 def _sample() -> bytes:
