@@ -110,9 +110,9 @@ def _url(value: Value) -> str | None:
     return address
 
 
-def _one_of(
-    *offered: str, words: Mapping[str, str] | None = None
-) -> Callable[[Value], str | None]:
+def one_of(*offered: str, words: Mapping[str, str] | None = None) -> Callable[[Value], str | None]:
+    """Return a reader of one of these words, in any case; ``words`` are other names of them."""
+
     def read(value: Value) -> str | None:
         name = as_name(value)
         word = name.lower() if name else None
@@ -143,10 +143,10 @@ CELL_READERS: Mapping[str, Callable[[Value], object]] = {
     "rater": as_name,
     "started": as_moment,
     "comment": _optional,
-    "rater_kind": _one_of(*RATER_KINDS),
-    "state": _one_of(*STATES, words=FOREIGN_STATES),
+    "rater_kind": one_of(*RATER_KINDS),
+    "state": one_of(*STATES, words=FOREIGN_STATES),
     **dict.fromkeys(FLAGS, as_flag),
-    "skip_reason": _one_of(*SKIP_REASONS),
+    "skip_reason": one_of(*SKIP_REASONS),
     "active_ms": _count,
     "block": _count,
     "position": _count,

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -25,7 +24,14 @@ from annotation.imports.methods.releases import (
 )
 from annotation.labelling.actions.campaigns import default_levels
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import ImportEntry, ImportSource, Line, Note, rejected
+from cqa_site.files.actions.imports import (
+    ImportEntry,
+    ImportSource,
+    Line,
+    Note,
+    named_by,
+    rejected,
+)
 from cqa_site.tabular import Problem
 
 # What the files of this paper say: votes, arguments, answers and questions.
@@ -147,8 +153,7 @@ LONGEST_CAMPAIGN_NAME = 100
 
 def campaign_of(source: ImportSource) -> str:
     """Return the requested name, or else the file name without its ending."""
-    stem = Path(source.name).stem or source.name
-    return (source.text("label_round") or stem)[:LONGEST_CAMPAIGN_NAME]
+    return named_by(source.options, "label_round", source.name, LONGEST_CAMPAIGN_NAME)
 
 
 def scale_of(source: ImportSource) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, ClassVar
 
 from django.db.models import Max
@@ -22,7 +21,7 @@ from argsum.datasets.imports.datasets import find_dataset
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
-from cqa_site.files.actions.imports import ImportEntry, ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import ImportEntry, Reconciliation, named_by
 from cqa_site.people.models import Rater, Study, User
 
 # One judgement as a file states it, and what it goes into.
@@ -40,21 +39,12 @@ ONLY_SAME, BY_ORDER = "same", "order"
 
 def dataset_of(options: Mapping[str, Any]) -> str:
     """Return the requested dataset name."""
-    return (str(options.get("dataset") or "").strip() or DATASET)[:LONGEST_NAME]
+    return named_by(options, "dataset", DATASET)
 
 
 def rater_of(options: Mapping[str, Any], file_name: str) -> str:
     """Return the requested rater name, or the file name without its extension."""
-    name = str(options.get("rater") or "").strip()
-    return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
-
-
-def references_of(options: Mapping[str, Any]) -> str:
-    """Return how to treat differently worded references; raises ImportRefused."""
-    references = str(options.get("references") or "").strip()
-    if references not in ("", ONLY_SAME, BY_ORDER):
-        raise ImportRefused(_("References must be “same” or “order”, not “%s”.") % references[:40])
-    return references
+    return named_by(options, "rater", file_name)
 
 
 @dataclass(frozen=True, slots=True)

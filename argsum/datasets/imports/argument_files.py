@@ -4,7 +4,6 @@ import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -37,6 +36,7 @@ from cqa_site.files.actions.imports import (
     ImportSource,
     Line,
     Note,
+    named_by,
     rejected,
 )
 from cqa_site.files.format_parts import Look, Sample, csv_of
@@ -68,33 +68,16 @@ class CellEntry(ImportEntry):
 
 def dataset_name(options: Mapping[str, Any], file_name: str) -> str:
     """Return the requested name, or the file name without its extension."""
-    name = str(options.get("dataset") or "").strip()
-    return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+    return named_by(options, "dataset", file_name, LONGEST_NAME)
 
 
-def recipe_of(options: Mapping[str, Any]) -> str:
-    """Return the requested recipe: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
-    recipe = str(options.get("recipe") or "").strip()
-    if recipe not in ("", PUBLISHED_RECIPE):
-        raise ImportRefused(_("There is no recipe named “%s”.") % recipe[:40])
-    return recipe
-
-
-def asked_half(options: Mapping[str, Any]) -> Half | None:
+def asked_half(source: ImportSource) -> Half | None:
     """Return the requested half with its seed; raises ImportRefused."""
-    part, seed = (str(_given(options, name)).strip() for name in ("half", "seed"))
-    if not part:
-        return None
-    if part not in PARTS:
-        raise ImportRefused(_("The half must be test or dev, not “%s”.") % part[:40])
-    if not (seed or "1").isdecimal() or int(seed or 1) > LARGEST_SEED:
+    part = source.choice("half", PARTS, _("The half must be test or dev, not “%s”."))
+    seed = source.text("seed") or "1"
+    if part and not (seed.isdecimal() and int(seed) <= LARGEST_SEED):
         raise ImportRefused(_("The seed “%s” is not a whole number of 0 or more.") % seed[:40])
-    return Half(part, int(seed or 1))
-
-
-def _given(options: Mapping[str, Any], name: str) -> Any:
-    value = options.get(name)
-    return "" if value is None else value
+    return Half(part, int(seed)) if part else None
 
 
 def funnel_words(counts: Mapping[str, int]) -> str:
@@ -154,7 +137,8 @@ def _lines(
     for problem in file.problems:
         yield rejected(problem, place=problem.file if has_members else "", of="arguments")
     name = dataset_name(source.options, source.name)
-    recipe, half = recipe_of(source.options), asked_half(source.options)
+    refusal = _("There is no recipe named “%s”.")
+    recipe, half = source.choice("recipe", [PUBLISHED_RECIPE], refusal), asked_half(source)
     for cell in file.cells:
         # A half is a split of its own where the file has none.
         if half and not cell.split:

@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -106,7 +107,7 @@ def read_comments(source: ImportSource) -> Iterator[Line]:
         mapping, rows = _mapped(source, table)
         if has_first:
             yield Note(_("The file has no header, so the first row was read as a comment."))
-            rows = _with_header(table.columns[0], rows)
+            rows = chain([TableRow(1, {table.columns[0]: table.columns[0]})], rows)
         if table.kind == "lines":
             yield Note(_("The file is plain text. Every line is a comment."))
         reading = _reading(source, table, mapping)
@@ -152,7 +153,7 @@ def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterato
     rows: Iterator[TableRow] = table.rows
     if not option:
         head = beginning(table).rows
-        return proposed(table.columns, head, table.titles), _chained(head, table.rows)
+        return proposed(table.columns, head, table.titles), chain(head, table.rows)
     for name, column in option.items():
         if column not in table.columns:
             text = _("%(file)s has no column “%(column)s” (%(field)s).")
@@ -163,16 +164,6 @@ def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterato
     return option, rows
 
 
-def _chained(head: Iterable[TableRow], rest: Iterable[TableRow]) -> Iterator[TableRow]:
-    yield from head
-    yield from rest
-
-
-def _with_header(header: str, rows: Iterator[TableRow]) -> Iterator[TableRow]:
-    yield TableRow(1, {header: header})
-    yield from rows
-
-
 def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> _Reading:
     used = {mapping[name] for name in ("comment", "topic", "id", "date") if name in mapping}
     if table.columns[: len(OWN)] == OWN:
@@ -180,10 +171,8 @@ def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> 
     headers = [column for column in table.columns if column not in used]
     titles = [table.titles.get(header, header) for header in headers[:MOST_ATTRIBUTES]]
     names = unique_headers([title[:LONGEST_COLUMN] for title in titles])
-    repeats = source.text("repeats")
-    if repeats not in ("", ARE_NEW, ARE_SAME):
-        text = _("“%s” is not valid for equal rows. Use new or same.")
-        raise ImportRefused(text % repeats[:40])
+    refusal = _("“%s” is not valid for equal rows. Use new or same.")
+    repeats = source.choice("repeats", (ARE_NEW, ARE_SAME), refusal)
     return _Reading(
         source=source,
         columns=mapping,
@@ -213,10 +202,8 @@ def _topic(source: ImportSource) -> str:
 
 def _order(source: ImportSource, column: str | None) -> Order:
     """Return the given date order, else the order the column shows; raises ImportRefused."""
-    word = source.text("date_order")
-    if word not in Order.__members__.values():
-        text = _("“%s” is not a date order. Use day or month for the part that comes first.")
-        raise ImportRefused(text % word[:40])
+    refusal = _("“%s” is not a date order. Use day or month for the part that comes first.")
+    word = source.choice("date_order", list(Order), refusal)
     if word or column is None:
         return Order(word)
     with source.table(may_be_lines=True, is_again=True) as table:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from django import forms
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -182,17 +182,16 @@ def _add(
     places: list[int],
 ) -> dict[int, int]:
     """Add new arguments or key points; return their keys by position in the file's cell."""
-    rows = model.objects.filter(cell=cell)
+    rows: QuerySet[Any] = model.objects.filter(cell=cell)
     last = rows.aggregate(last=Max("position"))["last"] or 0
-    made = []
+    made: list[Any] = []
     for number, place in enumerate(places, start=last + 1):
         raw = texts[place]
-        row = model(cell=cell, position=number, text=raw.text, name=raw.name)
-        row.sha256 = text_key(raw.text)
-        if isinstance(row, CellArgument):
-            row.quality = raw.quality
-        made.append(row)
-    model.objects.bulk_create(made, batch_size=PIECE)
+        about: dict[str, Any] = {"text": raw.text, "sha256": text_key(raw.text), "name": raw.name}
+        if model is CellArgument:
+            about["quality"] = raw.quality
+        made.append(model(cell=cell, position=number, **about))
+    rows.bulk_create(made, batch_size=PIECE)
     return {place: row.pk for place, row in zip(places, made, strict=True)}
 
 

@@ -12,8 +12,10 @@ from argsum.datasets.models import Dataset
 from argsum.imports.methods.released_scores import (
     CLUSTERINGS,
     StoredRun,
+    an_object,
     read_clusterings,
     read_evaluations,
+    read_json,
     read_llm_scores,
     read_soft_scores,
 )
@@ -24,14 +26,10 @@ from argsum.metrics.methods import LLM, LONGEST, RELEASED_PARTS, soft_name
 from argsum.metrics.models import MetricScore
 from cqa_site.files.actions.imports import ImportRefused, ImportSource, Line, Note, Reconciliation
 from cqa_site.tabular import UnreadableFile
-from cqa_site.tabular.cells import StrictJsonError, loads
 
 from .placement import BOOK, SETTING, ArgumentOrder, MisplacedIdsError, StoredEntry, system_of
 
 # The kinds of files with stored scores, as lines of an import.
-
-
-MOST_BYTES = 64 * 2**20
 
 
 def read_stored(source: ImportSource) -> Iterator[Line]:
@@ -39,7 +37,7 @@ def read_stored(source: ImportSource) -> Iterator[Line]:
 
     Clusterings, evaluations, soft scores, or means of a language model's counts.
     """
-    content = _content(source)
+    content = an_object(read_json(source.path, source.name), source.name)
     if any(part in content for part in CLUSTERINGS):
         for part in CLUSTERINGS:
             runs = read_clusterings(source.path, part=part, name=source.name)
@@ -63,16 +61,6 @@ def read_stored(source: ImportSource) -> Iterator[Line]:
         yield from _soft_scores(source)
 
 
-def _content(source: ImportSource) -> dict[str, Any]:
-    try:
-        content = loads(source.path.read_bytes(), max_bytes=MOST_BYTES)
-    except StrictJsonError as error:
-        raise UnreadableFile(source.name, str(error)) from None
-    if not isinstance(content, dict):
-        raise UnreadableFile(source.name, "is not a JSON object")
-    return content
-
-
 def _runs(
     source: ImportSource,
     runs: Sequence[StoredRun],
@@ -83,7 +71,7 @@ def _runs(
     for position, run in enumerate(runs, start=1):
         yield StoredEntry(
             row=None,
-            dataset=str(source.options.get("dataset") or ""),
+            dataset=source.text("dataset"),
             # Evaluations and clusterings come under one file name, in two folders.
             source=f"{source.name}{' clusters' if has_clusters else ''}{suffix}",
             position=position,
@@ -96,7 +84,7 @@ def _runs(
             parameters=run.parameters,
             seconds=run.seconds,
             clusters=run if has_clusters else None,
-            order=str(source.options.get("order") or ""),
+            order=source.text("order"),
             together=runs if has_clusters else (),
         )
 
@@ -107,7 +95,7 @@ def _llm_scores(source: ImportSource) -> Iterator[StoredEntry]:
         for place in range(count):
             yield StoredEntry(
                 row=None,
-                dataset=str(source.options.get("dataset") or ""),
+                dataset=source.text("dataset"),
                 source=source.name,
                 position=place,
                 of=count,
@@ -136,7 +124,7 @@ def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:
     for place in range(count):
         yield StoredEntry(
             row=None,
-            dataset=str(source.options.get("dataset") or ""),
+            dataset=source.text("dataset"),
             source=source.name,
             position=place,
             of=count,

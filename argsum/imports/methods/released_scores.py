@@ -35,6 +35,11 @@ def an_object(value: Any, file: str, column: str | None = None) -> dict[str, Any
     return value
 
 
+def _content(path: str | os.PathLike[str], name: str | None) -> tuple[dict[str, Any], str]:
+    file_name = name or Path(path).name
+    return an_object(read_json(path, file_name), file_name), file_name
+
+
 def parameter_names(content: dict[str, Any], file: str) -> list[str]:
     names = content.get("parameter_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -165,10 +170,10 @@ def read_soft_scores(
     UnreadableFile
         If it is no such file, or its lists differ in length; naming the function and the part.
     """
-    file_name = name or Path(path).name
+    content, file_name = _content(path, name)
     soft_scores: dict[str, dict[str, list[float]]] = {}
     lengths = set()
-    for function, parts in an_object(read_json(path, file_name), file_name).items():
+    for function, parts in content.items():
         soft_scores[function] = {}
         for part in SOFT_PARTS:
             values = an_object(parts, file_name, function).get(part)
@@ -187,9 +192,9 @@ def read_soft_seconds(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, float]:
     """Map similarity function to seconds over all sets; functions without times are left out."""
-    file_name = name or Path(path).name
+    content, file_name = _content(path, name)
     soft_seconds = {}
-    for function, parts in an_object(read_json(path, file_name), file_name).items():
+    for function, parts in content.items():
         times = an_object(parts, file_name, function).get("runtime")
         if isinstance(times, list) and times and all(map(is_number, times)):
             soft_seconds[function] = float(sum(times))
@@ -206,8 +211,7 @@ def read_llm_scores(
     UnreadableFile
         If it is no such file, or its lists differ in length; naming metric and temperature.
     """
-    file_name = name or Path(path).name
-    content = an_object(read_json(path, file_name), file_name)
+    content, file_name = _content(path, name)
     llm_scores: dict[str, dict[str, list[float]]] = {}
     lengths = set()
     for metric in LLM:
@@ -232,8 +236,7 @@ def read_evaluations(
     UnreadableFile
         If it is no such file, naming topic, stance and setting.
     """
-    file_name = name or Path(path).name
-    content = an_object(read_json(path, file_name), file_name)
+    content, file_name = _content(path, name)
     names = parameter_names(content, file_name)
     return tuple(
         StoredRun(
@@ -268,8 +271,7 @@ def read_clusterings(
     UnreadableFile
         If it is no such file, naming setting, topic and stance.
     """
-    file_name = name or Path(path).name
-    content = an_object(read_json(path, file_name), file_name)
+    content, file_name = _content(path, name)
     names = parameter_names(content, file_name)
     if part not in content:
         return ()

@@ -1,10 +1,10 @@
 """Import of one file into a study: rows, comparison and result."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from django.db import IntegrityError, transaction
@@ -50,7 +50,15 @@ class ImportSource:
 
     def text(self, option: str) -> str:
         """Return an option without surrounding white space; empty if not set."""
-        return str(self.options.get(option) or "").strip()
+        value = self.options.get(option)
+        return "" if value is None else str(value).strip()
+
+    def choice(self, option: str, offered: Collection[str], refusal: str) -> str:
+        """Return an option that is empty or one of these words; raises ImportRefused."""
+        word = self.text(option)
+        if word and word not in offered:
+            raise ImportRefused(refusal % word[:40])
+        return word
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -144,6 +152,12 @@ class Near:
 
 Line = ImportEntry | Flag | Note | Near
 Row = tuple[str, int]
+
+
+def named_by(options: Mapping[str, Any], option: str, file_name: str, longest: int = 120) -> str:
+    """Return the name given as an option, else the file name without its ending."""
+    name = str(options.get(option) or "").strip()
+    return (name or PurePath(file_name).stem or file_name)[:longest]
 
 
 def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
