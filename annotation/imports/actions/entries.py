@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -101,6 +101,8 @@ class AnswerEntry(ImportEntry):
     study are meant. ``column`` says where in the record the text stands.
     """
 
+    makes: ClassVar[str] = "answers"
+
     object1: str
     object2: str
     text: str
@@ -120,6 +122,8 @@ class AnswerEntry(ImportEntry):
 @dataclass(frozen=True, slots=True)
 class QuestionEntry(ImportEntry):
     """One question of a list, identified by pair, aspect and wording."""
+
+    makes: ClassVar[str] = "questions"
 
     object1: str
     object2: str

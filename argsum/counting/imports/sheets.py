@@ -52,6 +52,7 @@ class CountEntry(ImportEntry):
     """One rater's counts for one set; identified by set and rater."""
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     row: int
 
@@ -378,16 +379,16 @@ class CountReconciliation(Reconciliation):
         for name, most in LONGEST.items():
             if len(getattr(counted, name)) > most:
                 column = "file_name" if name == "system" else name
-                self._reject(entry, column, _("longer than %s characters") % most)
+                self.leave_out(entry, column, _("longer than %s characters") % most)
                 return None
         try:
             summary_set, outcomes = finder.find(counted)
         except NotThisSet as reason:
-            self._reject(entry, "", str(reason))
+            self.leave_out(entry, "", str(reason))
             return None
         finally:
             for remark in finder.remarks:
-                self.mention(entry.row, "reference", remark)
+                self.mention(entry, "reference", remark)
             finder.remarks.clear()
         cell = counted.topic, counted.stance
         if cell not in self._cells:
@@ -403,10 +404,7 @@ class CountReconciliation(Reconciliation):
         self.result(BOOK, "changed")
         shares = (sheet.coverage, sheet.redundancy)
         text = ", ".join(_("unsure") if share is None else f"{share:.3g}" for share in shares)
-        self.mention(entry.row, "coverage", self.changed(text))
+        self.mention(entry, "coverage", self.changed(text))
         if self.write and self.update_changed:
             changes = {name: getattr(new_sheet, name) for name in REPLACED}
             CountSheet.objects.filter(pk=sheet.pk).update(**changes)
-
-    def _reject(self, entry: CountEntry, column: str, reason: str) -> None:
-        self.leave_out(entry.row, column, reason, of=BOOK)

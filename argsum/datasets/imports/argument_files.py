@@ -55,6 +55,7 @@ class CellEntry(ImportEntry):
     """One topic and stance with all its data from the file."""
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     dataset: str
     source: str

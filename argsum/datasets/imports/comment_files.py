@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -71,6 +71,8 @@ _RECORDS = ("json", "jsonl")
 @dataclass(frozen=True, slots=True)
 class CommentEntry(ImportEntry):
     """One comment on a topic; ``group`` is its value in the column chosen as group."""
+
+    makes: ClassVar[str] = COMMENTS
 
     dataset: str
     topic: str

@@ -136,7 +136,7 @@ class CommentReconciliation(CellReconciliation):
             self.result(COMMENTS, "same")
         else:
             reason = _("The id “%s” appears earlier in this file with another text.")
-            self.leave_out(entry.row, "id", reason % comment.name[:40], of=COMMENTS)
+            self.leave_out(entry, "id", reason % comment.name[:40])
         return False
 
     def _compare_one(self, book: CellBook, entry: CommentEntry, stored: Comment) -> None:
@@ -148,7 +148,7 @@ class CommentReconciliation(CellReconciliation):
         self.result(COMMENTS, "changed" if is_other_text or is_otherwise else "same")
         if is_other_text:
             quotation = f"“{stored.text[:200]}”"
-            self.mention(entry.row, "comment", f"{comment.name[:40]}: {self.changed(quotation)}")
+            self.mention(entry, "comment", f"{comment.name[:40]}: {self.changed(quotation)}")
         elif is_otherwise:
             self._otherwise += 1
         elif not comment.name and stored.source != comment.source:

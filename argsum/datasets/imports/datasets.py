@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from argsum.datasets.methods.argument_cells import RawArgument, RawCell
 from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half, prepare, summed
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.datasets.reports.comments import is_of_comments
-from cqa_site.files.actions.imports import Flag, ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import ImportRefused, Reconciliation
 from cqa_site.files.forms import ImportForm
 from cqa_site.people.models import Study
 
@@ -393,7 +393,7 @@ class DatasetReconciliation(CellReconciliation):
             known = stored.cell.get_split_display()
             reason = _("“%(topic)s” is stored in another split (%(split)s)")
             message = reason % {"topic": cell.topic[:80], "split": known}
-            self._flag(entry, entry.row, "set", message, is_rejection=True)
+            self.leave_out(entry, "set", message)
             return
         self.result(BOOK, "same" if stored else "new")
         self._cells.append(cell)
@@ -403,25 +403,12 @@ class DatasetReconciliation(CellReconciliation):
             for result, number in results.items():
                 self.outcome.counts[name][result] += number
         for row, column, before in change.differing:
-            self._flag(entry, row, column, self.changed(before))
+            self.mention(replace(entry, row=row), column, self.changed(before))
         self._unrated += change.unrated
         is_written = change.is_change(update=self.update_changed)
         self._is_changed |= stored is None or is_written
         if self.write and not (self.is_frozen and self._is_changed):
             write_cell(stored_cell.cell, cell, change, update=self.update_changed)
-
-    def _flag(
-        self,
-        entry: CellEntry,
-        row: int | None,
-        column: str,
-        reason: str,
-        *,
-        is_rejection: bool = False,
-    ) -> None:
-        where = " · ".join(part for part in (entry.place, column) if part)
-        flag = Flag(row, where, reason, is_rejection=is_rejection, object=BOOK, place=entry.place)
-        self.outcome.flag(flag)
 
 
 # What a file with arguments is asked about: the dataset it goes into.

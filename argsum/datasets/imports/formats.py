@@ -78,7 +78,7 @@ COLUMNS = ("argument", "topic", "set", "WA", "MACE-P", "stance_WA", "stance_WA_c
 class QualityEntry(ImportEntry):
     """The quality of one argument."""
 
-    is_row: ClassVar[bool] = True
+    makes: ClassVar[str] = QUALITIES
 
     dataset: str
     rated: RatedRow
@@ -148,7 +148,7 @@ class QualityReconciliation(Reconciliation):
             before = self._given.setdefault(row.pk, rated.quality)
             if before != rated.quality:
                 reason = _("The same argument had quality %s before.") % f"{before:g}"
-                self.leave_out(entry.row, "quality", reason, of=QUALITIES)
+                self.leave_out(entry, "quality", reason)
             elif row.quality == rated.quality:
                 self.result(QUALITIES, "same")
             elif row.quality is None or self._differs(entry, row):
@@ -159,7 +159,7 @@ class QualityReconciliation(Reconciliation):
 
     def _differs(self, entry: QualityEntry, row: CellArgument) -> bool:
         """Whether to replace a stored quality; a remark reports the difference in any case."""
-        self.mention(entry.row, "quality", self.changed(f"{row.quality:g}"))
+        self.mention(entry, "quality", self.changed(f"{row.quality:g}"))
         if not self.update_changed:
             self.result(QUALITIES, "changed")
         return self.update_changed

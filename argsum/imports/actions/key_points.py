@@ -21,6 +21,7 @@ from argsum.keypoints.actions.sets import SOURCE, request_assignment
 from argsum.keypoints.models import SummarySet, SystemSummary
 from argsum.systems.methods.clusters import UNASSIGNED, prevalence
 from cqa_site.files.actions.imports import (
+    Flag,
     ImportEntry,
     ImportRefused,
     ImportSource,
@@ -47,6 +48,7 @@ class SystemEntry(ImportEntry):
     """One set; ``together`` are all sets of the file with ids, which verify their order."""
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     dataset: str
     found: SystemSet
@@ -150,7 +152,7 @@ class SystemReconciliation(Reconciliation):
             try:
                 self._take(entry)
             except (NotThisCell, MisplacedIdsError) as reason:
-                self.leave_out(entry.row, entry.about, str(reason), of=BOOK)
+                self.leave_out(entry, entry.about, str(reason))
 
     def finish(self) -> None:
         """Queue the matching of arguments without a key point."""
@@ -246,7 +248,8 @@ class SystemReconciliation(Reconciliation):
             ]
             if len(fitting) == 1 and system_set.topic not in self._told:
                 self._told.add(system_set.topic)
-                self.mention(system_set.row, about, _("Matched with “%s”.") % fitting[0].topic)
+                remark = _("Matched with “%s”.") % fitting[0].topic
+                self.outcome.flag(Flag(system_set.row, about, remark))
         if len(fitting) == 1:
             return fitting[0]
         if not fitting:

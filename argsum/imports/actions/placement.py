@@ -77,6 +77,7 @@ class StoredEntry(ImportEntry):
     """
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     dataset: str
     source: str

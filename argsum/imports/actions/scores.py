@@ -169,7 +169,7 @@ class StoredScoreReconciliation(Reconciliation):
                     continue
                 self.result(BOOK, "new" if known is None else "changed")
                 if known is not None and not self.update_changed:
-                    self.mention(None, metric, self.changed(f"{known:.6g}"))
+                    self.mention(entry, metric, self.changed(f"{known:.6g}"))
                     continue
                 new.append(_score(key, metric, value, entry))
         if self.write:
@@ -302,7 +302,7 @@ class StoredScoreReconciliation(Reconciliation):
 
     def _reject(self, entry: StoredEntry, reason: str) -> None:
         place = f"{entry.setting or entry.topic}"[:80]
-        self.leave_out(None, place, reason, of=BOOK)
+        self.leave_out(entry, place, reason)
 
 
 def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -63,6 +63,8 @@ class SheetEntry(ImportEntry):
     the same file brings. A sheet is known by file, position and rater; one
     exported here also by its own id (``sheet``).
     """
+
+    makes: ClassVar[str] = BOOK
 
     rubric: RubricVersion
     answer: int | Place
