@@ -294,9 +294,8 @@ class AnswerBook:
                 self._compare(entry, twin)
                 self._twins[twin.source] += 1
             elif self._is_learned(entry):
-                self.work.leave_out(
-                    entry, entry.column, _("its system was trained on this question")
-                )
+                reason = _("its system was trained on this question")
+                self.work.leave_out(entry, entry.column, reason)
             else:
                 self.work.result("answers", "new")
                 new.append(entry)

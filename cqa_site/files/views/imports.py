@@ -484,9 +484,9 @@ def import_matches(request: StudyRequest, file: ImportFile) -> None:
     form = MatchForm(request.POST)
     if not form.is_valid():
         return
-    about = {"decision": form.decision, "rows": form.rows}
+    decision, rows = form.decision, form.rows
     try:
-        decide_matches(import_file=file, actor=request.user, **about)
+        decide_matches(import_file=file, decision=decision, rows=rows, actor=request.user)
     except NoSuchMatch:
         messages.error(request, _("This row no longer needs a decision."))
 
