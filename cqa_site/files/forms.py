@@ -18,9 +18,9 @@ from cqa_site.web.pages import offer
 
 from .actions.import_jobs import same_names
 from .actions.imports import READING
-from .actions.recognition import of_one_kind, preview_of
+from .actions.recognition import guess, of_one_kind, preview_of
 from .format_parts import OptionsForm, asked_with_uploads
-from .formats import batch_kinds, format_of, kinds_under_headings
+from .formats import batch_kinds, kinds_under_headings
 from .models import ImportFile
 
 # Forms of imports: the upload, and which column of a table is what.
@@ -337,13 +337,13 @@ class ImportColumnsForm(ImportForm):
         """Return the earlier choices, or else a guess from the headers."""
         values = {name: value for name, value in self.file.options.items() if value is not None}
         options = self.file.options | self.seen
-        guess = format_of(self.file.kind).guess(self.file, self.preview, options)
+        likely = guess(self.file, self.preview, options)
         mapping = values.get("mapping") or {}
         if not mapping or not set(mapping.values()) <= set(self.preview.columns):
             # From another sheet or header row.
-            mapping = guess["mapping"]
+            mapping = likely["mapping"]
         return {
-            **guess,
+            **likely,
             **values,
             "mapping": mapping,
             **{f"map_{field}": column for field, column in mapping.items()},

@@ -201,8 +201,6 @@ class GenericRecord:
         Row as a person sees it in the file.
     object1, object2, text : str
         Objects without white space around them, the text as in the file.
-    is_blank : bool
-        The text has no visible character.
     started : datetime or None
         In UTC; a time without a zone is taken as UTC.
     rater_kind, state : str or None
@@ -226,7 +224,6 @@ class GenericRecord:
     object1: str
     object2: str
     text: str
-    is_blank: bool
     source_url: str | None = None
     external_id: str | None = None
     label: int | None = None
@@ -387,7 +384,6 @@ def _read_row(row: TableRow, options: _ReadOptions) -> Iterator[GenericRecord | 
     attributes = {column: as_words(row.values[column]).strip() for column in options.attributes}
     yield GenericRecord(
         row=row.number,
-        is_blank=not str(read["text"]).strip(),
         labels=labels,
         attributes={
             column: words[:LONGEST_VALUE] for column, words in attributes.items() if words

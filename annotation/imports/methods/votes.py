@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
@@ -356,9 +356,7 @@ def _with_pseudonyms(sheets: list[ExpertSheet]) -> list[ExpertSheet]:
         counts[sheet.kind] += 1
         pseudonym = f"{sheet.kind.capitalize()} {counts[sheet.kind]}"
         raters = sheet.raters if sheet.kind == "control" else (pseudonym,)
-        result.append(
-            ExpertSheet(sheet.kind, sheet.position, pseudonym, raters, sheet.rows, sheet.problems)
-        )
+        result.append(replace(sheet, name_pseudonym=pseudonym, raters=raters))
     return result
 
 

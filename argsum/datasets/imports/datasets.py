@@ -36,9 +36,7 @@ class CellChange:
     where it is not the stored one, ``unrated`` how many of them had none.
     """
 
-    counts: dict[str, dict[str, int]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(int))
-    )
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     new_arguments: list[int] = field(default_factory=list)
     new_key_points: list[int] = field(default_factory=list)
     new_matches: list[tuple[int, int]] = field(default_factory=list)
@@ -77,11 +75,11 @@ class StoredCell:
             stored = self.arguments.get(text_key(argument.text))
             if stored is None:
                 change.new_arguments.append(place)
-                change.counts["arguments"]["new"] += 1
+                change.counts["arguments", "new"] += 1
                 continue
             change.argument_keys[place] = stored.pk
             result = "changed" if _compare_argument(stored, argument, change) else "same"
-            change.counts["arguments"][result] += 1
+            change.counts["arguments", result] += 1
 
     def _compare_key_points(self, raw: RawCell, change: CellChange) -> None:
         for place, key_point in enumerate(raw.key_points):
@@ -90,7 +88,7 @@ class StoredCell:
                 change.new_key_points.append(place)
             else:
                 change.key_point_keys[place] = stored
-            change.counts["key_points"]["new" if stored is None else "same"] += 1
+            change.counts["key_points", "new" if stored is None else "same"] += 1
 
     def _compare_matches(self, raw: RawCell, change: CellChange) -> None:
         for (argument, point), is_match in raw.matches.items():
@@ -98,15 +96,15 @@ class StoredCell:
             stored = self.matches.get(keys)
             if stored is None:
                 change.new_matches.append((argument, point))
-                change.counts["matches"]["new"] += 1
+                change.counts["matches", "new"] += 1
             elif stored.is_match == is_match:
-                change.counts["matches"]["same"] += 1
+                change.counts["matches", "same"] += 1
             else:
                 row = raw.arguments[argument].row
                 change.differing.append((row, "label", int(stored.is_match)))
                 stored.is_match = is_match
                 change.relabelled.append(stored)
-                change.counts["matches"]["changed"] += 1
+                change.counts["matches", "changed"] += 1
 
 
 def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellChange) -> bool:
@@ -399,9 +397,8 @@ class DatasetReconciliation(CellReconciliation):
         self._cells.append(cell)
         stored_cell = stored or StoredCell(self.new_cell(cell.topic, cell.stance, cell.split))
         change = stored_cell.compare(cell)
-        for name, results in change.counts.items():
-            for result, number in results.items():
-                self.outcome.counts[name][result] += number
+        for (name, result), number in change.counts.items():
+            self.outcome.counts[name][result] += number
         for row, column, before in change.differing:
             self.mention(replace(entry, row=row), column, self.changed(before))
         self._unrated += change.unrated

@@ -26,7 +26,6 @@ from cqa_site.files.actions.imports import (
     Reconciliation,
     rejected,
 )
-from cqa_site.files.actions.recognition import guessed
 from cqa_site.files.format_parts import (
     Look,
     ObjectCount,
@@ -228,13 +227,15 @@ class CommentFormat(Format):
     next_step: Text = TO_SUM_UP
     home: tuple[str, Text] | None = DATASETS_PAGE
 
-    def guess(
-        self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Guess columns from their names and the length of their values."""
-        is_own = preview.columns[: len(OWN)] == OWN
-        mapping = proposed(preview.columns, preview.rows, preview.titles)
-        return guessed(file, preview, mapping, is_own=is_own)
+    def guess_columns(
+        self, study: "Study", preview: "FilePreview", options: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """Return the columns by their names and the length of their values."""
+        return proposed(preview.columns, preview.rows, preview.titles)
+
+    def is_own(self, preview: "FilePreview") -> bool:
+        """Whether the columns are those of an export of comments."""
+        return preview.columns[: len(OWN)] == OWN
 
     def follow(self, file: "ImportFile") -> Text:
         """Return the next step: find key points, or place comments at existing ones."""
