@@ -1,7 +1,7 @@
 """Pages of datasets, cells and comments."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -149,7 +149,7 @@ def _sent(
     request: StudyRequest,
     dataset: Dataset,
     columns: Iterable[str],
-    rows: Iterable[Any],
+    rows: Iterator[tuple[Any, ...]],
     *,
     ending: str = "",
 ) -> HttpResponseBase:

@@ -186,10 +186,18 @@ def write_counts(command: BaseCommand, outcomes: Collection[ImportOutcome]) -> N
             command.stdout.write(f"{str(kind.title).lower():>20}{cells}")
 
 
-def stored_and_imported(path: Path, parameters: dict[str, Any], **chosen: bool) -> ImportOutcome:
+def stored_and_imported(
+    path: Path,
+    parameters: dict[str, Any],
+    *,
+    leave_out_rejected: bool,
+    update_changed: bool = False,
+) -> ImportOutcome:
     """Store a file and import it; raises ImportRefused."""
     record = store_upload(name=path.name, chunks=pieces(path), actor=None, **parameters)
-    outcome = apply_import(import_file=record, **chosen)
+    outcome = apply_import(
+        import_file=record, leave_out_rejected=leave_out_rejected, update_changed=update_changed
+    )
     if outcome is None:
         raise ImportRefused(record.refusal)
     return outcome

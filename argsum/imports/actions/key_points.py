@@ -1,7 +1,7 @@
 """Import of a system's key points: read the file, find or make sets."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -233,19 +233,9 @@ class SystemReconciliation(Reconciliation):
 
     def _cell(self, system_set: SystemSet, about: str) -> Cell:
         """Return the cell by topic and stance; without them the only cell."""
-        fitting = [
-            cell
-            for cell in self._cells
-            if (not system_set.topic or cell.topic == system_set.topic)
-            and (system_set.stance is None or cell.stance == system_set.stance)
-        ]
+        fitting = self._fitting(system_set, str)
         if not fitting and system_set.topic:
-            fitting = [
-                cell
-                for cell in self._cells
-                if plain(cell.topic) == plain(system_set.topic)
-                and (system_set.stance is None or cell.stance == system_set.stance)
-            ]
+            fitting = self._fitting(system_set, plain)
             if len(fitting) == 1 and system_set.topic not in self._told:
                 self._told.add(system_set.topic)
                 remark = _("Matched with “%s”.") % fitting[0].topic
@@ -261,6 +251,14 @@ class SystemReconciliation(Reconciliation):
             )
             % len(fitting)
         )
+
+    def _fitting(self, system_set: SystemSet, spelled: Callable[[str], str]) -> list[Cell]:
+        topic, stance = spelled(system_set.topic), system_set.stance
+        return [
+            cell
+            for cell in self._cells
+            if (not topic or spelled(cell.topic) == topic) and stance in (None, cell.stance)
+        ]
 
     # -- where arguments belong -------------------------------------------------------------------
 

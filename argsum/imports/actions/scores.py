@@ -1,6 +1,6 @@
 """Import of stored scores: read the file, find or make sets, add new scores."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.db.models.functions import Now
@@ -89,19 +89,26 @@ def _runs(
         )
 
 
+def _by_set(
+    source: ImportSource, lists: Mapping[str, Sequence[float]], scored_with: str = SETTING
+) -> Iterator[StoredEntry]:
+    """Yield the scores of each set that people counted."""
+    rows = list(zip(*lists.values(), strict=True))
+    for place, values in enumerate(rows):
+        yield StoredEntry(
+            row=None,
+            dataset=source.text("dataset"),
+            source=source.name,
+            position=place,
+            of=len(rows),
+            scores=dict(zip(lists, values, strict=True)),
+            scored_with=scored_with,
+        )
+
+
 def _llm_scores(source: ImportSource) -> Iterator[StoredEntry]:
     for temperature, lists in read_llm_scores(source.path, name=source.name).items():
-        count = len(next(iter(lists.values())))
-        for place in range(count):
-            yield StoredEntry(
-                row=None,
-                dataset=source.text("dataset"),
-                source=source.name,
-                position=place,
-                of=count,
-                scores={metric: values[place] for metric, values in lists.items()},
-                scored_with=f"{SETTING}, temperature {temperature}"[:LONGEST],
-            )
+        yield from _by_set(source, lists, f"{SETTING}, temperature {temperature}"[:LONGEST])
 
 
 def _named(source: ImportSource, run: StoredRun) -> dict[str, float]:
@@ -120,16 +127,7 @@ def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:
                 named[soft_name(function, part)] = lists[released]
             except ValueError as error:
                 raise UnreadableFile(source.name, str(error), column=function) from None
-    count = len(next(iter(named.values()), []))
-    for place in range(count):
-        yield StoredEntry(
-            row=None,
-            dataset=source.text("dataset"),
-            source=source.name,
-            position=place,
-            of=count,
-            scores={name: values[place] for name, values in named.items()},
-        )
+    return _by_set(source, named)
 
 
 # Stored scores compared with a study: sets found or made, and what is new added.
