@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -34,7 +34,10 @@ APPROVED = "APPROVED"
 _PAIR = re.compile(r"\*\*(?P<object1>.+?)\*\* vs \*\*(?P<object2>.+?)\*\*")
 # The released pool spells it "*Rate … 3*:" on ordinary and "*Rate … 3:*" on control items.
 _INSTRUCTION = re.compile(r"\*[^*]+(\*:|:\*|\*)")
-_ASSIGNMENT = ("link", "task_id", "assignment_id", "worker_id", "status", "started")
+_ASSIGNMENT = {
+    part: f"ASSIGNMENT:{part}"
+    for part in ("link", "task_id", "assignment_id", "worker_id", "status", "started")
+}
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,6 @@ class _Columns:
     shown: str
     vote: str
     control: str | None
-    assignment: Mapping[str, str]
 
 
 def read_toloka(
@@ -125,15 +127,13 @@ def _find_columns(
 ) -> _Columns:
     vote = _one_column(names, "OUTPUT", field, file)
     golden = "GOLDEN:" + vote.partition(":")[2]
-    assignment = {part: f"ASSIGNMENT:{part}" for part in _ASSIGNMENT}
-    missing = [column for column in assignment.values() if column not in names]
+    missing = [column for column in _ASSIGNMENT.values() if column not in names]
     if missing:
         raise UnreadableFile(file, f"is not a Toloka export: no column {', '.join(missing)}")
     return _Columns(
         shown=_one_column(names, "INPUT", input_field, file),
         vote=vote,
         control=golden if golden in names else None,
-        assignment=assignment,
     )
 
 
@@ -152,10 +152,10 @@ def _one_column(names: list[str], prefix: str, field: str | None, file: str) -> 
 
 def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> CrowdVote:
     object1, object2, text = _split_shown(str(row.values[columns.shown]), columns.shown)
-    work = {part: str(row.values[name]) for part, name in columns.assignment.items()}
+    work = {part: str(row.values[name]) for part, name in _ASSIGNMENT.items()}
     for part in ("task_id", "assignment_id", "worker_id", "status"):
         if not work[part]:
-            raise BadCell(columns.assignment[part], "is empty")
+            raise BadCell(_ASSIGNMENT[part], "is empty")
     label = _label(row, columns.vote, scale)
     if label is None and work["status"] == APPROVED:
         raise BadCell(columns.vote, "accepted work without a vote")
@@ -169,7 +169,7 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
         assignment_id=work["assignment_id"],
         worker_id=work["worker_id"],
         status=work["status"],
-        started=_utc(work["started"], columns.assignment["started"]),
+        started=_utc(work["started"], _ASSIGNMENT["started"]),
         label=label,
         control_label=_label(row, columns.control, scale) if columns.control else None,
         link=work["link"],

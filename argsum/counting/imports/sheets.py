@@ -17,12 +17,12 @@ from argsum.counting.methods.released_counts import (
     same_references,
 )
 from argsum.counting.models import CountSheet
-from argsum.datasets.imports.datasets import find_dataset
+from argsum.datasets.imports.datasets import CellReconciliation
 from argsum.datasets.methods.statements import plain
-from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
+from argsum.datasets.models import Cell, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
-from cqa_site.files.actions.imports import ImportEntry, Reconciliation, named_by
-from cqa_site.people.models import Rater, Study, User
+from cqa_site.files.actions.imports import ImportEntry, named_by
+from cqa_site.people.models import Rater, Study
 
 # One judgement as a file states it, and what it goes into.
 
@@ -171,25 +171,19 @@ class SetFinder:
     (empty), never (`ONLY_SAME`), or because they come in its order (`BY_ORDER`).
     """
 
-    def __init__(
-        self, study: Study, dataset: str, *, actor: User | None, write: bool, how: str = ""
-    ) -> None:
-        self.study, self.write, self.how = study, write, how
+    def __init__(self, work: CellReconciliation, dataset: str, *, how: str = "") -> None:
+        self.work, self.how = work, how
         # What is worded otherwise, since somebody asked last.
         self.remarks: list[str] = []
         self._told: set[tuple[CellKey, str]] = set()
-        row = find_dataset(study, dataset, lock=write)
-        self.is_new = row is None
-        self.dataset = row or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
-        if self.is_new and write:
-            self.dataset.save()
+        self.dataset = work.open(dataset, SOURCE)
         self._cells: dict[CellKey, Cell] = {}
         self._references: dict[CellKey, list[str]] = {}
         self._sets: dict[tuple[CellKey, str], SummarySet] = {}
         self._texts: dict[tuple[CellKey, str], list[str]] = {}
-        if not self.is_new:
+        if not work.is_new:
             self._load()
-        sets = SummarySet.objects.filter(study=study, source=SOURCE)
+        sets = SummarySet.objects.filter(study=work.study, source=SOURCE)
         self._last = sets.aggregate(last=Max("position"))["last"] or 0
 
     def _load(self) -> None:
@@ -256,19 +250,14 @@ class SetFinder:
             self.remarks.append(f"{remark} ({shared}).")
 
     def _new_cell(self, key: CellKey) -> Cell:
-        if not self.is_new and self.dataset.system_runs.exists():
+        if not self.work.is_new and self.dataset.system_runs.exists():
             raise NotThisSet(
                 _(
                     "the dataset lacks this topic and has system runs, so no topic can be added; "
                     "choose another dataset"
                 )
             )
-        topic, stance = key
-        last = max((other.position for other in self._cells.values()), default=0)
-        cell = Cell(dataset=self.dataset, topic=topic, stance=stance, position=last + 1)
-        if self.write:
-            cell.save()
-        self._cells[key] = cell
+        cell = self._cells[key] = self.work.new_cell(*key)
         return cell
 
     def _check_references(self, cell: Cell, key: CellKey, texts: Sequence[str]) -> None:
@@ -279,7 +268,7 @@ class SetFinder:
         known = self._references.get(key)
         if not known:
             self._references[key] = list(texts)
-            if self.write:
+            if self.work.write:
                 ReferenceKeyPoint.objects.bulk_create(
                     ReferenceKeyPoint(cell=cell, position=at, text=text, sha256=text_key(text))
                     for at, text in enumerate(texts, start=1)
@@ -302,14 +291,14 @@ class SetFinder:
     def _new_set(self, cell: Cell, place: tuple[CellKey, str], counted: CountedSet) -> SummarySet:
         self._last += 1
         new_set = SummarySet(
-            study=self.study,
+            study=self.work.study,
             cell=cell,
             system=counted.system,
             source=SOURCE,
             position=self._last,
             state=SummarySet.State.DONE,
         )
-        if self.write:
+        if self.work.write:
             new_set.save()
             SystemSummary.objects.bulk_create(
                 SystemSummary(summary_set=new_set, position=at, text=text)
@@ -326,8 +315,10 @@ class SetFinder:
 LONGEST = {"topic": 500, "system": 120}
 
 
-class CountReconciliation(Reconciliation):
+class CountReconciliation(CellReconciliation):
     """Comparison of one file, by one person, with the stored sheets."""
+
+    takes_any = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -340,13 +331,7 @@ class CountReconciliation(Reconciliation):
         """Compare a chunk of the file with stored sheets."""
         first = entries[0]
         if self._finder is None:
-            self._finder = SetFinder(
-                self.study,
-                first.dataset,
-                actor=self.actor,
-                write=self.write,
-                how=first.references,
-            )
+            self._finder = SetFinder(self, first.dataset, how=first.references)
         finder = self._finder
         key = (Rater.Kind.PERSON.value, first.rater)
         self.raters.find({key: first.rater})

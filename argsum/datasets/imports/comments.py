@@ -98,11 +98,7 @@ class CommentReconciliation(CellReconciliation):
             stored = {cell.topic: cell for cell in cells}
         for topic in wanted:
             self.result("cells", "same" if topic in stored else "new")
-            cell = stored.get(topic)
-            if cell is None:
-                cell = self.new_cell(topic)
-                if self.write:
-                    cell.save()
+            cell = stored.get(topic) or self.new_cell(topic)
             self._books[topic] = CellBook(cell, dataset.recipe["steps"])
 
     # -- its comments -------------------------------------------------------------------------

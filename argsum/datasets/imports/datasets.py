@@ -151,8 +151,6 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
 
     The caller holds the transaction.
     """
-    if cell.pk is None:
-        cell.save()
     arguments = _add(cell, CellArgument, raw.arguments, change.new_arguments)
     arguments |= change.argument_keys
     key_points = _add(cell, ReferenceKeyPoint, raw.key_points, change.new_key_points)
@@ -212,16 +210,18 @@ def existing_dataset(study: Study, name: str, *, lock: bool = False) -> Dataset:
 class CellReconciliation(Reconciliation):
     """Comparison of one file, which creates or extends one dataset, cell by cell.
 
-    Subclasses say of which recipe a new dataset is, and how to refuse one with other content.
+    Subclasses say of which recipe a new dataset is, and how to refuse one with other content,
+    unless they take any.
     """
 
     new_recipe: Mapping[str, Any] = {}
+    takes_any = False
     other_content: Any = lazy("“%s” contains comments. Choose another name.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.dataset: Dataset | None = None
-        self.is_frozen = False
+        self.is_new = self.is_frozen = False
         self._last_position = 0
 
     def open(self, name: str, source: str) -> Dataset:
@@ -229,12 +229,13 @@ class CellReconciliation(Reconciliation):
         if self.dataset is not None:
             return self.dataset
         dataset = find_dataset(self.study, name, lock=self.write)
+        self.is_new = dataset is None
         if dataset is None:
             dataset = Dataset(study=self.study, name=name, source=source, created_by=self.actor)
             dataset.recipe = dict(self.new_recipe)
             if self.write:
                 dataset.save()
-        elif is_of_comments(dataset) != bool(self.new_recipe):
+        elif not self.takes_any and is_of_comments(dataset) != bool(self.new_recipe):
             raise ImportRefused(self.other_content % dataset.name)
         else:
             self.is_frozen = is_frozen(dataset)
@@ -243,7 +244,7 @@ class CellReconciliation(Reconciliation):
         return dataset
 
     def new_cell(self, topic: str, stance: int = 0, split: str = "") -> Cell:
-        """Return an unsaved cell behind all others."""
+        """Return a cell behind all others, stored in a writing pass."""
         self._last_position += 1
         place = self._last_position
         return Cell(dataset=self.dataset, topic=topic, stance=stance, split=split, position=place)
