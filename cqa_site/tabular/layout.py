@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -79,6 +79,27 @@ def _free_name(name: str, names: set[str]) -> str:
     while f"{name} ({number})" in names:
         number += 1
     return f"{name} ({number})"
+
+
+def mapping_errors(
+    columns: Collection[str],
+    mapping: Mapping[str, str],
+    *,
+    known: Collection[str],
+    required: Collection[str],
+) -> list[str]:
+    """Return the errors in a mapping of fields to columns, as sentences without a full stop."""
+    wrong = [f"there is no field {field[:40]!a}" for field in mapping if field not in known]
+    if missing := [field for field in required if field not in mapping]:
+        wrong.append(f"choose a column for {', '.join(missing)}")
+    wrong += [
+        f"there is no column {column[:80]!a} for {field}"
+        for field, column in mapping.items()
+        if column not in columns
+    ]
+    if len(set(mapping.values())) < len(mapping):
+        wrong.append("one column is chosen for two fields")
+    return wrong
 
 
 # Where a table begins: its header, what stands above it, and further rows that belong to it.

@@ -96,20 +96,10 @@ def read_toloka(
     scale: Collection[int] = RELEVANCE_SCALE,
     **how: Any,
 ) -> Iterator[CrowdVote | Problem]:
-    """Read a pool's export row by row.
+    """Read a pool's export row by row; a row with a problem gives no vote.
 
-    Parameters
-    ----------
-    path : path
-        Where the export lies.
-    name : str, optional
-        What the file is called in messages; the path's last part by default.
-    field, input_field : str, optional
-        Which OUTPUT and INPUT field to read; needed only if there are several.
-    scale : collection of int
-        Labels that votes and control items may carry.
-    how
-        For `cqa_site.tabular.open_table`, such as its log.
+    ``field`` and ``input_field`` say which OUTPUT and INPUT field to read; they are needed only
+    if there are several. ``how`` is for `cqa_site.tabular.open_table`.
 
     Raises
     ------

@@ -111,20 +111,10 @@ _Place = tuple[RawCell, int]
 
 
 def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
-    """Read the splits in a folder or ZIP archive.
+    """Read the splits in a folder or ZIP archive; the file of a problem is the member.
 
-    Parameters
-    ----------
-    path : path
-        A folder, or an archive; folders inside the archive do not matter, other members are
-        left alone, and nothing is unpacked under a name that the archive chose.
-    name : str
-        What the person calls it, for messages.
-
-    Returns
-    -------
-    ArgumentFile
-        Cells of train, dev and test in this order; the file of a problem is the member.
+    Folders inside an archive do not matter, other members are left alone, and nothing is unpacked
+    under a name that the archive chose. Cells of train come first, then dev and test.
 
     Raises
     ------
@@ -277,19 +267,8 @@ def read_rated(
 ) -> RatedFile:
     """Read arguments with their quality; rows without one are left out.
 
-    Parameters
-    ----------
-    path, name
-        The file, and what it is called in messages.
-    column
-        The header of the quality; the usual one where it is empty.
-    how
-        For `cqa_site.tabular.open_table`.
-
-    Raises
-    ------
-    UnreadableFile
-        Without topics, arguments or the column, or if the file cannot be trusted.
+    ``column`` is the header of the quality, by default the usual one; ``how`` is for
+    `cqa_site.tabular.open_table`, and errors are as there.
     """
     known = quality_columns(preview(path, name=name, **how).columns)
     if not known or (column and column not in known):

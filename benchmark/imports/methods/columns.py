@@ -12,7 +12,7 @@ from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.tabular import Value
 from cqa_site.tabular.cells import StrictJsonError, as_number, as_text, loads
-from cqa_site.tabular.layout import bare, guess_by_name
+from cqa_site.tabular.layout import bare, guess_by_name, mapping_errors
 
 # Which column of a table of score sheets is what: the fields, a guess, and what cannot work.
 
@@ -96,33 +96,14 @@ def check_columns(
 ) -> list[str]:
     """Return the errors in a choice of columns as sentences; empty if there are none.
 
-    Parameters
-    ----------
-    columns : collection of str
-        Headers of the table.
-    mapping : mapping of str to str
-        Field or key of a criterion → header.
-    rubric : Rubric
-        Which criteria there are; each needs a column.
-    has_rater : bool
-        Whether a name was given for the rater of all rows.
+    ``mapping`` has fields and keys of criteria, each of which needs a column; ``has_rater`` says
+    that somebody named the rater of all rows.
     """
     known = {*FIELDS, *rubric.keys}
-    wrong = [f"there is no field {field[:40]!a}" for field in mapping if field not in known]
-    wrong += [
-        f"there is no column {column[:80]!a} for {field}"
-        for field, column in mapping.items()
-        if column not in columns
-    ]
-    missing = [key for key in rubric.keys if key not in mapping]
-    if missing:
-        wrong.append(f"choose a column for {', '.join(missing)}")
+    wrong = mapping_errors(columns, mapping, known=known, required=rubric.keys)
     if not has_rater and "rater" not in mapping:
         wrong.append("choose the column of the rater, or name one rater for all rows")
-    wrong += _about_the_answer(mapping)
-    if len(set(mapping.values())) < len(mapping):
-        wrong.append("one column is chosen for two fields")
-    return wrong
+    return wrong + _about_the_answer(mapping)
 
 
 def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:

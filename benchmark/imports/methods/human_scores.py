@@ -273,14 +273,8 @@ def link_by_letters(
     """Link each row to the answer with the same letters, else with the same first 300.
 
     Several rows may be about one answer: the release has six answers that were scored twice and
-    not consolidated. Among equal answers, the first that no row has yet is taken.
-
-    Parameters
-    ----------
-    scores : sequence of HumanScore
-        Rows of the human table.
-    answers : mapping
-        (system, scenario) → answers of that file.
+    not consolidated. Among equal answers of a system and scenario, the first that no row has yet
+    is taken.
     """
     known = _by_pair(answers)
     links: list[AnswerLink] = []

@@ -66,26 +66,13 @@ def read_score_table(
 ) -> Iterator[ScoreRow | Problem]:
     """Read sheets by a mapping of field or criterion to column; closes the table at the end.
 
-    Parameters
-    ----------
-    table : Table
-        As opened; its rows are used up.
-    mapping : mapping of str to str
-        Keys are among `score_columns.FIELDS` and the criteria.
-    rubric : Rubric
-        By which the points were given.
-    rater, rater_kind : str
-        Where a row does not name its own.
-
-    Yields
-    ------
-    ScoreRow or Problem
-        In file order. A row gives either one sheet or all its problems.
+    A row gives either one sheet or all its problems. ``rater`` and ``rater_kind`` hold where a row
+    does not name its own.
 
     Raises
     ------
     UnreadableFile
-        For a mapping that does not fit the table, and as `Table` does.
+        For a mapping that does not fit the table (see `check_columns`), and as `Table` does.
     """
     with table:
         wrong = check_columns(table.columns, mapping, rubric, has_rater=bool(rater))
