@@ -273,6 +273,8 @@ class ImportForm:
         Words of the page.
     beside
         A template below the form.
+    form_class
+        The form of the questions, which takes the study.
     """
 
     title: Any = ""
@@ -280,6 +282,7 @@ class ImportForm:
     beside: str = ""
     # What the page itself may be asked for by its address.
     seen_names: Sequence[str] = ()
+    form_class: type[Any]
 
     def __init__(self, study: Study, file: ImportFile, seen: Mapping[str, str]) -> None:
         self.study, self.file, self.seen = study, file, seen
@@ -292,9 +295,13 @@ class ImportForm:
         """Return heading and sentence shown instead of the form if the file cannot be read yet."""
         return None
 
+    def initial(self) -> dict[str, Any]:
+        """Return the earlier answers."""
+        return self.file.options
+
     def form(self, data: Any) -> forms.Form:
         """Return the form with the earlier or guessed answers."""
-        raise NotImplementedError
+        return self.form_class(data, study=self.study, initial=self.initial())
 
     def options(self, form: Any) -> dict[str, Any]:
         """Return the options to store from a valid form."""

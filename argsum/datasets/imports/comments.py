@@ -26,6 +26,7 @@ from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
 from .argument_files import LONGEST_NAME, dataset_name
+from .cells import CellReconciliation
 from .comment_files import (
     ARE_NEW,
     ARE_SAME,
@@ -35,7 +36,7 @@ from .comment_files import (
     CommentEntry,
     first_is_comment,
 )
-from .datasets import MOST_NAMES, CellReconciliation
+from .datasets import MOST_NAMES
 
 # Comments of a file: compared with those of a dataset by key, and added with their statements.
 #

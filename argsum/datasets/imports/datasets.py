@@ -1,7 +1,7 @@
 """Import of datasets: compare cells with stored ones and add new data."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,17 +13,16 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.corpus.models import text_key
-from argsum.datasets.actions import in_use, is_frozen, prepare_dataset, stored_half, usual_steps
-from argsum.datasets.forms import DatasetForm, ExistingDatasetForm
+from argsum.datasets.actions import in_use, prepare_dataset, stored_half, usual_steps
+from argsum.datasets.forms import DatasetForm
 from argsum.datasets.methods.argument_cells import RawArgument, RawCell
 from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half, prepare, summed
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
-from argsum.datasets.reports.comments import is_of_comments
-from cqa_site.files.actions.imports import ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ImportForm
-from cqa_site.people.models import Study
 
 from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
+from .cells import CellReconciliation
 
 # A stored cell beside what a file says about it.
 
@@ -189,65 +188,6 @@ def _add(
         made.append(model(cell=cell, position=number, **about))
     rows.bulk_create(made, batch_size=PIECE)
     return {place: row.pk for place, row in zip(places, made, strict=True)}
-
-
-# The dataset of a file, found by its name or made, and its cells.
-
-
-def find_dataset(study: Study, name: str, *, lock: bool) -> Dataset | None:
-    """Return the dataset of this name, locked for the transaction if asked."""
-    rows = Dataset.objects.filter(study=study, name=name)
-    return (rows.select_for_update() if lock else rows).first()
-
-
-def existing_dataset(study: Study, name: str, *, lock: bool = False) -> Dataset:
-    """Return the dataset of this name; raises ImportRefused without one."""
-    if dataset := find_dataset(study, name, lock=lock):
-        return dataset
-    raise ImportRefused(_("The study has no dataset named “%s”.") % name)
-
-
-class CellReconciliation(Reconciliation):
-    """Comparison of one file, which creates or extends one dataset, cell by cell.
-
-    Subclasses say of which recipe a new dataset is, and how to refuse one with other content,
-    unless they take any.
-    """
-
-    new_recipe: Mapping[str, Any] = {}
-    takes_any = False
-    other_content: Any = lazy("“%s” contains comments. Choose another name.")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.dataset: Dataset | None = None
-        self.is_new = self.is_frozen = False
-        self._last_position = 0
-
-    def open(self, name: str, source: str) -> Dataset:
-        """Return the dataset; raises ImportRefused for one with other content."""
-        if self.dataset is not None:
-            return self.dataset
-        dataset = find_dataset(self.study, name, lock=self.write)
-        self.is_new = dataset is None
-        if dataset is None:
-            dataset = Dataset(study=self.study, name=name, source=source, created_by=self.actor)
-            dataset.recipe = dict(self.new_recipe)
-            if self.write:
-                dataset.save()
-        elif not self.takes_any and is_of_comments(dataset) != bool(self.new_recipe):
-            raise ImportRefused(self.other_content % dataset.name)
-        else:
-            self.is_frozen = is_frozen(dataset)
-            self._last_position = dataset.cells.aggregate(last=Max("position"))["last"] or 0
-        self.dataset = dataset
-        return dataset
-
-    def new_cell(self, topic: str, stance: int = 0, split: str = "") -> Cell:
-        """Return a cell behind all others, stored in a writing pass."""
-        self._last_position += 1
-        place = self._last_position
-        return Cell(dataset=self.dataset, topic=topic, stance=stance, split=split, position=place)
 
 
 # Arguments of a file: compared with what is stored cell by cell, and filled up.
@@ -438,7 +378,6 @@ class ExistingDatasetImportForm(ImportForm):
     """Questions about a file that needs a dataset to be there."""
 
     heading = lazy("Dataset")
-    form_class: type[ExistingDatasetForm]
     import_first: Any = lazy("Import the arguments or people's counts first.")
 
     def missing(self) -> tuple[Any, Any] | None:
@@ -446,11 +385,3 @@ class ExistingDatasetImportForm(ImportForm):
         if self.study.argument_datasets.exists():
             return None
         return lazy("No datasets yet"), self.import_first
-
-    def initial(self) -> dict[str, Any]:
-        """Return the earlier answers."""
-        return self.file.options
-
-    def form(self, data: Any) -> forms.Form:
-        """Return the form, filled in from the options and the file name."""
-        return self.form_class(data, study=self.study, initial=self.initial())

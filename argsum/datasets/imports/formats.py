@@ -50,13 +50,13 @@ from .argument_files import (
     read_list,
     read_pairs,
 )
+from .cells import existing_dataset
 from .comment_files import COMMENTS, OWN, read_comments
 from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
 from .datasets import (
     DatasetImportForm,
     DatasetReconciliation,
     ExistingDatasetImportForm,
-    existing_dataset,
 )
 
 if TYPE_CHECKING:
