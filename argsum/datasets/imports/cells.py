@@ -58,7 +58,7 @@ class CellReconciliation(Reconciliation):
         elif not self.takes_any and is_of_comments(dataset) != bool(self.new_recipe):
             raise ImportRefused(self.other_content % dataset.name)
         else:
-            self.is_frozen = is_frozen(dataset)
+            self.is_frozen = not self.takes_any and is_frozen(dataset)
             self._last_position = dataset.cells.aggregate(last=Max("position"))["last"] or 0
         self.dataset = dataset
         return dataset
@@ -66,5 +66,8 @@ class CellReconciliation(Reconciliation):
     def new_cell(self, topic: str, stance: int = 0, split: str = "") -> Cell:
         """Return a cell behind all others, stored in a writing pass."""
         self._last_position += 1
-        place = self._last_position
-        return Cell(dataset=self.dataset, topic=topic, stance=stance, split=split, position=place)
+        about: dict[str, Any] = {"topic": topic, "stance": stance, "split": split}
+        cell = Cell(dataset=self.dataset, position=self._last_position, **about)
+        if self.write:
+            cell.save()
+        return cell
