@@ -9,6 +9,7 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
+from argsum.datasets.methods.argument_cells import as_stance
 from argsum.datasets.methods.statements import plain, words
 from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 
@@ -80,7 +81,7 @@ def counted_set(row: TableRow) -> CountedSet | None:
     return CountedSet(
         row=row.number,
         topic=_text(row, "topic"),
-        stance=_stance(row),
+        stance=as_stance(row.values),
         system=PurePath(_text(row, "file_name")).stem,
         references=references,
         summaries=summaries,
@@ -131,13 +132,6 @@ def _texts(row: TableRow, column: str) -> tuple[str, ...]:
         return numbered_texts(text)
     except ValueError as error:
         raise BadCell(column, str(error)) from None
-
-
-def _stance(row: TableRow) -> int:
-    text = _text(row, "stance")
-    if text not in ("-1", "1"):
-        raise BadCell("stance", f"{text!r} is neither 1 nor -1")
-    return int(text)
 
 
 def _number(row: TableRow, column: str) -> float:

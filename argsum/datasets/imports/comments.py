@@ -16,6 +16,7 @@ from argsum.datasets.actions import (
     in_use,
     replace_comment,
 )
+from argsum.datasets.forms import DatasetNameForm
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC
 from argsum.datasets.methods.comment_columns import Order, question_of, wrong_columns
 from argsum.datasets.methods.preprocessing import COMMENT_STEPS
@@ -25,7 +26,7 @@ from argsum.datasets.reports.comments import not_english
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
-from .argument_files import LONGEST_NAME, dataset_name
+from .argument_files import dataset_name
 from .cells import CellReconciliation
 from .comment_files import (
     ARE_NEW,
@@ -211,21 +212,12 @@ LABELS = {
 }
 
 
-class CommentsForm(ColumnsForm):
+class CommentsForm(ColumnsForm, DatasetNameForm):
     """Dataset, topic and columns; the topic is entered here or read from every row."""
 
     beside = ("dataset", "topic", "first_row", "date_order", "repeats")
     advanced = ("first_row", "date_order", "repeats", *ColumnsForm.advanced)
     rater_kind = None  # type: ignore[assignment]  # nobody rates
-    dataset = forms.CharField(
-        label=gettext_lazy("Dataset name"),
-        max_length=LONGEST_NAME,
-        required=False,
-        help_text=gettext_lazy(
-            "An existing dataset is extended; otherwise a new one is "
-            "created. Default: the file name."
-        ),
-    )
     topic = forms.CharField(
         label=gettext_lazy("Topic or question"),
         max_length=LONGEST_TOPIC,

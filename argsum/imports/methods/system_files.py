@@ -11,7 +11,7 @@ every argument in an order of the file's.
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -260,9 +260,7 @@ def _of_object(content: dict[str, Any], name: str) -> Iterator[SystemSet]:
     if not sets:
         raise UnreadableFile(name, "has no key points by topic and stance")
     for system_set in sets:
-        yield SystemSet(
-            **{**system_set.__dict__, "system": system if isinstance(system, str) else ""}
-        )
+        yield replace(system_set, system=system if isinstance(system, str) else "")
 
 
 def _walk(value: Any, keys: list[str], names: Sequence[str], file: str) -> Iterator[SystemSet]:
