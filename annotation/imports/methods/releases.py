@@ -323,7 +323,7 @@ class RaterNames:
     >>> names.of("anna"), names.of("w1A"), names.of("w1a")
     ('Anna', 'w1A', 'w1a')
     >>> names.notes()
-    ['“anna” and “Anna” are taken as one rater, “Anna”.']
+    ['“anna” and “Anna” are treated as one rater, “Anna”.']
     """
 
     def __init__(self, known: Iterable[str] = ()) -> None:

@@ -72,9 +72,9 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
 
     Examples
     --------
-    >>> from .compqa_rubric import COMPQA
-    >>> found = guess_columns(["Answer ID", "Annotator", "C1", "Aspects announced"], COMPQA)
-    >>> found["answer"], found["rater"], found["C1"], found["C3"]
+    >>> from benchmark.rubrics.methods.compqa_rubric import COMPQA
+    >>> guess = guess_columns(["Answer ID", "Annotator", "C1", "Aspects announced"], COMPQA)
+    >>> guess["answer"], guess["rater"], guess["C1"], guess["C3"]
     ('Answer ID', 'Annotator', 'C1', 'Aspects announced')
     """
     names: dict[str, tuple[str, ...]] = {
