@@ -35,8 +35,8 @@ def start(folder: str) -> None:
 def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int | None]]]:
     """Text, arguments and labels of every answer."""
     from annotation.imports.methods.releases import (
+        ReleasedComparison,
         ReleasedLabel,
-        SilverComparison,
         read_final_labels,
         read_silver,
     )
@@ -47,11 +47,11 @@ def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int 
             known.setdefault(each.unit, each.label)
     found = []
     for each in read_silver(folder / "silver_112x3.json"):
-        if isinstance(each, SilverComparison):
+        if isinstance(each, ReleasedComparison):
             arguments = {argument.number: argument.text for argument in each.arguments}
             pair = (each.object1, each.object2)
             labels = {n: known.get((*pair, text)) for n, text in arguments.items()}
-            found += [(text, arguments, labels) for text in each.answers]
+            found += [(text, arguments, labels) for text in each.texts]
     return found
 
 

@@ -293,7 +293,7 @@ class SystemViews(StudyViews):
     @extend_schema(request=SystemInput, responses=SystemSerializer)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change name or kind; 409 if another system has the name."""
-        system = get_object_or_404(self.get_queryset(), public_id=public_id)
+        system = self.find_row(public_id)
         fields = {"name": system.name, "kind": system.kind}
         fields |= self.read(SystemInput, partial=True)
         with conflict_on(AlreadyThere):
@@ -303,7 +303,7 @@ class SystemViews(StudyViews):
     @extend_schema(request=LearnedInput, responses=SystemSerializer)
     def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Record what its model was trained on; those questions never test it again."""
-        system = get_object_or_404(self.get_queryset(), public_id=public_id)
+        system = self.find_row(public_id)
         data = self.read(LearnedInput)
         try:
             mark_learned(system=system, actor=request.user, **data)
@@ -345,7 +345,7 @@ class AnswerViews(StudyViews):
     @extend_schema(responses=AnswerDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """One answer with the numbered arguments it may cite and their final labels."""
-        answer = get_object_or_404(self.get_queryset(), public_id=public_id)
+        answer = self.find_row(public_id)
         question = Question.objects.select_related("comparison", "study").get(
             pk=answer.question_id
         )

@@ -379,7 +379,7 @@ class AdoptionViews(CampaignViews):
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Withdraw an adoption; 409 if it already was."""
         self.read(NothingInput)
-        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = self.find_row(public_id)
         if not adjudication.withdraw_adoption(adoption=row, actor=request.user):
             raise Conflict("This adoption has already been withdrawn.")
         return self.shown(self.get_queryset().get(pk=row.pk))

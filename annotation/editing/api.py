@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from django.db.models import BooleanField, Case, F, QuerySet, Value, When
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -207,7 +206,7 @@ class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
     @extend_schema(request=NothingInput, responses=MadeAnswersSerializer)
     def make(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Add the newest submitted texts as answers; existing ones are not added again."""
-        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = self.find_row(public_id)
         self.read(NothingInput)
         added = make_expert_answers(editing_round=row, actor=request.user)
         submitted = row.sheets.filter(submitted_at__isnull=False).count()
@@ -229,7 +228,7 @@ class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
     @extend_schema(responses=EditingTaskDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return one task with its current text."""
-        task = get_object_or_404(self.get_queryset(), public_id=public_id)
+        task = self.find_row(public_id)
         return Response(EditingTaskDetailSerializer(task).data)
 
 

@@ -133,7 +133,7 @@ class ExportViews(CampaignViews):
         return get_object_or_404(snapshots, public_id=public_id)
 
     def _finished(self, public_id: uuid.UUID) -> ExportFile:
-        export = get_object_or_404(self.get_queryset(), public_id=public_id)
+        export = self.find_row(public_id)
         if not export.finished_at:
             raise Conflict("The file is not ready yet.")
         return export

@@ -294,7 +294,7 @@ class LaunchViews(StudyViews):
     @extend_schema(request=LaunchChangeInput, responses=LAUNCH)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change the joint cap of all runs, or move all runs that can be moved."""
-        launch = get_object_or_404(self.get_queryset(), public_id=public_id)
+        launch = self.find_row(public_id)
         data = self.read(LaunchChangeInput, partial=True)
         if "cap_micro" in data:
             actions.set_launch_cap(launch=launch, actor=request.user, cap_micro=data["cap_micro"])

@@ -23,7 +23,7 @@ from annotation.corpus.methods.generic_table import (
 )
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.files.actions.imports import ImportOutcome, Reconciliation
-from cqa_site.files.actions.recognition import guessed, preview_of
+from cqa_site.files.actions.recognition import preview_of
 from cqa_site.files.format_parts import ObjectCount, Option, register_counted, register_options
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, PageLink, Text, register_format
 from cqa_site.files.models import ImportBatch, ImportFile
@@ -123,13 +123,16 @@ class AnswersFormat(StudyFormat):
 class TableFormat(StudyFormat):
     """A table format; columns are guessed from the headers."""
 
-    def guess(
-        self, file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Return the mapping, and whether the file is Counterpoint's own export."""
+    def guess_columns(
+        self, study: Study, preview: FilePreview, options: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """Return the columns by headers and first values."""
         has_rater = bool(options.get("rater"))
-        mapping = guess_mapping(preview.columns, preview.rows, has_rater=has_rater)
-        return guessed(file, preview, mapping, is_own=is_own_export(preview.columns))
+        return guess_mapping(preview.columns, preview.rows, has_rater=has_rater)
+
+    def is_own(self, preview: FilePreview) -> bool:
+        """Whether the columns are those of an export of votes."""
+        return is_own_export(preview.columns)
 
     def is_clear(self, file: ImportFile) -> bool:
         """Whether both objects, the sentence and the rater of any labels were found.

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Manager, QuerySet
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -316,7 +315,7 @@ class TrainedJudgeViews(CampaignViews):
     @extend_schema(responses=ModelCardSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """One version with its model card."""
-        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        version = self.find_row(public_id)
         return Response(ModelCardSerializer(version).data)
 
     @extend_schema(request=TrainingInput, responses={202: JobSerializer})

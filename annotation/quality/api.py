@@ -257,7 +257,7 @@ class RaterViews(CampaignViews):
         return self._decide(actions.reinstate_rater, public_id)
 
     def _decide(self, decision: Callable[..., None], public_id: uuid.UUID) -> Response:
-        rater = get_object_or_404(self.get_queryset(), public_id=public_id)
+        rater = self.find_row(public_id)
         reason = self.read(ReasonInput)["reason"]
         decision(campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user)
         return self.shown(self.get_queryset().get(pk=rater.pk))
@@ -340,7 +340,7 @@ class ExclusionViews(CampaignViews):
     def undo(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Reinstate the annotators it excluded; 409 if already undone."""
         self.read(NothingInput)
-        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = self.find_row(public_id)
         if actions.undo_exclusion(exclusion=row, actor=request.user) is None:
             raise Conflict("This exclusion has already been undone.")
         return self.shown(self.get_queryset().get(pk=row.pk))

@@ -206,7 +206,7 @@ class DatasetViews(StudyViews):
     @extend_schema(responses=DatasetDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """One dataset with its funnel."""
-        return self._shown(self._found(public_id))
+        return self._shown(self.find_row(public_id))
 
     @extend_schema(request=RecipeInput, responses=DatasetDetailSerializer)
     def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -214,7 +214,7 @@ class DatasetViews(StudyViews):
 
         Statements of comments have the steps `unique` and `says_something`, and no half.
         """
-        dataset = self._found(public_id)
+        dataset = self.find_row(public_id)
         data = self.read(RecipeInput)
         steps, part = data["steps"], data.get("half", "")
         if part or HALF in steps:
@@ -234,11 +234,8 @@ class DatasetViews(StudyViews):
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Forget a dataset; 409 once something rests on it."""
         with conflict_on(DatasetInUse):
-            delete_dataset(dataset=self._found(public_id), actor=request.user)
+            delete_dataset(dataset=self.find_row(public_id), actor=request.user)
         return Response(status=204)
-
-    def _found(self, public_id: uuid.UUID) -> Dataset:
-        return get_object_or_404(self.get_queryset(), public_id=public_id)
 
     def _shown(self, dataset: Dataset) -> Response:
         return Response(DatasetDetailSerializer(dataset_rows([dataset])[0]).data)
@@ -262,7 +259,7 @@ class CellViews(StudyViews):
     @extend_schema(responses=CellDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """One cell with its key points and how many arguments are kept."""
-        cell = get_object_or_404(self.get_queryset(), public_id=public_id)
+        cell = self.find_row(public_id)
         row = cell_rows([cell])[0]
         payload = {
             "cell": cell,

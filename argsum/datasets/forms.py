@@ -83,20 +83,11 @@ class DatasetForm(DatasetNameForm, HalfFields):
     )
 
 
-class QualitiesForm(forms.Form):
-    """Dataset that receives the qualities of a file."""
+class ExistingDatasetForm(forms.Form):
+    """The dataset that the rows of a file are about."""
 
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
-    )
-    quality = forms.CharField(
-        label=_("Quality column"),
-        required=False,
-        max_length=80,
-        help_text=_(
-            "Only for files with several quality columns. Default: WA if the file has WA and "
-            "MACE-P."
-        ),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -106,6 +97,20 @@ class QualitiesForm(forms.Form):
     def clean_dataset(self) -> str:
         """Return the dataset's name, which the import stores."""
         return self.cleaned_data["dataset"].name
+
+
+class QualitiesForm(ExistingDatasetForm):
+    """Dataset that receives the qualities of a file."""
+
+    quality = forms.CharField(
+        label=_("Quality column"),
+        required=False,
+        max_length=80,
+        help_text=_(
+            "Only for files with several quality columns. Default: WA if the file has WA and "
+            "MACE-P."
+        ),
+    )
 
 
 class RecipeForm(HalfFields):

@@ -1,8 +1,10 @@
 """Pages of datasets, cells and comments."""
 
 import uuid
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -127,14 +129,7 @@ def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
     """Send arguments with their labels as a file, which can be imported again."""
     dataset = _found(study, dataset_id)
-    format = request.GET.get("format", "csv")
-    if format not in FORMATS:
-        raise Http404
-    name = f"{slugify(dataset.name) or 'dataset'}.{format}"
-    record(study=study, actor=request.user, verb="dataset_exported", subject=name)
-    table = FileTable(dict.fromkeys(COLUMNS, str), exported_rows(dataset))
-    kind = format.removeprefix("raw.")
-    return sent_table(table, name=name, format=kind, is_raw=kind != format)
+    return _sent(request, dataset, COLUMNS, exported_rows(dataset))
 
 
 @study_page(*RESEARCHERS)
@@ -144,13 +139,27 @@ def comments_export(
 ) -> HttpResponseBase:
     """Send comments with their other columns and statements as a file."""
     dataset = _found(study, dataset_id)
-    format = request.GET.get("format", "csv")
-    if format not in FORMATS or not is_of_comments(dataset):
+    if not is_of_comments(dataset):
         raise Http404
-    name = f"{slugify(dataset.name) or 'dataset'}-comments.{format}"
-    record(study=study, actor=request.user, verb="dataset_exported", subject=name)
-    table = FileTable(dict.fromkeys(exported_columns(dataset), str), exported_comments(dataset))
+    columns, rows = exported_columns(dataset), exported_comments(dataset)
+    return _sent(request, dataset, columns, rows, ending="-comments")
+
+
+def _sent(
+    request: StudyRequest,
+    dataset: Dataset,
+    columns: Iterable[str],
+    rows: Iterator[tuple[Any, ...]],
+    *,
+    ending: str = "",
+) -> HttpResponseBase:
+    format = request.GET.get("format", "csv")
+    if format not in FORMATS:
+        raise Http404
+    name = f"{slugify(dataset.name) or 'dataset'}{ending}.{format}"
+    record(study=dataset.study, actor=request.user, verb="dataset_exported", subject=name)
     kind = format.removeprefix("raw.")
+    table = FileTable(dict.fromkeys(columns, str), rows)
     return sent_table(table, name=name, format=kind, is_raw=kind != format)
 
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.datasets.forms import ExistingDatasetForm
 from argsum.datasets.imports.argument_files import DATASET, STANCE, TOPIC
+from argsum.datasets.imports.datasets import ExistingDatasetImportForm
 from argsum.imports.actions.placement import system_of
 from argsum.imports.methods.released_scores import CLUSTERINGS
 from argsum.imports.methods.system_files import INSIDE, columns_of
@@ -22,7 +23,6 @@ from cqa_site.files.format_parts import (
     register_options,
 )
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
-from cqa_site.files.forms import ImportForm
 
 from .actions.key_points import POINTS, SystemReconciliation, read_system_points
 from .actions.placement import BOOK
@@ -93,36 +93,22 @@ def fits_scores(look: Look) -> str:
 # What a file of stored scores is asked about: its dataset and its system.
 
 
-class ScoresImportForm(ImportForm):
+class ScoresImportForm(ExistingDatasetImportForm):
     """Questions about the scores' dataset and the system's name."""
 
     title = lazy("Stored scores")
-    heading = lazy("Dataset")
+    form_class: type[ExistingDatasetForm] = StoredScoresForm
 
-    def missing(self) -> tuple[Any, Any] | None:
-        """Message if the study has no dataset for scores; None otherwise."""
-        if self.study.argument_datasets.exists():
-            return None
-        return lazy("No datasets yet"), lazy("Import the arguments or people's counts first.")
-
-    def form(self, data: Any) -> forms.Form:
-        """Return the form, filled in from the options and the file name."""
-        options = self.file.options
-        initial = options | {"system": system_of(options, self.file.name)}
-        return StoredScoresForm(data, study=self.study, initial=initial)
+    def initial(self) -> dict[str, Any]:
+        """Return the earlier answers, else the system that the file name shows."""
+        return self.file.options | {"system": system_of(self.file.options, self.file.name)}
 
 
 class KeyPointsImportForm(ScoresImportForm):
     """Questions about the key points' dataset, and data missing from the file."""
 
     title = lazy("Key points of a system")
-    heading = lazy("Dataset")
-
-    def form(self, data: Any) -> forms.Form:
-        """Return the form, filled in from the options and the file name."""
-        options = self.file.options
-        initial = options | {"system": system_of(options, self.file.name)}
-        return SystemKeyPointsForm(data, study=self.study, initial=initial)
+    form_class = SystemKeyPointsForm
 
 
 # Files with stored scores as a format.

@@ -6,20 +6,23 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from argsum.datasets.forms import ExistingDatasetForm
 from argsum.datasets.models import Cell
 from argsum.imports.actions.key_points import NO_ORDER
 from argsum.imports.actions.placement import LONGEST_NAME, ORDER_NAMES
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study
-from cqa_site.web.pages import offer
+
+ORDERS = [
+    # With the word that refusals, the API and the command use.
+    (key, format_lazy("{}: {}", key, name))
+    for key, name in ORDER_NAMES.items()
+]
 
 
-class StoredScoresForm(forms.Form):
+class StoredScoresForm(ExistingDatasetForm):
     """Dataset and system of stored scores."""
 
-    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
-        label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
-    )
     system = forms.CharField(
         label=_("System name"),
         max_length=LONGEST_NAME,
@@ -29,11 +32,7 @@ class StoredScoresForm(forms.Form):
     order = forms.ChoiceField(
         label=_("Order of cluster ids"),
         required=False,
-        choices=[
-            ("", _("By key point, then by text, if the ids confirm it")),
-            # With the word that refusals, the API and the command use.
-            *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
-        ],
+        choices=[("", _("By key point, then by text, if the ids confirm it")), *ORDERS],
         help_text=_(
             "Only for clusterings, whose ids refer to arguments that the file does not name. "
             "The ids are checked against the reference key points, and refused if they follow "
@@ -41,21 +40,10 @@ class StoredScoresForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, dataset=study.argument_datasets.all())
 
-    def clean_dataset(self) -> str:
-        """Return the dataset's name, which the import stores."""
-        return self.cleaned_data["dataset"].name
-
-
-class SystemKeyPointsForm(forms.Form):
+class SystemKeyPointsForm(ExistingDatasetForm):
     """Dataset and system of key points, and data the file may lack."""
 
-    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
-        label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
-    )
     system = forms.CharField(
         label=_("System name"),
         max_length=LONGEST_NAME,
@@ -85,7 +73,7 @@ class SystemKeyPointsForm(forms.Form):
         required=False,
         choices=[
             ("", _("Detect automatically")),
-            *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
+            *ORDERS,
             (NO_ORDER, _("Ignore the ids and match the arguments")),
         ],
         help_text=_(
@@ -94,13 +82,8 @@ class SystemKeyPointsForm(forms.Form):
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, dataset=study.argument_datasets.all())
+        super().__init__(*args, study=study, **kwargs)
         ready = study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
         names = [(name, name) for name in ready.values_list("name", flat=True)]
         choices = [("", _("Default match scorer")), *names, ("none", _("Do not match now"))]
         self.fields["scorer"].choices = choices  # type: ignore[attr-defined]
-
-    def clean_dataset(self) -> str:
-        """Return the dataset's name, which the import stores."""
-        return self.cleaned_data["dataset"].name

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -201,7 +200,7 @@ class SystemRunViews(StudyViews):
     @extend_schema(responses=RunFiguresSerializer)
     def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Every cell and setting with its clusters, and how good they are."""
-        run = get_object_or_404(self.get_queryset(), public_id=public_id)
+        run = self.find_row(public_id)
         refuse_unknown(request, set())
         lines = cell_lines(run, list(cells_of(run.dataset, run.split)))
         return Response(RunFiguresSerializer({"cells": lines}).data)
@@ -217,7 +216,7 @@ class SystemRunViews(StudyViews):
         return self._steer(public_id, resume_system)
 
     def _steer(self, public_id: uuid.UUID, action: Callable[..., None]) -> Response:
-        run = get_object_or_404(self.get_queryset(), public_id=public_id)
+        run = self.find_row(public_id)
         self.read(NothingInput)
         with conflict_on(SystemRunRefused):
             action(run=run, actor=self.request.user)

@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -155,7 +154,7 @@ class ScorerViews(StudyViews):
     @extend_schema(responses=TextScorerDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """One scorer with its card."""
-        return self._shown(self._row(public_id))
+        return self._shown(self.find_row(public_id))
 
     @extend_schema(request=TextScorerInput, responses={201: TextScorerDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -193,35 +192,35 @@ class ScorerViews(StudyViews):
                 recipe=form.recipe(),
                 actor=request.user,
             )
-        return self._shown(self._row(scorer.public_id), 202)
+        return self._shown(self.find_row(scorer.public_id), 202)
 
     @extend_schema(request=NothingInput, responses=TextScorerDetailSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Stop a training; it can go on later."""
         self.read(NothingInput)
-        if not training.cancel_training(scorer=self._row(public_id), actor=request.user):
+        if not training.cancel_training(scorer=self.find_row(public_id), actor=request.user):
             raise Conflict("No training is in progress.")
-        return self._shown(self._row(public_id))
+        return self._shown(self.find_row(public_id))
 
     @extend_schema(request=NothingInput, responses={202: TextScorerDetailSerializer})
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Go on with a training that failed or was cancelled."""
         self.read(NothingInput)
         with conflict_on(ScorerRefused):
-            training.resume_training(scorer=self._row(public_id), actor=request.user)
-        return self._shown(self._row(public_id), 202)
+            training.resume_training(scorer=self.find_row(public_id), actor=request.user)
+        return self._shown(self.find_row(public_id), 202)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Delete a scorer that nothing used."""
         with conflict_on(ScorerRefused):
-            training.delete_scorer(scorer=self._row(public_id), actor=request.user)
+            training.delete_scorer(scorer=self.find_row(public_id), actor=request.user)
         return Response(status=204)
 
     @extend_schema(request=TryInput, responses={202: JobSerializer})
     def score(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Score two texts, or one; the `note` of the job says the score when it is done."""
-        row = self._row(public_id)
+        row = self.find_row(public_id)
         form = TryForm(self.read(TryInput), scorer=row)
         require_valid(form)
         texts = {"first": "", "second": "", "topic": ""} | form.cleaned_data
@@ -229,9 +228,6 @@ class ScorerViews(StudyViews):
             job = request_try(scorer=row, actor=request.user, **texts)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
-
-    def _row(self, public_id: uuid.UUID) -> Scorer:
-        return get_object_or_404(self.get_queryset(), public_id=public_id)
 
     def _shown(self, scorer: Scorer, status: int = 200) -> Response:
         return Response(TextScorerDetailSerializer(scorer).data, status=status)

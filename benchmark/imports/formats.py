@@ -13,7 +13,6 @@ from annotation.imports.samples import ANSWER_FILE, ANSWERS, PAIR
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.files.actions.imports import Reconciliation
-from cqa_site.files.actions.recognition import guessed
 from cqa_site.files.format_parts import (
     Look,
     ObjectCount,
@@ -26,6 +25,7 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, Format, Text, register_format
 from cqa_site.files.models import ImportFile
+from cqa_site.people.models import Study
 from cqa_site.tabular import FilePreview
 
 from .actions.entries import (
@@ -194,15 +194,15 @@ class SheetsFormat(WithSheets):
     home: tuple[str, Text] | None = SCORES_PAGE
     near_page: str = "answer"
 
-    def guess(
-        self, file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Guess columns by the chosen rubric.
+    def guess_columns(
+        self, study: Study, preview: FilePreview, options: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """Return the columns by the chosen rubric; raises ImportRefused for an unknown one."""
+        return guess_columns(preview.columns, chosen_rubric(study, options).rubric)
 
-        Raises ImportRefused if the rubric does not exist.
-        """
-        mapping = guess_columns(preview.columns, chosen_rubric(file.study, options).rubric)
-        return guessed(file, preview, mapping, is_own="rubric_sha256" in mapping)
+    def is_own(self, preview: FilePreview) -> bool:
+        """Whether the columns are those of an export of score sheets."""
+        return "rubric_sha256" in preview.columns
 
 
 class JudgedFormat(WithSheets, AnswersFormat):

@@ -148,10 +148,6 @@ class RubricQuestions(ImportForm):
     heading = _("Import settings")
     form_class: type[ScoredByForm] = ScoredByForm
 
-    def form(self, data: Any) -> forms.Form:
-        """Return the form, filled with the earlier choices."""
-        return self.form_class(data, study=self.study, initial=self.file.options)
-
 
 class JudgeQuestions(RubricQuestions):
     """Settings step that asks for the rubric and the judge."""

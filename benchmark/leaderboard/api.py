@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -109,7 +108,7 @@ class BoardViews(FreezingViews):
     @extend_schema(request=PartInput, responses={200: PartSerializer, 202: JobSerializer})
     def part(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Figures of a part of a board's sheets; the job that makes them where there are none."""
-        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = self.find_row(public_id)
         wanted = self.read(PartInput)
         chosen = Filters.from_query(wanted, row.recipe)
         unknown = [name for name, value in wanted.items() if value != getattr(chosen, name)]

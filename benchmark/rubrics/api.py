@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -107,5 +106,5 @@ class RubricViews(StudyViews):
         return self._shown(version.public_id, 201)
 
     def _shown(self, public_id: uuid.UUID, status: int = 200) -> Response:
-        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        version = self.find_row(public_id)
         return Response(RubricTextSerializer(version).data, status=status)

@@ -1,5 +1,6 @@
 """Base views, bodies and addresses of the REST interface, and who may use them."""
 
+import uuid
 from typing import Any, ClassVar
 
 from django import forms
@@ -108,8 +109,11 @@ class StudyViews(PersonViews):
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Return one row."""
-        row = get_object_or_404(self.get_queryset(), public_id=kwargs["public_id"])
-        return self.shown(row)
+        return self.shown(self.find_row(kwargs["public_id"]))
+
+    def find_row(self, public_id: uuid.UUID) -> Any:
+        """Return the row with this id; raises 404."""
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
 
 
 class AdminViews(StudyViews):

@@ -332,7 +332,7 @@ class InvitationViews(AdminViews):
     @extend_schema(request=NothingInput, responses=InvitationSerializer)
     def revoke(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Revoke an unused invitation; 409 if it was already used or revoked."""
-        invitation = get_object_or_404(self.get_queryset(), public_id=public_id)
+        invitation = self.find_row(public_id)
         self.read(NothingInput)
         if not people_actions.revoke_invitation(invitation=invitation, actor=request.user):
             raise Conflict("This invitation was already used or revoked.")

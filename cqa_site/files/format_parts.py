@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.tabular import TableRow, write_csv
+from cqa_site.tabular.layout import bare
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -211,7 +212,7 @@ class Look:
     @property
     def bare(self) -> frozenset[str]:
         """Column names in lower case, reduced to letters and digits."""
-        return frozenset(re.sub(r"[^a-z0-9]", "", name.lower()) for name in self.columns)
+        return frozenset(map(bare, self.columns))
 
     @property
     def has_points(self) -> bool:

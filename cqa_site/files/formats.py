@@ -111,11 +111,15 @@ class Format:
         """Name of the address of its questions page."""
         return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
 
-    def guess(
-        self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Return more options for a table, as its page would suggest beside the chosen ones."""
+    def guess_columns(
+        self, study: "Study", preview: "FilePreview", options: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """Return the likely column of each field of a table."""
         return {}
+
+    def is_own(self, preview: "FilePreview") -> bool:
+        """Whether the columns are those of an export of this site."""
+        return False
 
     def is_clear(self, file: "ImportFile") -> bool:
         """Whether the guess is complete, so that the first check needs no questions."""

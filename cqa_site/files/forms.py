@@ -18,9 +18,9 @@ from cqa_site.web.pages import offer
 
 from .actions.import_jobs import same_names
 from .actions.imports import READING
-from .actions.recognition import of_one_kind, preview_of
+from .actions.recognition import guess, of_one_kind, preview_of
 from .format_parts import OptionsForm, asked_with_uploads
-from .formats import batch_kinds, format_of, kinds_under_headings
+from .formats import batch_kinds, kinds_under_headings
 from .models import ImportFile
 
 # Forms of imports: the upload, and which column of a table is what.
@@ -273,6 +273,8 @@ class ImportForm:
         Words of the page.
     beside
         A template below the form.
+    form_class
+        The form of the questions, which takes the study.
     """
 
     title: Any = ""
@@ -280,6 +282,7 @@ class ImportForm:
     beside: str = ""
     # What the page itself may be asked for by its address.
     seen_names: Sequence[str] = ()
+    form_class: type[Any]
 
     def __init__(self, study: Study, file: ImportFile, seen: Mapping[str, str]) -> None:
         self.study, self.file, self.seen = study, file, seen
@@ -292,9 +295,13 @@ class ImportForm:
         """Return heading and sentence shown instead of the form if the file cannot be read yet."""
         return None
 
+    def initial(self) -> dict[str, Any]:
+        """Return the earlier answers."""
+        return self.file.options
+
     def form(self, data: Any) -> forms.Form:
         """Return the form with the earlier or guessed answers."""
-        raise NotImplementedError
+        return self.form_class(data, study=self.study, initial=self.initial())
 
     def options(self, form: Any) -> dict[str, Any]:
         """Return the options to store from a valid form."""
@@ -337,13 +344,13 @@ class ImportColumnsForm(ImportForm):
         """Return the earlier choices, or else a guess from the headers."""
         values = {name: value for name, value in self.file.options.items() if value is not None}
         options = self.file.options | self.seen
-        guess = format_of(self.file.kind).guess(self.file, self.preview, options)
+        likely = guess(self.file, self.preview, options)
         mapping = values.get("mapping") or {}
         if not mapping or not set(mapping.values()) <= set(self.preview.columns):
             # From another sheet or header row.
-            mapping = guess["mapping"]
+            mapping = likely["mapping"]
         return {
-            **guess,
+            **likely,
             **values,
             "mapping": mapping,
             **{f"map_{field}": column for field, column in mapping.items()},

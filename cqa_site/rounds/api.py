@@ -264,7 +264,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             return self._move(reopen_round, public_id)
 
         def _round(self, public_id: uuid.UUID) -> Any:
-            return get_object_or_404(self.get_queryset(), public_id=public_id)
+            return self.find_row(public_id)
 
         def _move(self, move: Callable[..., None], public_id: uuid.UUID) -> Response:
             row = self._round(public_id)

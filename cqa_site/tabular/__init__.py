@@ -26,6 +26,7 @@ from .reader import (
 )
 from .shapes import (
     DEFAULT_LIMITS,
+    BadCell,
     FilePreview,
     Limits,
     Problem,
@@ -39,6 +40,7 @@ from .shapes import (
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "BadCell",
     "FilePreview",
     "Limits",
     "Problem",

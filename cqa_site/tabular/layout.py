@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -11,6 +11,32 @@ from .cells import as_moment, as_number, is_missing
 from .shapes import Limits, Problem, ReadingLog, TableRow, UnreadableFile, counted, reject
 
 # Column names from a header row: every column gets a name, and only one.
+
+
+def bare(cell: Any) -> str:
+    """Return a name in lower case, letters and digits only.
+
+    >>> bare("Object 1"), bare(None)
+    ('object1', '')
+    """
+    return "".join(char for char in str(cell or "").lower() if char.isalnum())
+
+
+def guess_by_name(headers: Sequence[str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Map each field to the header with the first of its names, written as `bare` does.
+
+    A header is taken once, and the first of several equal ones.
+
+    >>> guess_by_name(["Object 1", "obj2", "note"], {"a": ["object1"], "b": ["object2", "obj2"]})
+    {'a': 'Object 1', 'b': 'obj2'}
+    """
+    by_name = {bare(header): header for header in reversed(headers)}
+    guess: dict[str, str] = {}
+    for field, names in known.items():
+        header = next((by_name[name] for name in names if name in by_name), None)
+        if header is not None and header not in guess.values():
+            guess[field] = header
+    return guess
 
 
 def unique_headers(cells: Sequence[object]) -> list[str]:
@@ -53,6 +79,27 @@ def _free_name(name: str, names: set[str]) -> str:
     while f"{name} ({number})" in names:
         number += 1
     return f"{name} ({number})"
+
+
+def mapping_errors(
+    columns: Collection[str],
+    mapping: Mapping[str, str],
+    *,
+    known: Collection[str],
+    required: Collection[str],
+) -> list[str]:
+    """Return the errors in a mapping of fields to columns, as sentences without a full stop."""
+    wrong = [f"there is no field {field[:40]!a}" for field in mapping if field not in known]
+    if missing := [field for field in required if field not in mapping]:
+        wrong.append(f"choose a column for {', '.join(missing)}")
+    wrong += [
+        f"there is no column {column[:80]!a} for {field}"
+        for field, column in mapping.items()
+        if column not in columns
+    ]
+    if len(set(mapping.values())) < len(mapping):
+        wrong.append("one column is chosen for two fields")
+    return wrong
 
 
 # Where a table begins: its header, what stands above it, and further rows that belong to it.
@@ -247,7 +294,7 @@ def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bo
             return False
         apart += all(map(_is_typed, column))
     repeated = sum(
-        _bare(name) == _bare(other) != "" for name, other in zip(names, row, strict=False)
+        bare(name) == bare(other) != "" for name, other in zip(names, row, strict=False)
     )
     is_headless = not _is_filled(row[0] if row else None) and _is_filled(names[0])
     is_headless = is_headless and all(cells and _is_filled(cells[0]) for cells in data)
@@ -383,7 +430,3 @@ def _are_named(rows: Sequence[Sequence[Any]], width: int) -> bool:
     """Whether nearly all rows have this number of cells and start with a unique name."""
     names = [str(cells[0]) for cells in rows if _extent(cells) == width and _is_filled(cells[0])]
     return 1 < len(names) == len(set(names)) and len(names) * 10 >= len(rows) * 9
-
-
-def _bare(cell: Any) -> str:
-    return "".join(char for char in str(cell or "").lower() if char.isalnum())

@@ -37,7 +37,7 @@ _PREVIEW_ROWS = 20
 def open_table(
     path: str | os.PathLike[str],
     *,
-    name: str,
+    name: str | None = None,
     kind: str | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
@@ -51,9 +51,9 @@ def open_table(
     ----------
     path : path
         Where the upload lies.
-    name : str
-        What the person called the file; its ending must fit the content, and
-        every message begins with it.
+    name : str, optional
+        What the person called the file, by default as the path ends; its ending must
+        fit the content, and every message begins with it.
     kind : {"csv", "tsv", "json", "jsonl", "xlsx"}, optional
         Overrides the ending of the name, not the content.
     encoding : str, optional
@@ -78,7 +78,7 @@ def open_table(
         Here for the file as a whole and its header, later, while iterating,
         for a row that cannot be read where there is no log.
     """
-    label = printable_name(name)
+    label = printable_name(name or os.fspath(path))
     how = _TableOptions(kind, encoding, sheet, header_row, log, limits)
     with single_member(path, label, limits) as (unpacked_path, unpacked_name):
         file = _open_regular(unpacked_path, unpacked_name)
@@ -107,31 +107,13 @@ class _TableOptions:
         return {"limits": self.limits, "header_row": self.header_row, "log": self.log}
 
 
-def preview(
-    path: str | os.PathLike[str],
-    *,
-    name: str,
-    kind: str | None = None,
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> FilePreview:
+def preview(path: str | os.PathLike[str], *, name: str, **how: Any) -> FilePreview:
     """Return kind, encoding, separator, sheets, columns and first 20 rows of a file.
 
     Takes the arguments of `open_table` and raises what it raises; rows that
     cannot be read do not show here.
     """
-    with open_table(
-        path,
-        name=name,
-        kind=kind,
-        encoding=encoding,
-        sheet=sheet,
-        header_row=header_row,
-        log=ReadingLog(),
-        limits=limits,
-    ) as table:
+    with open_table(path, name=name, **how | {"log": ReadingLog()}) as table:
         return beginning(table)
 
 
@@ -151,10 +133,10 @@ def beginning(table: Table) -> FilePreview:
 
 
 def open_workbook(
-    path: str | os.PathLike[str], *, name: str, limits: Limits = DEFAULT_LIMITS
+    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> WorkbookReader:
     """Open all sheets of a workbook as bare rows, for formats with more than one header."""
-    label = printable_name(name)
+    label = printable_name(name or os.fspath(path))
     with _open_regular(path, label) as file:
         if binary_family(file.read(_HEAD_BYTES), label) != "xlsx":
             raise UnreadableFile(label, "is not a workbook")

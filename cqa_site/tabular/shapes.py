@@ -1,11 +1,12 @@
 """Shared types of this package: limits, tables, rows and file errors."""
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+Record = TypeVar("Record")
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 
 MEGABYTE = 1024 * 1024
@@ -141,6 +142,15 @@ class TableRow:
     values: dict[str, Value]
 
 
+class BadCell(ValueError):
+    """A row cannot be used because of one cell; ``column`` names it, ``reason`` says why."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(f"{column}: {reason}")
+        self.column = column
+        self.reason = reason
+
+
 def _nothing_to_close() -> None:
     return None
 
@@ -165,6 +175,21 @@ class Table:
     # The row of the column names; None where the format has none.
     header_row: int | None = None
     close: Callable[[], None] = _nothing_to_close
+
+    def records(self, read: Callable[[TableRow], Record]) -> Iterator[Record | Problem]:
+        """Yield what ``read`` makes of each row; a problem for a row that raises `BadCell`."""
+        for row in self.rows:
+            try:
+                record = read(row)
+            except BadCell as bad:
+                yield Problem(self.name, row.number, bad.column, bad.reason)
+            else:
+                yield record
+
+    def require(self, columns: Iterable[str]) -> None:
+        """Raise `UnreadableFile` if one of these columns is missing."""
+        if missing := [column for column in columns if column not in self.columns]:
+            raise UnreadableFile(self.name, f"has no column {', '.join(missing)}")
 
     def __enter__(self) -> "Table":
         return self

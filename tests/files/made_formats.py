@@ -12,6 +12,7 @@ from typing import Any
 from openpyxl import load_workbook
 
 from cqa_site.files.actions.imports import ImportOutcome, import_path
+from cqa_site.files.actions.recognition import guess
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
@@ -127,7 +128,7 @@ def options_of(study: Study, kind: str, path: Path) -> dict[str, Any]:
     options = dict(made.sample.options)
     if made.is_mapped:
         file = ImportFile(study=study, kind=kind, name=path.name, options=options)
-        options |= made.guess(file, preview(path, name=path.name), options)
+        options |= guess(file, preview(path, name=path.name), options)
     return options
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from cqa_site.tabular import TableRow, Value
 from cqa_site.tabular.cells import as_number, is_missing
+from cqa_site.tabular.layout import bare
 
 from .generic_table import (
     CELL_READERS,
@@ -159,7 +160,7 @@ class _Values:
         for column in reversed(columns):
             own = _PARTED.sub("", column)
             for name in (own.partition(".")[0], own, column):
-                self._names[_bare(name)] = column
+                self._names[bare(name)] = column
 
     def named(self, field: str) -> str | None:
         """Return the column whose name matches the field, if its values fit; None otherwise."""
@@ -180,7 +181,7 @@ class _Values:
         for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:
-                    is_pair = _is_pair(_bare(value), _bare(other), first, second)
+                    is_pair = _is_pair(bare(value), bare(other), first, second)
                     is_free = not {value, other} & set(guess.values())
                     if is_pair and is_free and all(map(self._are_objects, (value, other))):
                         return {"object1": value, "object2": other}
@@ -264,7 +265,3 @@ def _is_pair(name: str, other: str, first: str, second: str) -> bool:
 
 def _length(value: Value) -> int:
     return len(value) if isinstance(value, str) else 0
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -22,6 +22,7 @@ from cqa_site.tabular.cells import (
     single,
 )
 from cqa_site.tabular.cells import trimmed as trimmed_text
+from cqa_site.tabular.layout import mapping_errors
 from cqa_site.tabular.shapes import counted
 
 # Relevance labels as whole numbers of a scale, from text or sheet cells.
@@ -110,9 +111,9 @@ def _url(value: Value) -> str | None:
     return address
 
 
-def _one_of(
-    *offered: str, words: Mapping[str, str] | None = None
-) -> Callable[[Value], str | None]:
+def one_of(*offered: str, words: Mapping[str, str] | None = None) -> Callable[[Value], str | None]:
+    """Return a reader of one of these words, in any case; ``words`` are other names of them."""
+
     def read(value: Value) -> str | None:
         name = as_name(value)
         word = name.lower() if name else None
@@ -143,10 +144,10 @@ CELL_READERS: Mapping[str, Callable[[Value], object]] = {
     "rater": as_name,
     "started": as_moment,
     "comment": _optional,
-    "rater_kind": _one_of(*RATER_KINDS),
-    "state": _one_of(*STATES, words=FOREIGN_STATES),
+    "rater_kind": one_of(*RATER_KINDS),
+    "state": one_of(*STATES, words=FOREIGN_STATES),
     **dict.fromkeys(FLAGS, as_flag),
-    "skip_reason": _one_of(*SKIP_REASONS),
+    "skip_reason": one_of(*SKIP_REASONS),
     "active_ms": _count,
     "block": _count,
     "position": _count,
@@ -201,8 +202,6 @@ class GenericRecord:
         Row as a person sees it in the file.
     object1, object2, text : str
         Objects without white space around them, the text as in the file.
-    is_blank : bool
-        The text has no visible character.
     started : datetime or None
         In UTC; a time without a zone is taken as UTC.
     rater_kind, state : str or None
@@ -226,7 +225,6 @@ class GenericRecord:
     object1: str
     object2: str
     text: str
-    is_blank: bool
     source_url: str | None = None
     external_id: str | None = None
     label: int | None = None
@@ -271,22 +269,14 @@ def check_mapping(
     """
     wide = labels_by_rater(mapping)
     known = (*FIELDS, *(f"{LABELS_OF}{rater}" for rater in wide))
-    wrong = [f"there is no field {field!a}" for field in mapping if field not in known]
+    wrong = mapping_errors(columns, mapping, known=known, required=REQUIRED_FIELDS)
     if "" in wide:
         wrong.append("name the rater of each column of labels: label:NAME")
     if wide and "label" in mapping:
         wrong.append("choose one column of labels, or one for each rater, not both")
-    wrong += [f"choose a column for {field}" for field in REQUIRED_FIELDS if field not in mapping]
-    wrong += [
-        f"there is no column {column!a} for {field}"
-        for field, column in mapping.items()
-        if column not in columns
-    ]
     votes = [field for field in VOTE_FIELDS if field in mapping]
     if len(votes) == 1 and not (has_rater and votes == ["label"]) and not wide:
         wrong.append("label and rater go together: choose both columns or neither")
-    if len(set(mapping.values())) < len(mapping):
-        wrong.append("one column is chosen for two fields")
     return wrong
 
 
@@ -301,31 +291,14 @@ def read_generic_table(
 ) -> Iterator[GenericRecord | Problem | Remark]:
     """Read records by a mapping of field to column; closes the table at the end.
 
-    Parameters
-    ----------
-    table : Table
-        As opened; its rows are used up.
-    mapping : mapping of str to str
-        Keys are among `FIELDS`; object1, object2 and text must be there, and
-        label and rater go together.
-    scale : collection of int
-        Labels that votes and control items may carry.
-    rater : str
-        The one rater of all rows, where no column names any.
-    attributes : collection of str
-        Columns that are kept beside the argument as they are.
-    log : ReadingLog, optional
-        Receives the number of trimmed cells.
-
-    Yields
-    ------
-    GenericRecord, Problem or Remark
-        In file order. A row gives either one record, perhaps after remarks, or all its problems.
+    A row gives either one record, perhaps after remarks, or all its problems. ``rater`` is the
+    rater of all rows, where no column names any; ``attributes`` are columns that are kept beside
+    the argument as they are; ``log`` receives the number of trimmed cells.
 
     Raises
     ------
     UnreadableFile
-        For a mapping that does not fit the table, and as `Table` does.
+        For a mapping that does not fit the table (see `check_mapping`), and as `Table` does.
     """
     with table:
         wrong = check_mapping(table.columns, mapping, has_rater=bool(rater))
@@ -387,7 +360,6 @@ def _read_row(row: TableRow, options: _ReadOptions) -> Iterator[GenericRecord | 
     attributes = {column: as_words(row.values[column]).strip() for column in options.attributes}
     yield GenericRecord(
         row=row.number,
-        is_blank=not str(read["text"]).strip(),
         labels=labels,
         attributes={
             column: words[:LONGEST_VALUE] for column, words in attributes.items() if words

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,9 +14,8 @@ from annotation.corpus.models import text_key
 from annotation.imports.methods.question_list import read_question_list
 from annotation.imports.methods.releases import (
     HUMAN,
-    GoldComparison,
     RawAnswer,
-    SilverComparison,
+    ReleasedComparison,
     is_human,
     propose_origin,
     read_gold,
@@ -26,7 +24,14 @@ from annotation.imports.methods.releases import (
 )
 from annotation.labelling.actions.campaigns import default_levels
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import ImportEntry, ImportSource, Line, Note, rejected
+from cqa_site.files.actions.imports import (
+    ImportEntry,
+    ImportSource,
+    Line,
+    Note,
+    named_by,
+    rejected,
+)
 from cqa_site.tabular import Problem
 
 # What the files of this paper say: votes, arguments, answers and questions.
@@ -96,6 +101,8 @@ class AnswerEntry(ImportEntry):
     study are meant. ``column`` says where in the record the text stands.
     """
 
+    makes: ClassVar[str] = "answers"
+
     object1: str
     object2: str
     text: str
@@ -115,6 +122,8 @@ class AnswerEntry(ImportEntry):
 @dataclass(frozen=True, slots=True)
 class QuestionEntry(ImportEntry):
     """One question of a list, identified by pair, aspect and wording."""
+
+    makes: ClassVar[str] = "questions"
 
     object1: str
     object2: str
@@ -148,8 +157,7 @@ LONGEST_CAMPAIGN_NAME = 100
 
 def campaign_of(source: ImportSource) -> str:
     """Return the requested name, or else the file name without its ending."""
-    stem = Path(source.name).stem or source.name
-    return (source.text("label_round") or stem)[:LONGEST_CAMPAIGN_NAME]
+    return named_by(source.options, "label_round", source.name, LONGEST_CAMPAIGN_NAME)
 
 
 def scale_of(source: ImportSource) -> tuple[int, ...]:
@@ -221,59 +229,49 @@ def kind_of(system: str, scenario: int) -> str:
 def read_silver_answers(source: ImportSource) -> Iterator[Line]:
     """Yield comparisons with numbered arguments, and the machine answers that cite them."""
     origin = silver_origin(source.name, source.options)
-    yield Note(str(origin))
-    for comparison in read_silver(source.path, name=source.name):
-        if isinstance(comparison, Problem):
-            yield rejected(comparison, of="answers")
-            continue
-        yield from _silver_arguments(comparison)
-        yield from _silver_answers(source, origin, comparison)
-
-
-def _silver_arguments(comparison: SilverComparison) -> Iterator[ArgumentEntry]:
-    for argument in comparison.arguments:
-        yield ArgumentEntry(
-            row=comparison.position,
-            object1=comparison.object1,
-            object2=comparison.object2,
-            text=argument.text,
-        )
-
-
-def _silver_answers(
-    source: ImportSource, origin: SystemOrigin, comparison: SilverComparison
-) -> Iterator[AnswerEntry]:
-    listed = tuple((argument.number, argument.text) for argument in comparison.arguments)
-    for choice, text in enumerate(comparison.answers, start=1):
-        yield _answer(
-            source,
-            origin,
-            comparison,
-            text=text,
-            choice=choice,
-            arguments=listed,
-            column=f"gpt_answers · {choice}",
-        )
+    comparisons = read_silver(source.path, name=source.name)
+    return _compared(source, origin, comparisons, column="gpt_answers")
 
 
 def read_gold_answers(source: ImportSource) -> Iterator[Line]:
     """Yield edited answers; they cite the arguments of the same pair in the study."""
     origin = gold_origin(source.name, source.options)
+    comparisons = read_gold(source.path, name=source.name)
+    return _compared(source, origin, comparisons, column="comparison", joins_arguments=True)
+
+
+def _compared(
+    source: ImportSource,
+    origin: SystemOrigin,
+    comparisons: Iterator[ReleasedComparison | Problem],
+    *,
+    column: str,
+    joins_arguments: bool = False,
+) -> Iterator[Line]:
     yield Note(str(origin))
-    for comparison in read_gold(source.path, name=source.name):
+    for comparison in comparisons:
         if isinstance(comparison, Problem):
             yield rejected(comparison, of="answers")
             continue
+        listed = tuple((argument.number, argument.text) for argument in comparison.arguments)
+        for _number, sentence in listed:
+            yield ArgumentEntry(
+                row=comparison.position,
+                object1=comparison.object1,
+                object2=comparison.object2,
+                text=sentence,
+            )
         for choice, text in enumerate(comparison.texts, start=1):
-            yield _answer(
+            yield answer_entry(
                 source,
                 origin,
                 comparison,
                 text=text,
                 choice=choice,
                 wording=comparison.question or "",
-                joins_arguments=True,
-                column=f"comparison · {choice}",
+                arguments=listed,
+                joins_arguments=joins_arguments,
+                column=f"{column} · {choice}",
             )
 
 
@@ -287,7 +285,7 @@ def read_system_answers(source: ImportSource) -> Iterator[Line]:
             yield rejected(record, of="answers")
             continue
         copies[record.object1, record.object2, record.aspect, record.text] += 1
-        yield _answer(source, origin, record, text=record.text, choice=record.choice)
+        yield answer_entry(source, origin, record, text=record.text, choice=record.choice)
     repeated = copies.total() - len(copies)
     if repeated:
         yield Note(_repeated(repeated))
@@ -302,12 +300,10 @@ def _repeated(number: int) -> str:
     return text % number
 
 
-def _answer(
-    source: ImportSource,
-    origin: SystemOrigin,
-    record: SilverComparison | GoldComparison | RawAnswer,
-    **more,
+def answer_entry(
+    source: ImportSource, origin: SystemOrigin, record: ReleasedComparison | RawAnswer, **more: Any
 ) -> AnswerEntry:
+    """Return an answer of a file, written by a system."""
     return AnswerEntry(
         row=record.position,
         object1=record.object1,

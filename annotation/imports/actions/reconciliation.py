@@ -6,7 +6,7 @@ campaign, the rater's id, the vote's id or its item and rater.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -74,18 +74,9 @@ class StudyReconciliation(EntryReconciliation):
 
     def _can_be_stored(self, entry: ArgumentEntry | AnswerEntry | QuestionEntry) -> bool:
         """Whether every cell can be stored; reports the first that cannot."""
-        if isinstance(entry, AnswerEntry):
-            for column, reason in _unstorable_answer(entry):
-                self.answers.reject(entry, column, reason)
-                return False
-        elif isinstance(entry, QuestionEntry):
-            for column, reason in _unstorable_question(entry):
-                self.leave_out(entry.row, column, reason, of="questions")
-                return False
-        else:
-            for column, reason in _unstorable(entry):
-                self.reject(entry, column, reason)
-                return False
+        for column, reason in _UNSTORABLE_CELLS[type(entry)](entry):
+            self.leave_out(entry, column, reason)
+            return False
         return True
 
 
@@ -125,3 +116,10 @@ def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
     repeated = Counter(map(rater_of, entry.votes))
     if any(count > 1 for count in repeated.values()):
         yield "rater", _("names the same rater twice")
+
+
+_UNSTORABLE_CELLS: dict[type, Callable[[Any], Iterator[tuple[str, str]]]] = {
+    ArgumentEntry: _unstorable,
+    AnswerEntry: _unstorable_answer,
+    QuestionEntry: _unstorable_question,
+}

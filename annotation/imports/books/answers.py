@@ -114,7 +114,7 @@ class QuestionBook:
         if not is_changed:
             return
         message = self.work.changed(question.wording or _("no wording"))
-        self.work.mention(entry.row, "question", message)
+        self.work.mention(entry, "question", message)
         if self.work.update_changed:
             question.wording = entry.wording
             if self.work.write:
@@ -280,10 +280,6 @@ class AnswerBook:
         # System and comparison of everything learned; asked for with the first new answer.
         self._learned: set[tuple[int, int]] | None = None
 
-    def reject(self, entry: AnswerEntry, column: str, reason: str) -> None:
-        """Reject an answer, so that it is not imported."""
-        self.work.leave_out(entry.row, column, reason, of="answers")
-
     def take(self, entries: list[AnswerEntry]) -> None:
         """Compare a batch; its questions, systems and lists already exist."""
         stored = _stored(self.work.study, entries)
@@ -298,7 +294,8 @@ class AnswerBook:
                 self._compare(entry, twin)
                 self._twins[twin.source] += 1
             elif self._is_learned(entry):
-                self.reject(entry, entry.column, _("its system was trained on this question"))
+                reason = _("its system was trained on this question")
+                self.work.leave_out(entry, entry.column, reason)
             else:
                 self.work.result("answers", "new")
                 new.append(entry)
@@ -346,7 +343,7 @@ class AnswerBook:
                 "a different text was imported from this position in a file with this name; "
                 "answers never change, so rename the file"
             )
-            self.reject(entry, entry.column, reason)
+            self.work.leave_out(entry, entry.column, reason)
             return
         self.known[_place(entry)] = answer.pk
         wanted = self._about(entry)
@@ -358,7 +355,7 @@ class AnswerBook:
         if not differing:
             return
         summary = ", ".join(_shown(answer, name) for name in differing)
-        self.work.mention(entry.row, entry.column, self.work.changed(summary))
+        self.work.mention(entry, entry.column, self.work.changed(summary))
         if self.work.write and self.work.update_changed:
             wanted["condition_id"] = self._condition(entry.scenario)
             Answer.objects.filter(pk=answer.pk).update(**wanted)

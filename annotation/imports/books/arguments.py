@@ -13,7 +13,7 @@ from annotation.corpus.models import Argument, Comparison
 from annotation.imports.methods.votes import match_key
 from annotation.labelling.actions.campaigns import default_guideline
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.imports import Flag, ImportRefused, Line, Reconciliation
+from cqa_site.files.actions.imports import Flag, ImportEntry, ImportRefused, Line, Reconciliation
 from cqa_site.people.models import Study, User
 
 from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of
@@ -24,24 +24,16 @@ from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, u
 class EntryReconciliation(Reconciliation):
     """Remarks on single entries, shared by all books."""
 
-    def remark(self, entry: ArgumentEntry, column: str, reason: str) -> None:
-        """Flag a row that is imported."""
-        self.mention(entry.row, place_of(entry, column), reason, entry.place)
-
     def remark_blank(self, entry: ArgumentEntry) -> None:
         """Flag an imported row without a sentence; released data contain such tasks."""
         if not entry.text.strip():
-            self.remark(entry, "", _("The sentence is blank; kept and flagged."))
+            self.mention(entry, "", _("The sentence is blank; kept and flagged."))
 
-    def reject(self, entry: ArgumentEntry, column: str, reason: str) -> None:
-        """Reject a row, so that it is not imported."""
-        what = "votes" if entry.votes else "items" if entry.campaign else "arguments"
-        self.leave_out(entry.row, place_of(entry, column), reason, of=what, place=entry.place)
-
-
-def place_of(entry: ArgumentEntry, column: str) -> str:
-    """Return the position of an entry's cell in the file."""
-    return " · ".join(part for part in (entry.place, column) if part)
+    def made_by(self, entry: ImportEntry) -> str:
+        """Return the objects that an entry would create: the last of those it brings."""
+        if not isinstance(entry, ArgumentEntry):
+            return entry.makes
+        return "votes" if entry.votes else "items" if entry.campaign else "arguments"
 
 
 Pair = tuple[str, str]
@@ -57,7 +49,7 @@ class ComparisonBook:
     def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
         self.known: dict[Pair, int | None] = {}
-        self._first_rows: dict[Pair, int | None] = {}
+        self._first: dict[Pair, Paired] = {}
 
     def take(self, entries: Iterable[Paired]) -> None:
         """Find or create the comparisons of a batch."""
@@ -87,18 +79,18 @@ class ComparisonBook:
             keys |= {(row.object1, row.object2): row.pk for row in rows}
         for pair, entry in fresh.items():
             self.work.result("comparisons", "new" if pair in new else "same")
-            self._first_rows[pair] = entry.row
+            self._first[pair] = entry
         self.known |= keys
 
     def suggest_merges(self) -> None:
         """Flag pairs that differ only in case or order, for a person to decide."""
         groups: dict[frozenset[str], list[Pair]] = {}
         stored = Comparison.objects.filter(study=self.work.study).values_list("object1", "object2")
-        for pair in dict.fromkeys([*self._first_rows, *stored]):
+        for pair in dict.fromkeys([*self._first, *stored]):
             groups.setdefault(_folded(pair), []).append(pair)
         for pairs in groups.values():
             for pair in pairs[1:]:
-                if pair in self._first_rows:
+                if pair in self._first:
                     self._suggest_merge(pair, pairs[0])
 
     def _suggest_merge(self, pair: Pair, other: Pair) -> None:
@@ -106,7 +98,7 @@ class ComparisonBook:
             "“%(pair)s” differs from “%(other)s” only in case or order. "
             "If they mean the same, merge them in the source; nothing was merged here."
         ) % {"pair": " vs ".join(pair), "other": " vs ".join(other)}
-        self.work.mention(self._first_rows[pair], "", reason)
+        self.work.mention(self._first[pair], "", reason)
 
 
 class ArgumentBook:
@@ -195,7 +187,7 @@ class ArgumentBook:
         self.work.result("arguments", "changed" if change else "same")
         if change:
             before = next((stored[name] for name in change if stored[name]), "–")
-            self.work.remark(entry, ", ".join(change), self.work.changed(before))
+            self.work.mention(entry, ", ".join(change), self.work.changed(before))
         if change and self.work.write and self.work.update_changed:
             Argument.objects.filter(pk=pk).update(**change)
 

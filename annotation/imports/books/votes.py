@@ -87,7 +87,7 @@ class ItemBook:
         self.work.result("items", "changed" if is_changed else "same")
         if is_changed:
             sentence = _("no control label") if control is None else control
-            self.work.remark(entry, "control label", self.work.changed(sentence))
+            self.work.mention(entry, "control label", self.work.changed(sentence))
         if is_changed and self.work.write and self.work.update_changed:
             label = entry.control_label
             Item.objects.filter(pk=pk).update(control_label=label, imported_control_label=label)
@@ -123,11 +123,11 @@ class ItemBook:
         item = self.known[key]
         if item.unit != unit_of(entry):
             reason = _("item %s is already used for another sentence") % key[1]
-            self.work.reject(entry, "item", reason)
+            self.work.leave_out(entry, "item", reason)
             return False
         if item.control_label != entry.control_label:
             reason = _("item %s has another control label in an earlier row") % key[1]
-            self.work.reject(entry, "control label", reason)
+            self.work.leave_out(entry, "control label", reason)
             return False
         return True
 
@@ -277,7 +277,7 @@ class VoteBook:
             return
         if (entry.campaign, vote.external_id) in stored.foreign:
             reason = _("the vote %s is already stored with another item or rater")
-            self.work.reject(entry, "", reason % vote.external_id)
+            self.work.leave_out(entry, "", reason % vote.external_id)
             return
         match = stored.find(entry, vote, pair, self._void[pair])
         if match is not None:
@@ -311,13 +311,13 @@ class VoteBook:
         values = {"row": earlier.row, "label": earlier.label, "here": vote.label}
         if not entry.keeps_first_copy:
             reason = _("row %(row)s already has this rater's vote on this item: %(label)s")
-            self.work.reject(entry, "label", reason % values)
+            self.work.leave_out(entry, "label", reason % values)
             return
         self.work.result("votes", "same")
         reason = _(
             "Row %(row)s has the same argument with label %(label)s; this row has label %(here)s."
         )
-        self.work.remark(entry, vote.rater_name, reason % values)
+        self.work.mention(entry, vote.rater_name, reason % values)
         self._copies.append((earlier, entry, vote))
 
     def _compare(self, entry: ArgumentEntry, vote: Vote, old_vote: StoredVote) -> None:
@@ -326,7 +326,7 @@ class VoteBook:
         if is_same:
             return
         state = old_vote.state if old_vote.label is None else old_vote.label
-        self.work.remark(entry, "label", self.work.changed(state))
+        self.work.mention(entry, "label", self.work.changed(state))
         if self.work.write and self.work.update_changed:
             self._replace(entry, vote, old_vote)
         old_vote.state, old_vote.label = vote.state, vote.label

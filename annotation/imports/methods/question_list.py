@@ -5,10 +5,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from cqa_site.tabular import (
+    BadCell,
     Problem,
     ReadingLog,
     TableRow,
@@ -17,8 +18,7 @@ from cqa_site.tabular import (
     open_table,
 )
 from cqa_site.tabular.cells import as_text
-
-from .releases import BadValue
+from cqa_site.tabular.layout import bare, guess_by_name
 
 # Comparative questions in plain English as two objects and, if they name one, an aspect.
 
@@ -92,7 +92,6 @@ _KNOWN_AS = {
     "wording": ("wording", "question"),
 }
 _SENTENCES = ("argument", "sentence")
-_BETWEEN = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _PASTED = ("object1", "object2", "aspect", "wording")
 
 
@@ -117,18 +116,9 @@ def read_question_list(
 ) -> Iterator[ListedQuestion | Problem]:
     """Read the rows in file order; ``log`` and ``how`` are for `cqa_site.tabular.open_table`.
 
-    Yields
-    ------
-    ListedQuestion or Problem
-        One per row.
-
-    Raises
-    ------
-    UnreadableFile
-        At the first step if no column is an object, later if the file is damaged.
+    Raises `UnreadableFile` at the first step if no column is an object.
     """
-    shown_name = name or Path(path).name
-    with open_table(path, name=shown_name, log=log, **how) as table:
+    with open_table(path, name=name, log=log, **how) as table:
         columns = question_columns(table.columns)
         missing = [field for field in ("object1", "object2") if field not in columns]
         if missing and "wording" not in columns:
@@ -137,17 +127,11 @@ def read_question_list(
                 f"no column {' or '.join(missing)}; a list of questions has object1, object2 and, "
                 "if wanted, aspect, wording and columns of arguments",
             )
-        sentences = [
-            column for column in table.columns if _bare_header(column).startswith(_SENTENCES)
-        ]
+        sentences = [column for column in table.columns if bare(column).startswith(_SENTENCES)]
         if log is not None:
             read = {*columns.values(), *sentences}
             log.unread += [column for column in table.columns if column not in read]
-        for row in table.rows:
-            try:
-                yield _read_row(row, columns, sentences)
-            except BadValue as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+        yield from table.records(partial(_read_row, columns=columns, sentences=sentences))
 
 
 def question_columns(columns: Sequence[str]) -> dict[str, str]:
@@ -156,12 +140,7 @@ def question_columns(columns: Sequence[str]) -> dict[str, str]:
     >>> question_columns(["Object 1", "obj2", "Aspect", "note"])
     {'object1': 'Object 1', 'object2': 'obj2', 'aspect': 'Aspect'}
     """
-    bare = {_bare_header(column): column for column in reversed(columns)}
-    mapping = {
-        field: next((bare[name] for name in names if name in bare), None)
-        for field, names in _KNOWN_AS.items()
-    }
-    return {field: column for field, column in mapping.items() if column is not None}
+    return guess_by_name(columns, _KNOWN_AS)
 
 
 def _read_row(row: TableRow, columns: dict[str, str], sentences: Sequence[str]) -> ListedQuestion:
@@ -171,10 +150,10 @@ def _read_row(row: TableRow, columns: dict[str, str], sentences: Sequence[str]) 
         read |= asked(read.get("wording", ""))
     for field in ("object1", "object2"):
         if not read.get(field):
-            raise BadValue(columns.get(field, columns.get("wording", field)), _missing(read))
+            raise BadCell(columns.get(field, columns.get("wording", field)), _missing(read))
     if read["object1"] == read["object2"]:
         column = columns.get("object2", columns.get("wording", ""))
-        raise BadValue(column, "is the same as the other object")
+        raise BadCell(column, "is the same as the other object")
     return ListedQuestion(
         row=row.number,
         object1=read["object1"],
@@ -195,7 +174,7 @@ def _missing(read: dict[str, str]) -> str:
 def _text(row: TableRow, column: str) -> str:
     value = row.values.get(column)
     if isinstance(value, list | dict):
-        raise BadValue(column, "is not text")
+        raise BadCell(column, "is not text")
     return (as_text(value) or "").strip()
 
 
@@ -203,7 +182,7 @@ def _texts(row: TableRow, column: str) -> list[str]:
     value: Value | list[Value] = row.values.get(column)
     listed = value if isinstance(value, list) else [value]
     if any(isinstance(element, list | dict) for element in listed):
-        raise BadValue(column, "is neither a sentence nor a list of sentences")
+        raise BadCell(column, "is neither a sentence nor a list of sentences")
     return [text for element in listed if (text := as_text(element) or "").strip()]
 
 
@@ -227,11 +206,7 @@ def pasted_list(text: str) -> tuple[str, bytes]:
 
 def _pasted(line: str) -> dict[str, str]:
     cells = [cell.strip() for cell in line.split("\t")]
-    if "\t" not in line.strip() or _BETWEEN.search(cells[0]):
+    if "\t" not in line.strip() or _VERSUS.search(cells[0]):
         named = asked(cells[0]) or {"object1": cells[0], "object2": ""}
         return named | dict(zip(_PASTED[2:], cells[1:], strict=False))
     return dict(zip(_PASTED, cells, strict=False))
-
-
-def _bare_header(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())

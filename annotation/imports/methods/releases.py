@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from annotation.corpus.methods.generic_table import RELEVANCE_SCALE, parse_label
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, Value, open_table
+from cqa_site.tabular import BadCell, Problem, TableRow, Value, open_table
 
 # Records of JSON files, and their cells, checked one by one before anything is made of them.
 
@@ -16,65 +17,45 @@ from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, Value, o
 Record = TypeVar("Record")
 
 
-class BadValue(Exception):
-    """A cell is invalid; ``column`` names it, ``reason`` says why."""
-
-    def __init__(self, column: str, reason: str) -> None:
-        super().__init__(reason)
-        self.column = column
-        self.reason = reason
-
-
 def text_of(row: TableRow, column: str) -> str:
-    """Return a text with a visible character, exactly as given; raises BadValue."""
+    """Return a text with a visible character, exactly as given; raises BadCell."""
     value = row.values.get(column)
     if not isinstance(value, str) or not value.strip():
-        raise BadValue(column, "is missing or not text")
+        raise BadCell(column, "is missing or not text")
     return value
 
 
 def optional_text_of(row: TableRow, column: str) -> str | None:
     """Return a text without outer white space, or None if it is empty, null or absent.
 
-    Raises BadValue for anything else.
+    Raises BadCell for anything else.
     """
     value = row.values.get(column)
     if value is not None and not isinstance(value, str):
-        raise BadValue(column, "is not text or null")
+        raise BadCell(column, "is not text or null")
     return (value or "").strip() or None
 
 
 def texts_of(row: TableRow, column: str) -> list[str]:
-    """Return a list of texts, including empty ones; raises BadValue."""
+    """Return a list of texts, including empty ones; raises BadCell."""
     value: Value = row.values.get(column)
     if not isinstance(value, list):
-        raise BadValue(column, "is not a list")
+        raise BadCell(column, "is not a list")
     texts = [text for text in value if isinstance(text, str)]
     if len(texts) < len(value):
-        raise BadValue(column, "contains something that is not text")
+        raise BadCell(column, "contains something that is not text")
     return texts
 
 
 def read_records(
-    path: str | os.PathLike[str],
-    read_one: Callable[[TableRow], Record],
-    *,
-    name: str | None,
-    limits: Limits,
+    path: str | os.PathLike[str], read_one: Callable[[TableRow], Record], *, name: str | None
 ) -> Iterator[Record | Problem]:
-    """Yield the result of ``read_one`` per record in file order; a problem for BadValue.
+    """Yield the result of ``read_one`` per record in file order; a problem for BadCell.
 
-    Raises
-    ------
-    UnreadableFile
-        At the first step, if the file is no JSON list of records.
+    Raises `UnreadableFile` at the first step, if the file is no JSON list of records.
     """
-    with open_table(path, name=name or Path(path).name, kind="json", limits=limits) as table:
-        for row in table.rows:
-            try:
-                yield read_one(row)
-            except BadValue as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+    with open_table(path, name=name, kind="json") as table:
+        yield from table.records(read_one)
 
 
 # Answers of one system as CompQA releases them: a list of records, one text each.
@@ -113,23 +94,12 @@ class RawAnswer:
 
 
 def read_raw_answers(
-    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
+    path: str | os.PathLike[str], *, name: str | None = None
 ) -> Iterator[RawAnswer | Problem]:
-    """Read the records in file order; keys other than the four known ones are ignored.
-
-    Yields
-    ------
-    RawAnswer or Problem
-        One per record.
-
-    Raises
-    ------
-    UnreadableFile
-        At the first step, if the file is not such JSON.
-    """
+    """Read the records like `read_records`; keys other than the four known ones are ignored."""
     question: tuple[str, str, str | None] | None = None
     choice = 0
-    for record in read_records(path, _read_record, name=name, limits=limits):
+    for record in read_records(path, _read_record, name=name):
         if isinstance(record, Problem):
             yield record
             continue
@@ -171,7 +141,8 @@ def is_human(system: str) -> bool:
     return system.casefold().startswith(HUMAN)
 
 
-# The released silver summaries: comparisons, numbered arguments, machine answers.
+# The released comparisons: silver ones, where answers of a machine cite numbered arguments, and
+# gold ones, with the texts that people made of them.
 
 
 _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
@@ -186,110 +157,63 @@ class NumberedArgument:
 
 
 @dataclass(frozen=True)
-class SilverComparison:
-    """One comparison.
+class ReleasedComparison:
+    """One comparison with its answers.
 
-    `aspect` is None if the release has none.
-
-    `position` counts from 1. Numbers of `arguments` are unique, their texts
-    may repeat; `answers` are the machine summaries in the order released.
+    ``position`` counts from 1. ``aspect`` and ``question`` are None where the file has none.
+    ``texts`` are verbatim: the machine's in the order released, or one per editor. Numbers of
+    ``arguments`` are unique, their texts may repeat; a gold file has none, its answers cite those
+    of the silver file.
     """
 
     position: int
     object1: str
     object2: str
     aspect: str | None
-    arguments: list[NumberedArgument]
-    answers: list[str]
+    texts: list[str]
+    question: str | None = None
+    arguments: Sequence[NumberedArgument] = ()
 
 
 def read_silver(
-    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[SilverComparison | Problem]:
-    """Read the comparisons in file order.
-
-    Yields
-    ------
-    SilverComparison or Problem
-        One per comparison.
-
-    Raises
-    ------
-    UnreadableFile
-        At the first step, if the file is not such JSON.
-    """
-    return read_records(path, _read_silver_comparison, name=name, limits=limits)
+    path: str | os.PathLike[str], *, name: str | None = None
+) -> Iterator[ReleasedComparison | Problem]:
+    """Read comparisons with numbered arguments and machine answers, like `read_records`."""
+    return read_records(path, partial(_read_comparison, texts="gpt_answers"), name=name)
 
 
-def _read_silver_comparison(row: TableRow) -> SilverComparison:
-    arguments = [_numbered(text) for text in texts_of(row, "arguments")]
-    numbers = [argument.number for argument in arguments]
-    if len(set(numbers)) < len(numbers):
-        raise BadValue("arguments", "two arguments have the same number")
-    return SilverComparison(
+def read_gold(
+    path: str | os.PathLike[str], *, name: str | None = None
+) -> Iterator[ReleasedComparison | Problem]:
+    """Read comparisons with edited answers, like `read_records`."""
+    return read_records(path, partial(_read_comparison, texts="comparison"), name=name)
+
+
+def _read_comparison(row: TableRow, texts: str) -> ReleasedComparison:
+    is_silver = texts == "gpt_answers"
+    return ReleasedComparison(
         position=row.number,
         object1=text_of(row, "object1"),
         object2=text_of(row, "object2"),
         aspect=optional_text_of(row, "aspect"),
-        arguments=arguments,
-        answers=texts_of(row, "gpt_answers"),
+        texts=texts_of(row, texts),
+        question=None if is_silver else optional_text_of(row, "question"),
+        arguments=_numbered_arguments(row) if is_silver else (),
     )
+
+
+def _numbered_arguments(row: TableRow) -> list[NumberedArgument]:
+    arguments = [_numbered(text) for text in texts_of(row, "arguments")]
+    if len({argument.number for argument in arguments}) < len(arguments):
+        raise BadCell("arguments", "two arguments have the same number")
+    return arguments
 
 
 def _numbered(text: str) -> NumberedArgument:
     match = _NUMBERED.fullmatch(text)
     if match is None:
-        raise BadValue("arguments", f"{text[:40]!a} does not begin with a number and a full stop")
+        raise BadCell("arguments", f"{text[:40]!a} does not begin with a number and a full stop")
     return NumberedArgument(int(match[1]), match[2])
-
-
-# Edited answers as they are released: comparisons with the texts people made of them.
-
-
-@dataclass(frozen=True)
-class GoldComparison:
-    """One comparison with its edited answers.
-
-    ``position`` counts from 1. ``aspect`` and ``question`` are None where the
-    file has none. ``texts`` are verbatim, one per editor, without the
-    arguments they cite by number: these stand in the silver file.
-    """
-
-    position: int
-    object1: str
-    object2: str
-    aspect: str | None
-    question: str | None
-    texts: list[str]
-
-
-def read_gold(
-    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[GoldComparison | Problem]:
-    """Read the comparisons in file order.
-
-    Yields
-    ------
-    GoldComparison or Problem
-        One per comparison.
-
-    Raises
-    ------
-    UnreadableFile
-        At the first step, if the file is not such JSON.
-    """
-    return read_records(path, _read_gold_comparison, name=name, limits=limits)
-
-
-def _read_gold_comparison(row: TableRow) -> GoldComparison:
-    return GoldComparison(
-        position=row.number,
-        object1=text_of(row, "object1"),
-        object2=text_of(row, "object2"),
-        aspect=optional_text_of(row, "aspect"),
-        question=optional_text_of(row, "question"),
-        texts=texts_of(row, "comparison"),
-    )
 
 
 # The released final labels: JSON comparisons with their labelled arguments.
@@ -336,23 +260,13 @@ def read_final_labels(
     *,
     name: str | None = None,
     scale: Collection[int] = RELEVANCE_SCALE,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[ReleasedLabel | Problem]:
-    """Read the arguments of all comparisons in file order.
+    """Read the arguments of all comparisons in file order, also those with a null text.
 
-    Yields
-    ------
-    FinalLabel or Problem
-        One per argument; entries with a null text are given, not dropped.
-
-    Raises
-    ------
-    UnreadableFile
-        At the first step, if the file is not such JSON.
+    Raises `UnreadableFile` at the first step, if the file is not such JSON.
     """
-    shown_name = name or Path(path).name
     position = 0
-    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
+    with open_table(path, name=name, kind="json") as table:
         for comparison in table.rows:
             objects = [comparison.values.get(key) for key in ("obj1", "obj2")]
             entries = comparison.values.get("arguments")
@@ -362,7 +276,10 @@ def read_final_labels(
                 continue
             for entry in entries:
                 position += 1
-                yield _read_entry(entry, position, objects, scale, table.name)
+                try:
+                    yield _read_entry(entry, position, objects, scale)
+                except BadCell as bad:
+                    yield Problem(table.name, position, bad.column, bad.reason)
 
 
 def _is_filled(value: Value) -> bool:
@@ -370,21 +287,21 @@ def _is_filled(value: Value) -> bool:
 
 
 def _read_entry(
-    entry: Value, position: int, objects: list[Value], scale: Collection[int], file: str
-) -> ReleasedLabel | Problem:
+    entry: Value, position: int, objects: list[Value], scale: Collection[int]
+) -> ReleasedLabel:
     if not isinstance(entry, dict):
-        return Problem(file, position, "arguments", "this argument is not an object")
+        raise BadCell("arguments", "this argument is not an object")
     index, text = entry.get("index"), entry.get("argument")
     if isinstance(index, bool) or not isinstance(index, int):
-        return Problem(file, position, "index", "is not a whole number")
+        raise BadCell("index", "is not a whole number")
     if text is not None and not isinstance(text, str):
-        return Problem(file, position, "argument", "is not text or null")
+        raise BadCell("argument", "is not text or null")
     labels: list[int | None] = []
     for column in ("relevance", "relevance_gpt"):
         try:
             labels.append(parse_label(entry.get(column), scale))
         except ValueError as error:
-            return Problem(file, position, column, str(error))
+            raise BadCell(column, str(error)) from None
     return ReleasedLabel(position, str(objects[0]), str(objects[1]), index, text, *labels)
 
 
@@ -406,7 +323,7 @@ class RaterNames:
     >>> names.of("anna"), names.of("w1A"), names.of("w1a")
     ('Anna', 'w1A', 'w1a')
     >>> names.notes()
-    ['“anna” and “Anna” are taken as one rater, “Anna”.']
+    ['“anna” and “Anna” are treated as one rater, “Anna”.']
     """
 
     def __init__(self, known: Iterable[str] = ()) -> None:

@@ -2,17 +2,17 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 from annotation.corpus.methods.generic_table import RELEVANCE_SCALE, parse_label
 from cqa_site.tabular import (
-    DEFAULT_LIMITS,
-    Limits,
+    BadCell,
     Problem,
     SheetRow,
     TableRow,
@@ -34,7 +34,10 @@ APPROVED = "APPROVED"
 _PAIR = re.compile(r"\*\*(?P<object1>.+?)\*\* vs \*\*(?P<object2>.+?)\*\*")
 # The released pool spells it "*Rate … 3*:" on ordinary and "*Rate … 3:*" on control items.
 _INSTRUCTION = re.compile(r"\*[^*]+(\*:|:\*|\*)")
-_ASSIGNMENT = ("link", "task_id", "assignment_id", "worker_id", "status", "started")
+_ASSIGNMENT = {
+    part: f"ASSIGNMENT:{part}"
+    for part in ("link", "task_id", "assignment_id", "worker_id", "status", "started")
+}
 
 
 @dataclass(frozen=True)
@@ -82,14 +85,6 @@ class _Columns:
     shown: str
     vote: str
     control: str | None
-    assignment: Mapping[str, str]
-
-
-class _BadCell(Exception):
-    def __init__(self, column: str | None, reason: str) -> None:
-        super().__init__(reason)
-        self.column = column
-        self.reason = reason
 
 
 def read_toloka(
@@ -101,25 +96,10 @@ def read_toloka(
     scale: Collection[int] = RELEVANCE_SCALE,
     **how: Any,
 ) -> Iterator[CrowdVote | Problem]:
-    """Read a pool's export row by row.
+    """Read a pool's export row by row; a row with a problem gives no vote.
 
-    Parameters
-    ----------
-    path : path
-        Where the export lies.
-    name : str, optional
-        What the file is called in messages; the path's last part by default.
-    field, input_field : str, optional
-        Which OUTPUT and INPUT field to read; needed only if there are several.
-    scale : collection of int
-        Labels that votes and control items may carry.
-    how
-        For `cqa_site.tabular.open_table`, such as its log.
-
-    Yields
-    ------
-    CrowdVote or Problem
-        One per row, in file order; a row with a problem gives no vote.
+    ``field`` and ``input_field`` say which OUTPUT and INPUT field to read; they are needed only
+    if there are several. ``how`` is for `cqa_site.tabular.open_table`.
 
     Raises
     ------
@@ -127,14 +107,9 @@ def read_toloka(
         While iterating, if the file is damaged or is no such export. Votes
         given before that are incomplete, so do not keep them.
     """
-    shown_name = name or Path(path).name
-    with open_table(path, name=shown_name, **how) as table:
+    with open_table(path, name=name, **how) as table:
         columns = _find_columns(table.columns, table.name, field, input_field)
-        for row in table.rows:
-            try:
-                yield _read_vote(row, columns, scale)
-            except _BadCell as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+        yield from table.records(partial(_read_vote, columns=columns, scale=scale))
 
 
 def _find_columns(
@@ -142,15 +117,13 @@ def _find_columns(
 ) -> _Columns:
     vote = _one_column(names, "OUTPUT", field, file)
     golden = "GOLDEN:" + vote.partition(":")[2]
-    assignment = {part: f"ASSIGNMENT:{part}" for part in _ASSIGNMENT}
-    missing = [column for column in assignment.values() if column not in names]
+    missing = [column for column in _ASSIGNMENT.values() if column not in names]
     if missing:
         raise UnreadableFile(file, f"is not a Toloka export: no column {', '.join(missing)}")
     return _Columns(
         shown=_one_column(names, "INPUT", input_field, file),
         vote=vote,
         control=golden if golden in names else None,
-        assignment=assignment,
     )
 
 
@@ -169,13 +142,13 @@ def _one_column(names: list[str], prefix: str, field: str | None, file: str) -> 
 
 def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> CrowdVote:
     object1, object2, text = _split_shown(str(row.values[columns.shown]), columns.shown)
-    work = {part: str(row.values[name]) for part, name in columns.assignment.items()}
+    work = {part: str(row.values[name]) for part, name in _ASSIGNMENT.items()}
     for part in ("task_id", "assignment_id", "worker_id", "status"):
         if not work[part]:
-            raise _BadCell(columns.assignment[part], "is empty")
+            raise BadCell(_ASSIGNMENT[part], "is empty")
     label = _label(row, columns.vote, scale)
     if label is None and work["status"] == APPROVED:
-        raise _BadCell(columns.vote, "accepted work without a vote")
+        raise BadCell(columns.vote, "accepted work without a vote")
     return CrowdVote(
         row=row.number,
         object1=object1,
@@ -186,7 +159,7 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
         assignment_id=work["assignment_id"],
         worker_id=work["worker_id"],
         status=work["status"],
-        started=_utc(work["started"], columns.assignment["started"]),
+        started=_utc(work["started"], _ASSIGNMENT["started"]),
         label=label,
         control_label=_label(row, columns.control, scale) if columns.control else None,
         link=work["link"],
@@ -196,12 +169,12 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
 def _split_shown(text: str, column: str) -> tuple[str, str, str]:
     lines = text.split("\n", 4)
     if len(lines) < 5:
-        raise _BadCell(column, "is not five lines: pair, blank, instruction, blank, text")
+        raise BadCell(column, "is not five lines: pair, blank, instruction, blank, text")
     pair = _PAIR.fullmatch(lines[0].rstrip("\r"))
     if pair is None:
-        raise _BadCell(column, "its first line is not **object** vs **object**")
+        raise BadCell(column, "its first line is not **object** vs **object**")
     if not _INSTRUCTION.fullmatch(lines[2].rstrip("\r")) or lines[1].strip() or lines[3].strip():
-        raise _BadCell(column, "its third line is not an instruction between blank lines")
+        raise BadCell(column, "its third line is not an instruction between blank lines")
     return pair["object1"], pair["object2"], lines[4].replace("**", "")
 
 
@@ -209,7 +182,7 @@ def _label(row: TableRow, column: str, scale: Collection[int]) -> int | None:
     try:
         return parse_label(row.values[column], scale)
     except ValueError as error:
-        raise _BadCell(column, str(error)) from None
+        raise BadCell(column, str(error)) from None
 
 
 def _utc(text: str, column: str) -> datetime:
@@ -217,7 +190,7 @@ def _utc(text: str, column: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise _BadCell(column, f"{text[:40]!a} is not a date and time") from None
+        raise BadCell(column, f"{text[:40]!a} is not a date and time") from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -339,7 +312,6 @@ def read_expert_workbook(
     *,
     name: str | None = None,
     scale: Collection[int] = RELEVANCE_SCALE,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> list[ExpertSheet]:
     """Read every sheet up to its last filled row.
 
@@ -358,7 +330,7 @@ def read_expert_workbook(
     """
     shown_name = name or Path(path).name
     sheets: list[ExpertSheet] = []
-    reader = open_workbook(path, name=shown_name, limits=limits)
+    reader = open_workbook(path, name=shown_name)
     try:
         for position, rows in groupby(reader.rows(), key=lambda row: row.sheet):
             sheets.append(_read_sheet(position + 1, list(rows), shown_name, scale))
@@ -374,9 +346,7 @@ def _with_pseudonyms(sheets: list[ExpertSheet]) -> list[ExpertSheet]:
         counts[sheet.kind] += 1
         pseudonym = f"{sheet.kind.capitalize()} {counts[sheet.kind]}"
         raters = sheet.raters if sheet.kind == "control" else (pseudonym,)
-        result.append(
-            ExpertSheet(sheet.kind, sheet.position, pseudonym, raters, sheet.rows, sheet.problems)
-        )
+        result.append(replace(sheet, name_pseudonym=pseudonym, raters=raters))
     return result
 
 

@@ -1,6 +1,6 @@
 """Shared parts of the import commands: arguments, study, counts table, exit code."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from cqa_site.files.actions.recognition import fitting_sheet, previewed
 from cqa_site.files.format_parts import COUNTED, OPTIONS, RESULTS
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
-from cqa_site.tabular import FilePreview, UnreadableFile
+from cqa_site.tabular import UnreadableFile
 from cqa_site.tabular.detection import ACCEPTED
 
 MOST_SHOWN = 50
@@ -31,6 +31,7 @@ class ImportCommand(BaseCommand):
     asks: tuple[str, ...] = ("label_round",)
     # Whether sheet, encoding and header row can be said.
     reads_tables = False
+    study: Study
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")
@@ -79,6 +80,7 @@ class ImportCommand(BaseCommand):
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome:
         """Run a dry run, so that a rejected file leaves no trace, then import."""
+        self.study = study
         parameters: dict[str, Any] = {
             "study": study,
             "kind": self.kind,
@@ -95,15 +97,8 @@ class ImportCommand(BaseCommand):
                 looked.rejected,
             )
             raise CommandError(text % looked.rejected)
-        record = store_upload(name=path.name, chunks=pieces(path), actor=None, **parameters)
-        outcome = apply_import(
-            import_file=record,
-            leave_out_rejected=options["leave_out_rejected"],
-            update_changed=options["update_changed"],
-        )
-        if outcome is None:
-            raise CommandError(record.refusal)
-        return outcome
+        chosen = {name: options[name] for name in ("leave_out_rejected", "update_changed")}
+        return stored_and_imported(path, parameters, **chosen)
 
     def report(self, outcome: ImportOutcome) -> None:
         """Print the counts table, the notes and the first rows to check."""
@@ -141,22 +136,23 @@ class TableCommand(ImportCommand):
 
     reads_tables = True
     table_asks: tuple[str, ...] = ("rater_kind", "undo_spreadsheet_marks")
+    # Whether fields that are not named are guessed beside those that are.
+    fills_up = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
+        hint = "without a column, the field is left out"
+        parser.add_argument(
+            "--map", action="append", default=[], metavar="FIELD=COLUMN", help=hint
+        )
+        if "rater_kind" not in self.table_asks:
+            return
         parser.add_argument("--rater-kind", default="person", choices=RATER_KINDS)
         parser.add_argument(
             "--undo-spreadsheet-marks",
             action="store_true",
             help="take off the apostrophes of a spreadsheet-safe CSV export",
         )
-
-    def mapping(
-        self, preview: FilePreview, columns: Mapping[str, str], options: dict[str, Any]
-    ) -> Mapping[str, str]:
-        """Return the column mapping, including the requested columns."""
-        raise NotImplementedError
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the columns, and the reading options of the table."""
@@ -167,8 +163,13 @@ class TableCommand(ImportCommand):
         except UnreadableFile as error:
             raise CommandError(str(error)) from error
         pairs = [pair.partition("=") for pair in options["map"]]
-        columns = {field.strip(): column for field, _equals, column in pairs}
-        mapping = self.mapping(preview, columns, options)
+        mapping = {field.strip(): column for field, _equals, column in pairs}
+        if self.fills_up or not mapping:
+            guess = format_of(self.kind).guess_columns(self.study, preview, options)
+            taken = mapping.values()
+            left = {field: column for field, column in guess.items() if column not in taken}
+            mapping = left | mapping
+        mapping = {field: column for field, column in mapping.items() if column}
         text = ", ".join(f"{field}={column}" for field, column in mapping.items())
         self.stdout.write(f"columns: {text}")
         return super().file_options(options) | chosen | {"mapping": mapping}
@@ -183,6 +184,23 @@ def write_counts(command: BaseCommand, outcomes: Collection[ImportOutcome]) -> N
         if any(numbers):
             cells = "".join(f"{number:>12,}" for number in numbers)
             command.stdout.write(f"{str(kind.title).lower():>20}{cells}")
+
+
+def stored_and_imported(
+    path: Path,
+    parameters: dict[str, Any],
+    *,
+    leave_out_rejected: bool,
+    update_changed: bool = False,
+) -> ImportOutcome:
+    """Store a file and import it; raises ImportRefused."""
+    record = store_upload(name=path.name, chunks=pieces(path), actor=None, **parameters)
+    outcome = apply_import(
+        import_file=record, leave_out_rejected=leave_out_rejected, update_changed=update_changed
+    )
+    if outcome is None:
+        raise ImportRefused(record.refusal)
+    return outcome
 
 
 def pieces(path: Path) -> Iterator[bytes]:

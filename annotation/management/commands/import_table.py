@@ -1,9 +1,4 @@
-from collections.abc import Mapping
-from typing import Any
-
-from annotation.corpus.methods.column_guess import guess_mapping
 from annotation.corpus.methods.generic_table import FIELDS
-from cqa_site.tabular import FilePreview
 
 from ._importing import TableCommand
 
@@ -15,10 +10,4 @@ class Command(TableCommand):
     )
     kind = "table"
     asks = ("label_round", "rater")
-
-    def mapping(
-        self, preview: FilePreview, columns: Mapping[str, str], options: dict[str, Any]
-    ) -> Mapping[str, str]:
-        return columns or guess_mapping(
-            preview.columns, preview.rows, has_rater=bool(options["rater"])
-        )
+    fills_up = False

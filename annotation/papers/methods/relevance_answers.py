@@ -24,9 +24,8 @@ from annotation.faithfulness.methods.faithfulness import (
     texts_to_embed,
 )
 from annotation.imports.methods.releases import (
-    GoldComparison,
+    ReleasedComparison,
     ReleasedLabel,
-    SilverComparison,
     Unit,
     read_final_labels,
     read_gold,
@@ -100,11 +99,11 @@ def read_answers(
     machine: dict[tuple[Key, int], CitingAnswer] = {}
     for path in silver:
         for comparison in read_silver(path):
-            if isinstance(comparison, SilverComparison):
+            if isinstance(comparison, ReleasedComparison):
                 numbered = {argument.number: argument.text for argument in comparison.arguments}
                 pair = (comparison.object1, comparison.object2)
                 lists.setdefault(pair, numbered)
-                for choice, text in enumerate(comparison.answers):
+                for choice, text in enumerate(comparison.texts):
                     machine.setdefault(
                         ((*pair, text), choice), _cited((*pair, text), numbered, labels)
                     )
@@ -117,14 +116,14 @@ def subset_of(path: Path) -> set[Key]:
     return {
         (comparison.object1, comparison.object2, text)
         for comparison in read_silver(path)
-        if isinstance(comparison, SilverComparison)
-        for text in comparison.answers
+        if isinstance(comparison, ReleasedComparison)
+        for text in comparison.texts
     }
 
 
 def _gold_keys(path: Path) -> Iterator[Key]:
     for comparison in read_gold(path):
-        if isinstance(comparison, GoldComparison):
+        if isinstance(comparison, ReleasedComparison):
             yield from (
                 (comparison.object1, comparison.object2, text) for text in comparison.texts
             )

@@ -123,30 +123,27 @@ class CorpusViews(StudyViews):
     @extend_schema(request=ColumnsInput, responses={202: CORPUS})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check the file again, with other columns or encoding; nothing is loaded."""
-        corpus = self._found(public_id)
+        corpus = self.find_row(public_id)
         data = self.read(ColumnsInput)
         with conflict_on(corpora.CorpusBusy):
             corpora.request_check(corpus=corpus, options=data, actor=request.user)
-        return self.shown(self._found(public_id), 202)
+        return self.shown(self.find_row(public_id), 202)
 
     @extend_schema(request=NothingInput, responses={202: CORPUS})
     def load(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Load the sentences of a checked file in the background."""
-        corpus = self._found(public_id)
+        corpus = self.find_row(public_id)
         self.read(NothingInput)
         with conflict_on(corpora.CorpusBusy):
             corpora.request_load(corpus=corpus, actor=request.user)
-        return self.shown(self._found(public_id), 202)
+        return self.shown(self.find_row(public_id), 202)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Delete a corpus; arguments added from it stay."""
         with conflict_on(corpora.CorpusBusy):
-            corpora.request_deletion(corpus=self._found(public_id), actor=request.user)
+            corpora.request_deletion(corpus=self.find_row(public_id), actor=request.user)
         return Response(status=204)
-
-    def _found(self, public_id: uuid.UUID) -> Corpus:
-        return get_object_or_404(self.get_queryset(), public_id=public_id)
 
 
 class CorpusUploadViews(CorpusViews):
@@ -171,7 +168,7 @@ class CorpusUploadViews(CorpusViews):
                 )
         except TooLarge as reason:
             raise ValidationError({"file": ["The file is too large."]}) from reason
-        return self.shown(self._found(corpus.public_id), 202)
+        return self.shown(self.find_row(corpus.public_id), 202)
 
 
 class FindViews(StudyViews):
@@ -254,7 +251,7 @@ class CamRequestViews(StudyViews):
     @extend_schema(responses=CamRequestDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return one request with its sentences."""
-        return self._told(get_object_or_404(self.get_queryset(), public_id=public_id))
+        return self._told(self.find_row(public_id))
 
     @extend_schema(request=CamInput, responses={202: CamRequestDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -273,7 +270,7 @@ class CamRequestViews(StudyViews):
     @extend_schema(request=PlacesInput, responses=TakenSerializer)
     def take(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Add sentences of the reply as arguments, by their positions in it."""
-        query = get_object_or_404(self.get_queryset(), public_id=public_id)
+        query = self.find_row(public_id)
         data = self.read(PlacesInput)
         arguments = actions.take_cam_sentences(
             asked=query, places=data["places"], actor=request.user

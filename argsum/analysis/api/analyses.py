@@ -258,7 +258,7 @@ class AnalysisViews(StudyViews):
         return self._one(public_id, status)
 
     def _row(self, public_id: uuid.UUID) -> Analysis:
-        analysis: Analysis = get_object_or_404(self.get_queryset(), public_id=public_id)
+        analysis: Analysis = self.find_row(public_id)
         return analysis
 
     def _one(self, public_id: uuid.UUID, status: int = 200) -> Response:

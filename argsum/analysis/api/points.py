@@ -197,7 +197,7 @@ class FoundPointViews(AnalysisViewsBelow):
     @extend_schema(request=RenameInput, responses=FoundPointSerializer)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Rename a key point."""
-        point = get_object_or_404(self.get_queryset(), public_id=public_id)
+        point = self.find_row(public_id)
         if self.request.data != {}:
             self._edit(rename_point, point=point, **self.read(RenameInput))
         return self.shown(self.get_queryset().get(pk=point.pk))

@@ -24,7 +24,15 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, register_format
 
-from .sheets import BOOK, CountEntry, CountReconciliation, dataset_of, rater_of, references_of
+from .sheets import (
+    BOOK,
+    BY_ORDER,
+    ONLY_SAME,
+    CountEntry,
+    CountReconciliation,
+    dataset_of,
+    rater_of,
+)
 
 # A small invented file of one person's counts, and how the format is recognised.
 
@@ -82,6 +90,8 @@ def read_count_sheets(source: ImportSource) -> Iterator[Line]:
     for problem in file.problems:
         yield rejected(problem, of=BOOK)
     yield from _notes(file)
+    refusal = _("References must be “same” or “order”, not “%s”.")
+    references = source.choice("references", (ONLY_SAME, BY_ORDER), refusal)
     for counted in file.sets:
         yield from _remarks(counted)
         yield CountEntry(
@@ -90,7 +100,7 @@ def read_count_sheets(source: ImportSource) -> Iterator[Line]:
             source=source.name,
             rater=rater_of(source.options, source.name),
             counted=counted,
-            references=references_of(source.options),
+            references=references,
         )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, ClassVar
 
 from django.db.models import Max
@@ -18,11 +17,12 @@ from argsum.counting.methods.released_counts import (
     same_references,
 )
 from argsum.counting.models import CountSheet
+from argsum.datasets.imports.cells import CellReconciliation
 from argsum.datasets.methods.statements import plain
-from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
+from argsum.datasets.models import Cell, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
-from cqa_site.files.actions.imports import ImportEntry, ImportRefused, Reconciliation
-from cqa_site.people.models import Rater, Study, User
+from cqa_site.files.actions.imports import ImportEntry, named_by
+from cqa_site.people.models import Rater, Study
 
 # One judgement as a file states it, and what it goes into.
 
@@ -39,21 +39,12 @@ ONLY_SAME, BY_ORDER = "same", "order"
 
 def dataset_of(options: Mapping[str, Any]) -> str:
     """Return the requested dataset name."""
-    return (str(options.get("dataset") or "").strip() or DATASET)[:LONGEST_NAME]
+    return named_by(options, "dataset", DATASET)
 
 
 def rater_of(options: Mapping[str, Any], file_name: str) -> str:
     """Return the requested rater name, or the file name without its extension."""
-    name = str(options.get("rater") or "").strip()
-    return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
-
-
-def references_of(options: Mapping[str, Any]) -> str:
-    """Return how to treat differently worded references; raises ImportRefused."""
-    references = str(options.get("references") or "").strip()
-    if references not in ("", ONLY_SAME, BY_ORDER):
-        raise ImportRefused(_("References must be “same” or “order”, not “%s”.") % references[:40])
-    return references
+    return named_by(options, "rater", file_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +52,7 @@ class CountEntry(ImportEntry):
     """One rater's counts for one set; identified by set and rater."""
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     row: int
 
@@ -179,26 +171,19 @@ class SetFinder:
     (empty), never (`ONLY_SAME`), or because they come in its order (`BY_ORDER`).
     """
 
-    def __init__(
-        self, study: Study, dataset: str, *, actor: User | None, write: bool, how: str = ""
-    ) -> None:
-        self.study, self.write, self.how = study, write, how
+    def __init__(self, work: CellReconciliation, dataset: str, *, how: str = "") -> None:
+        self.work, self.how = work, how
         # What is worded otherwise, since somebody asked last.
         self.remarks: list[str] = []
         self._told: set[tuple[CellKey, str]] = set()
-        rows = Dataset.objects.filter(study=study, name=dataset)
-        row = (rows.select_for_update() if write else rows).first()
-        self.is_new = row is None
-        self.dataset = row or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
-        if self.is_new and write:
-            self.dataset.save()
+        self.dataset = work.open(dataset, SOURCE)
         self._cells: dict[CellKey, Cell] = {}
         self._references: dict[CellKey, list[str]] = {}
         self._sets: dict[tuple[CellKey, str], SummarySet] = {}
         self._texts: dict[tuple[CellKey, str], list[str]] = {}
-        if not self.is_new:
+        if not work.is_new:
             self._load()
-        sets = SummarySet.objects.filter(study=study, source=SOURCE)
+        sets = SummarySet.objects.filter(study=work.study, source=SOURCE)
         self._last = sets.aggregate(last=Max("position"))["last"] or 0
 
     def _load(self) -> None:
@@ -265,19 +250,14 @@ class SetFinder:
             self.remarks.append(f"{remark} ({shared}).")
 
     def _new_cell(self, key: CellKey) -> Cell:
-        if not self.is_new and self.dataset.system_runs.exists():
+        if not self.work.is_new and self.dataset.system_runs.exists():
             raise NotThisSet(
                 _(
                     "the dataset lacks this topic and has system runs, so no topic can be added; "
                     "choose another dataset"
                 )
             )
-        topic, stance = key
-        last = max((other.position for other in self._cells.values()), default=0)
-        cell = Cell(dataset=self.dataset, topic=topic, stance=stance, position=last + 1)
-        if self.write:
-            cell.save()
-        self._cells[key] = cell
+        cell = self._cells[key] = self.work.new_cell(*key)
         return cell
 
     def _check_references(self, cell: Cell, key: CellKey, texts: Sequence[str]) -> None:
@@ -288,7 +268,7 @@ class SetFinder:
         known = self._references.get(key)
         if not known:
             self._references[key] = list(texts)
-            if self.write:
+            if self.work.write:
                 ReferenceKeyPoint.objects.bulk_create(
                     ReferenceKeyPoint(cell=cell, position=at, text=text, sha256=text_key(text))
                     for at, text in enumerate(texts, start=1)
@@ -311,14 +291,14 @@ class SetFinder:
     def _new_set(self, cell: Cell, place: tuple[CellKey, str], counted: CountedSet) -> SummarySet:
         self._last += 1
         new_set = SummarySet(
-            study=self.study,
+            study=self.work.study,
             cell=cell,
             system=counted.system,
             source=SOURCE,
             position=self._last,
             state=SummarySet.State.DONE,
         )
-        if self.write:
+        if self.work.write:
             new_set.save()
             SystemSummary.objects.bulk_create(
                 SystemSummary(summary_set=new_set, position=at, text=text)
@@ -335,8 +315,10 @@ class SetFinder:
 LONGEST = {"topic": 500, "system": 120}
 
 
-class CountReconciliation(Reconciliation):
+class CountReconciliation(CellReconciliation):
     """Comparison of one file, by one person, with the stored sheets."""
+
+    takes_any = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -349,13 +331,7 @@ class CountReconciliation(Reconciliation):
         """Compare a chunk of the file with stored sheets."""
         first = entries[0]
         if self._finder is None:
-            self._finder = SetFinder(
-                self.study,
-                first.dataset,
-                actor=self.actor,
-                write=self.write,
-                how=first.references,
-            )
+            self._finder = SetFinder(self, first.dataset, how=first.references)
         finder = self._finder
         key = (Rater.Kind.PERSON.value, first.rater)
         self.raters.find({key: first.rater})
@@ -388,16 +364,16 @@ class CountReconciliation(Reconciliation):
         for name, most in LONGEST.items():
             if len(getattr(counted, name)) > most:
                 column = "file_name" if name == "system" else name
-                self._reject(entry, column, _("longer than %s characters") % most)
+                self.leave_out(entry, column, _("longer than %s characters") % most)
                 return None
         try:
             summary_set, outcomes = finder.find(counted)
         except NotThisSet as reason:
-            self._reject(entry, "", str(reason))
+            self.leave_out(entry, "", str(reason))
             return None
         finally:
             for remark in finder.remarks:
-                self.mention(entry.row, "reference", remark)
+                self.mention(entry, "reference", remark)
             finder.remarks.clear()
         cell = counted.topic, counted.stance
         if cell not in self._cells:
@@ -413,10 +389,7 @@ class CountReconciliation(Reconciliation):
         self.result(BOOK, "changed")
         shares = (sheet.coverage, sheet.redundancy)
         text = ", ".join(_("unsure") if share is None else f"{share:.3g}" for share in shares)
-        self.mention(entry.row, "coverage", self.changed(text))
+        self.mention(entry, "coverage", self.changed(text))
         if self.write and self.update_changed:
             changes = {name: getattr(new_sheet, name) for name in REPLACED}
             CountSheet.objects.filter(pk=sheet.pk).update(**changes)
-
-    def _reject(self, entry: CountEntry, column: str, reason: str) -> None:
-        self.leave_out(entry.row, column, reason, of=BOOK)

@@ -4,13 +4,14 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argsum.datasets.methods.argument_cells import as_stance
 from argsum.datasets.methods.statements import plain, words
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, UnreadableFile, open_table
+from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 
 # One row of an annotator's released counts; see `released`.
 
@@ -19,14 +20,6 @@ NOT_DONE, UNSURE = -2.0, -1.0
 # Systems whose rows the paper leaves out of every figure: single words instead of sentences.
 LEFT_OUT = "summetix"
 _NUMBERED = re.compile(r"^\s*(\d+)\s*[:.)]\s?", re.MULTILINE)
-
-
-class BadRow(ValueError):
-    """A row that cannot be read; ``column`` names the column."""
-
-    def __init__(self, column: str, reason: str) -> None:
-        self.column = column
-        super().__init__(reason)
 
 
 @dataclass(frozen=True)
@@ -76,19 +69,19 @@ def counted_set(row: TableRow) -> CountedSet | None:
 
     Raises
     ------
-    BadRow
+    BadCell
         Naming the column.
     """
     coverage, redundancy = (_share(row, column) for column in ("coverage", "redundancy"))
     if NOT_DONE in (coverage, redundancy):
         if coverage != redundancy:
-            raise BadRow("redundancy", "only one of coverage and redundancy is -2")
+            raise BadCell("redundancy", "only one of coverage and redundancy is -2")
         return None
     references, summaries = (_texts(row, column) for column in ("reference", "prediction"))
     return CountedSet(
         row=row.number,
         topic=_text(row, "topic"),
-        stance=_stance(row),
+        stance=as_stance(row.values),
         system=PurePath(_text(row, "file_name")).stem,
         references=references,
         summaries=summaries,
@@ -129,24 +122,16 @@ def numbered_texts(cell: str) -> tuple[str, ...]:
 def _text(row: TableRow, column: str) -> str:
     text = str(row.values.get(column) or "").strip()
     if not text:
-        raise BadRow(column, "is empty")
+        raise BadCell(column, "is empty")
     return text
 
 
 def _texts(row: TableRow, column: str) -> tuple[str, ...]:
+    text = _text(row, column)
     try:
-        return numbered_texts(_text(row, column))
-    except BadRow:
-        raise
+        return numbered_texts(text)
     except ValueError as error:
-        raise BadRow(column, str(error)) from None
-
-
-def _stance(row: TableRow) -> int:
-    text = _text(row, "stance")
-    if text not in ("-1", "1"):
-        raise BadRow("stance", f"{text!r} is neither 1 nor -1")
-    return int(text)
+        raise BadCell(column, str(error)) from None
 
 
 def _number(row: TableRow, column: str) -> float:
@@ -154,14 +139,14 @@ def _number(row: TableRow, column: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadRow(column, f"{text[:40]!r} is not a number") from None
+        raise BadCell(column, f"{text[:40]!r} is not a number") from None
 
 
 def _share(row: TableRow, column: str) -> float:
     value = _number(row, column)
     if value in (NOT_DONE, UNSURE) or 0 <= value <= 1:
         return value
-    raise BadRow(column, f"{value:g} is not between 0 and 1, and is neither -1 nor -2")
+    raise BadCell(column, f"{value:g} is not between 0 and 1, and is neither -1 nor -2")
 
 
 def _count(row: TableRow, column: str, most: int) -> float | None:
@@ -171,7 +156,7 @@ def _count(row: TableRow, column: str, most: int) -> float | None:
     if value == UNSURE:
         return None
     if not 0 <= value <= most or (2 * value) % 1:
-        raise BadRow(column, f"{value:g} is not a count in half steps from 0 to {most}")
+        raise BadCell(column, f"{value:g} is not a count in half steps from 0 to {most}")
     return value
 
 
@@ -210,44 +195,25 @@ class CountFile:
     problems: tuple[Problem, ...]
 
 
-def read_counts(
-    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
-) -> CountFile:
-    """Read the counts of one annotator.
+def read_counts(path: str | os.PathLike[str], *, name: str | None = None) -> CountFile:
+    """Read the counts of one annotator, a CSV file with a header line.
 
-    Parameters
-    ----------
-    path, name
-        The file, and what it is called in messages; CSV with a header line.
-    limits
-        What the file may cost.
-
-    Raises
-    ------
-    UnreadableFile
-        If it is no such table.
+    Raises `UnreadableFile` if it is no such table.
     """
-    file_name = name or Path(path).name
     sets: dict[tuple[str, str, str], CountedSet] = {}
-    problems: list[Problem] = []
-    not_done = 0
-    with open_table(path, name=file_name, limits=limits) as table:
-        missing = [column for column in COLUMNS if column not in table.columns]
-        if missing:
-            raise UnreadableFile(file_name, f"has no column {', '.join(missing)}")
-        for row in table.rows:
-            try:
-                record = counted_set(row)
-                if record and record.key in sets:
-                    raise BadRow("file_name", f"the same set as in row {sets[record.key].row}")
-            except BadRow as error:
-                problems.append(Problem(table.name, row.number, error.column, str(error)))
-                continue
-            if record is None:
-                not_done += 1
-            else:
-                sets[record.key] = record
-    return CountFile(PurePath(file_name).stem, tuple(sets.values()), not_done, tuple(problems))
+
+    def once(row: TableRow) -> CountedSet | None:
+        record = counted_set(row)
+        if record and record is not (first := sets.setdefault(record.key, record)):
+            raise BadCell("file_name", f"the same set as in row {first.row}")
+        return record
+
+    with open_table(path, name=name) as table:
+        table.require(COLUMNS)
+        records = list(table.records(once))
+    problems = tuple(record for record in records if isinstance(record, Problem))
+    rater = PurePath(name or path).stem
+    return CountFile(rater, tuple(sets.values()), records.count(None), problems)
 
 
 def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:

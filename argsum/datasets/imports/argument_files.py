@@ -2,9 +2,8 @@
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -37,9 +36,11 @@ from cqa_site.files.actions.imports import (
     ImportSource,
     Line,
     Note,
+    named_by,
     rejected,
 )
 from cqa_site.files.format_parts import Look, Sample, csv_of
+from cqa_site.tabular import printable_name
 
 # A cell of a file, and the dataset it belongs to.
 
@@ -54,6 +55,7 @@ class CellEntry(ImportEntry):
     """One topic and stance with all its data from the file."""
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     dataset: str
     source: str
@@ -67,33 +69,16 @@ class CellEntry(ImportEntry):
 
 def dataset_name(options: Mapping[str, Any], file_name: str) -> str:
     """Return the requested name, or the file name without its extension."""
-    name = str(options.get("dataset") or "").strip()
-    return (name or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+    return named_by(options, "dataset", file_name, LONGEST_NAME)
 
 
-def recipe_of(options: Mapping[str, Any]) -> str:
-    """Return the requested recipe: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
-    recipe = str(options.get("recipe") or "").strip()
-    if recipe not in ("", PUBLISHED_RECIPE):
-        raise ImportRefused(_("There is no recipe named “%s”.") % recipe[:40])
-    return recipe
-
-
-def asked_half(options: Mapping[str, Any]) -> Half | None:
+def asked_half(source: ImportSource) -> Half | None:
     """Return the requested half with its seed; raises ImportRefused."""
-    part, seed = (str(_given(options, name)).strip() for name in ("half", "seed"))
-    if not part:
-        return None
-    if part not in PARTS:
-        raise ImportRefused(_("The half must be test or dev, not “%s”.") % part[:40])
-    if not (seed or "1").isdecimal() or int(seed or 1) > LARGEST_SEED:
+    part = source.choice("half", PARTS, _("The half must be test or dev, not “%s”."))
+    seed = source.text("seed") or "1"
+    if part and not (seed.isdecimal() and int(seed) <= LARGEST_SEED):
         raise ImportRefused(_("The seed “%s” is not a whole number of 0 or more.") % seed[:40])
-    return Half(part, int(seed or 1))
-
-
-def _given(options: Mapping[str, Any], name: str) -> Any:
-    value = options.get(name)
-    return "" if value is None else value
+    return Half(part, int(seed)) if part else None
 
 
 def funnel_words(counts: Mapping[str, int]) -> str:
@@ -116,29 +101,27 @@ def funnel_words(counts: Mapping[str, int]) -> str:
 
 def read_argkp(source: ImportSource) -> Iterator[Line]:
     """Read arguments, key points and labels from an archive; remarks name the member file."""
-    file = read_archive(source.path, name=source.name)
-    yield from _lines(source, file, has_members=True)
+    return _lines(source, read_archive(source.path, name=source.name), has_members=True)
 
 
 def read_pairs(source: ImportSource) -> Iterator[Line]:
     """Read one row per argument and key point; without a label column every row is a match."""
     file = read_argument_pairs(source.path, name=source.name, **source.reading)
     if not file.has_label:
-        # Said below, with what to do about it.
+        yield from _matches_only(source.log.unread)
         source.log.unread.clear()
-        yield from _matches_only(file)
     yield from _lines(source, file)
 
 
-def _matches_only(file: ArgumentFile) -> Iterator[Note]:
+def _matches_only(unread: Sequence[str]) -> Iterator[Note]:
     yield Note(
         _(
             "The file has no label column. Every row counts as a match; pairs not in the file "
             "are undecided."
         )
     )
-    if file.unread:
-        columns = ", ".join(file.unread)
+    if unread:
+        columns = ", ".join(printable_name(header, 40) for header in unread)
         yield Note(
             _("Columns not read: %s. If one of them is the label, rename it to label.") % columns
         )
@@ -146,8 +129,7 @@ def _matches_only(file: ArgumentFile) -> Iterator[Note]:
 
 def read_list(source: ImportSource) -> Iterator[Line]:
     """Read one row per argument."""
-    file = read_argument_list(source.path, name=source.name, **source.reading)
-    yield from _lines(source, file)
+    return _lines(source, read_argument_list(source.path, name=source.name, **source.reading))
 
 
 def _lines(
@@ -156,7 +138,8 @@ def _lines(
     for problem in file.problems:
         yield rejected(problem, place=problem.file if has_members else "", of="arguments")
     name = dataset_name(source.options, source.name)
-    recipe, half = recipe_of(source.options), asked_half(source.options)
+    refusal = _("There is no recipe named “%s”.")
+    recipe, half = source.choice("recipe", [PUBLISHED_RECIPE], refusal), asked_half(source)
     for cell in file.cells:
         # A half is a split of its own where the file has none.
         if half and not cell.split:

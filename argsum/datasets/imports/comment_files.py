@@ -3,14 +3,15 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Any
+from itertools import chain
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from argsum.datasets.actions import RawComment
 from argsum.datasets.methods.argument_cells import LONGEST_NAME as LONGEST_ID
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, named_columns
 from argsum.datasets.methods.comment_columns import (
@@ -69,16 +70,13 @@ _RECORDS = ("json", "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class CommentEntry(ImportEntry):
-    """One comment; ``key`` is that of `Comment`, ``group`` the column chosen as group."""
+    """One comment on a topic; ``group`` is its value in the column chosen as group."""
+
+    makes: ClassVar[str] = COMMENTS
 
     dataset: str
-    source: str
     topic: str
-    key: str
-    text: str
-    name: str
-    attributes: Mapping[str, str]
-    written_on: date | None
+    comment: RawComment
     group: str = ""
 
 
@@ -111,7 +109,7 @@ def read_comments(source: ImportSource) -> Iterator[Line]:
         mapping, rows = _mapped(source, table)
         if has_first:
             yield Note(_("The file has no header, so the first row was read as a comment."))
-            rows = _with_header(table.columns[0], rows)
+            rows = chain([TableRow(1, {table.columns[0]: table.columns[0]})], rows)
         if table.kind == "lines":
             yield Note(_("The file is plain text. Every line is a comment."))
         reading = _reading(source, table, mapping)
@@ -157,7 +155,7 @@ def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterato
     rows: Iterator[TableRow] = table.rows
     if not option:
         head = beginning(table).rows
-        return proposed(table.columns, head, table.titles), _chained(head, table.rows)
+        return proposed(table.columns, head, table.titles), chain(head, table.rows)
     for name, column in option.items():
         if column not in table.columns:
             text = _("%(file)s has no column “%(column)s” (%(field)s).")
@@ -168,16 +166,6 @@ def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterato
     return option, rows
 
 
-def _chained(head: Iterable[TableRow], rest: Iterable[TableRow]) -> Iterator[TableRow]:
-    yield from head
-    yield from rest
-
-
-def _with_header(header: str, rows: Iterator[TableRow]) -> Iterator[TableRow]:
-    yield TableRow(1, {header: header})
-    yield from rows
-
-
 def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> _Reading:
     used = {mapping[name] for name in ("comment", "topic", "id", "date") if name in mapping}
     if table.columns[: len(OWN)] == OWN:
@@ -185,10 +173,8 @@ def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> 
     headers = [column for column in table.columns if column not in used]
     titles = [table.titles.get(header, header) for header in headers[:MOST_ATTRIBUTES]]
     names = unique_headers([title[:LONGEST_COLUMN] for title in titles])
-    repeats = source.text("repeats")
-    if repeats not in ("", ARE_NEW, ARE_SAME):
-        text = _("“%s” is not valid for equal rows. Use new or same.")
-        raise ImportRefused(text % repeats[:40])
+    refusal = _("“%s” is not valid for equal rows. Use new or same.")
+    repeats = source.choice("repeats", (ARE_NEW, ARE_SAME), refusal)
     return _Reading(
         source=source,
         columns=mapping,
@@ -218,10 +204,8 @@ def _topic(source: ImportSource) -> str:
 
 def _order(source: ImportSource, column: str | None) -> Order:
     """Return the given date order, else the order the column shows; raises ImportRefused."""
-    word = source.text("date_order")
-    if word not in Order.__members__.values():
-        text = _("“%s” is not a date order. Use day or month for the part that comes first.")
-        raise ImportRefused(text % word[:40])
+    refusal = _("“%s” is not a date order. Use day or month for the part that comes first.")
+    word = source.choice("date_order", list(Order), refusal)
     if word or column is None:
         return Order(word)
     with source.table(may_be_lines=True, is_again=True) as table:
@@ -258,18 +242,17 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
             _("“%s” is not a readable date. The comment is imported without it.") % date_text[:40]
         )
         yield Flag(row.number, columns["date"], reason)
-    yield CommentEntry(
-        row=row.number,
-        dataset=dataset_name(reading.source.options, reading.source.name),
-        source=reading.source.name[:255],
-        topic=topic,
+    comment = RawComment(
         key=_key_of_id(name) if name else _key(reading, row, topic, text),
         text=text,
         name=name,
         attributes=_attributes(reading, row),
         written_on=written_on,
-        group=reading.attributes.get(columns.get("group", ""), ""),
+        source=reading.source.name[:255],
     )
+    dataset = dataset_name(reading.source.options, reading.source.name)
+    group = reading.attributes.get(columns.get("group", ""), "")
+    yield CommentEntry(row.number, dataset, topic, comment, group)
 
 
 def _problem(reading: _Reading, topic: str, name: str) -> tuple[str, str] | None:

@@ -11,24 +11,23 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from argsum.datasets.actions import (
     CellBook,
-    RawComment,
     count_comments,
     drop_unsaid,
     in_use,
-    is_frozen,
-    is_of_comments,
     replace_comment,
 )
+from argsum.datasets.forms import DatasetNameForm
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC
 from argsum.datasets.methods.comment_columns import Order, question_of, wrong_columns
 from argsum.datasets.methods.preprocessing import COMMENT_STEPS
 from argsum.datasets.methods.statements import SAMPLE, language_of
 from argsum.datasets.models import Cell, Comment, Dataset
 from argsum.datasets.reports.comments import not_english
-from cqa_site.files.actions.imports import ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
-from .argument_files import LONGEST_NAME, dataset_name
+from .argument_files import dataset_name
+from .cells import CellReconciliation
 from .comment_files import (
     ARE_NEW,
     ARE_SAME,
@@ -43,8 +42,7 @@ from .datasets import MOST_NAMES
 # Comments of a file: compared with those of a dataset by key, and added with their statements.
 #
 # A dataset of comments can grow whatever was made of it: what is stored stays as it is, and what
-# is
-# new gets the next positions. Only replacing is refused once something rests on it.
+# is new gets the next positions. Only replacing is refused once something rests on it.
 
 
 STATEMENTS = "statements"
@@ -53,15 +51,15 @@ MOST_TOPICS = 10
 T = TypeVar("T")
 
 
-class CommentReconciliation(Reconciliation):
-    """Comparison of one file, which creates or extends one dataset of comments."""
+class CommentReconciliation(CellReconciliation):
+    """Comparison of one file of comments."""
+
+    new_recipe = {"holds": COMMENTS, "steps": list(COMMENT_STEPS)}
+    other_content = gettext_lazy("“%s” contains arguments without comments. Choose another name.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._dataset: Dataset | None = None
-        self._is_frozen = False
         self._books: dict[str, CellBook] = {}
-        self._last_cell = 0
         # Of comments with an id, what the file said of it before.
         self._said: dict[bytes, bytes] = {}
         self._group = ""
@@ -71,54 +69,28 @@ class CommentReconciliation(Reconciliation):
 
     def compare(self, entries: Sequence[CommentEntry]) -> None:
         """Compare a chunk of the file, topic by topic."""
-        dataset = self._dataset or self._open(entries[0])
+        dataset = self.open(entries[0].dataset, entries[0].comment.source)
         by_topic: dict[str, list[CommentEntry]] = {}
         for entry in entries:
             by_topic.setdefault(entry.topic, []).append(entry)
             self._group = entry.group or self._group
-            self._attributes.update(dict.fromkeys(entry.attributes))
+            self._attributes.update(dict.fromkeys(entry.comment.attributes))
         self._find_books(dataset, by_topic)
         for topic, comments in by_topic.items():
             self._compare_cell(self._books[topic], comments)
 
     def finish(self) -> None:
         """Report the statements of the new comments, and count the dataset again."""
-        if self._dataset is None:
+        if self.dataset is None:
             return
-        if self._replaced and self._is_frozen:
+        if self._replaced and self.is_frozen:
             more = _("Comments can be added but not replaced.")
-            raise ImportRefused(f"{in_use(self._dataset)} {more}")
+            raise ImportRefused(f"{in_use(self.dataset)} {more}")
         self.outcome.notes.extend(self._notes())
         if self.write:
             if self._replaced:
-                drop_unsaid(self._dataset)
-            count_comments(self._dataset, attributes=self._attributes, group=self._group)
-
-    # -- the dataset --------------------------------------------------------------------------
-
-    def _open(self, entry: CommentEntry) -> Dataset:
-        datasets = Dataset.objects.filter(study=self.study, name=entry.dataset)
-        dataset = (datasets.select_for_update() if self.write else datasets).first()
-        if dataset is None:
-            recipe = {"holds": COMMENTS, "steps": list(COMMENT_STEPS)}
-            dataset = Dataset(
-                study=self.study,
-                name=entry.dataset,
-                source=entry.source,
-                recipe=recipe,
-                created_by=self.actor,
-            )
-            if self.write:
-                dataset.save()
-        elif not is_of_comments(dataset):
-            text = _("“%s” contains arguments without comments. Choose another name.")
-            raise ImportRefused(text % dataset.name)
-        else:
-            self._is_frozen = is_frozen(dataset)
-            last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
-            self._last_cell = last or 0
-        self._dataset = dataset
-        return dataset
+                drop_unsaid(self.dataset)
+            count_comments(self.dataset, attributes=self._attributes, group=self._group)
 
     def _find_books(self, dataset: Dataset, topics: Iterable[str]) -> None:
         wanted = [topic for topic in topics if topic not in self._books]
@@ -128,38 +100,33 @@ class CommentReconciliation(Reconciliation):
             stored = {cell.topic: cell for cell in cells}
         for topic in wanted:
             self.result("cells", "same" if topic in stored else "new")
-            cell = stored.get(topic) or self._new_cell(dataset, topic)
+            cell = stored.get(topic) or self.new_cell(topic)
             self._books[topic] = CellBook(cell, dataset.recipe["steps"])
-
-    def _new_cell(self, dataset: Dataset, topic: str) -> Cell:
-        self._last_cell += 1
-        cell = Cell(dataset=dataset, topic=topic, stance=0, position=self._last_cell)
-        if self.write:
-            cell.save()
-        return cell
 
     # -- its comments -------------------------------------------------------------------------
 
     def _compare_cell(self, book: CellBook, entries: Sequence[CommentEntry]) -> None:
-        stored = book.stored(entry.key for entry in entries)
+        stored = book.stored(entry.comment.key for entry in entries)
         new = []
         for entry in entries:
-            if entry.name and not self._is_first(entry):
+            comment = entry.comment
+            if comment.name and not self._is_first(entry):
                 continue
-            if entry.key in stored:
-                self._compare_one(book, entry, stored[entry.key])
+            if comment.key in stored:
+                self._compare_one(book, entry, stored[comment.key])
             else:
-                new.append(entry)
+                new.append(comment)
                 self.result(COMMENTS, "new")
-        counts = book.add([_raw(entry) for entry in new], write=self.write)
+        counts = book.add(new, write=self.write)
         self.outcome.counts[STATEMENTS]["new"] += counts.new
         self.outcome.counts[STATEMENTS]["same"] += counts.known
         self._sample += counts.texts[: SAMPLE - len(self._sample)]
 
     def _is_first(self, entry: CommentEntry) -> bool:
         """Whether this id is new in the file; only the same text may come again under it."""
-        key = hashlib.blake2b(f"{entry.topic}\n{entry.key}".encode(), digest_size=16).digest()
-        text = hashlib.blake2b(entry.text.encode(), digest_size=16).digest()
+        comment = entry.comment
+        key = hashlib.blake2b(f"{entry.topic}\n{comment.key}".encode(), digest_size=16).digest()
+        text = hashlib.blake2b(comment.text.encode(), digest_size=16).digest()
         before = self._said.setdefault(key, text)
         if before is text:
             return True
@@ -167,26 +134,27 @@ class CommentReconciliation(Reconciliation):
             self.result(COMMENTS, "same")
         else:
             reason = _("The id “%s” appears earlier in this file with another text.")
-            self.leave_out(entry.row, "id", reason % entry.name[:40], of=COMMENTS)
+            self.leave_out(entry, "id", reason % comment.name[:40])
         return False
 
     def _compare_one(self, book: CellBook, entry: CommentEntry, stored: Comment) -> None:
-        is_other_text = stored.text != entry.text
-        is_otherwise = bool(entry.name) and (
-            stored.attributes != entry.attributes or stored.written_on != entry.written_on
+        comment = entry.comment
+        is_other_text = stored.text != comment.text
+        is_otherwise = bool(comment.name) and (
+            stored.attributes != comment.attributes or stored.written_on != comment.written_on
         )
         self.result(COMMENTS, "changed" if is_other_text or is_otherwise else "same")
         if is_other_text:
             quotation = f"“{stored.text[:200]}”"
-            self.mention(entry.row, "comment", f"{entry.name[:40]}: {self.changed(quotation)}")
+            self.mention(entry, "comment", f"{comment.name[:40]}: {self.changed(quotation)}")
         elif is_otherwise:
             self._otherwise += 1
-        elif not entry.name and stored.source != entry.source:
+        elif not comment.name and stored.source != comment.source:
             self._from_elsewhere += 1
         if (is_other_text or is_otherwise) and self.update_changed:
             self._replaced += 1
-            if self.write and not self._is_frozen:
-                replace_comment(book, stored, _raw(entry))
+            if self.write and not self.is_frozen:
+                replace_comment(book, stored, comment)
 
     # -- words --------------------------------------------------------------------------------
 
@@ -230,17 +198,6 @@ class CommentReconciliation(Reconciliation):
             yield warning
 
 
-def _raw(entry: CommentEntry) -> RawComment:
-    return RawComment(
-        key=entry.key,
-        text=entry.text,
-        name=entry.name,
-        attributes=entry.attributes,
-        written_on=entry.written_on,
-        source=entry.source,
-    )
-
-
 # What a file of comments is asked: what they are about, and which column is what.
 
 
@@ -255,21 +212,12 @@ LABELS = {
 }
 
 
-class CommentsForm(ColumnsForm):
+class CommentsForm(ColumnsForm, DatasetNameForm):
     """Dataset, topic and columns; the topic is entered here or read from every row."""
 
     beside = ("dataset", "topic", "first_row", "date_order", "repeats")
     advanced = ("first_row", "date_order", "repeats", *ColumnsForm.advanced)
     rater_kind = None  # type: ignore[assignment]  # nobody rates
-    dataset = forms.CharField(
-        label=gettext_lazy("Dataset name"),
-        max_length=LONGEST_NAME,
-        required=False,
-        help_text=gettext_lazy(
-            "An existing dataset is extended; otherwise a new one is "
-            "created. Default: the file name."
-        ),
-    )
     topic = forms.CharField(
         label=gettext_lazy("Topic or question"),
         max_length=LONGEST_TOPIC,

@@ -2,27 +2,27 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from django import forms
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.corpus.models import text_key
-from argsum.datasets.actions import in_use, is_frozen, prepare_dataset, stored_half, usual_steps
+from argsum.datasets.actions import in_use, prepare_dataset, stored_half, usual_steps
 from argsum.datasets.forms import DatasetForm
 from argsum.datasets.methods.argument_cells import RawArgument, RawCell
 from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half, prepare, summed
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
-from argsum.datasets.reports.comments import is_of_comments
-from cqa_site.files.actions.imports import Flag, ImportRefused, Reconciliation
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ImportForm
 
 from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
+from .cells import CellReconciliation
 
 # A stored cell beside what a file says about it.
 
@@ -35,9 +35,7 @@ class CellChange:
     where it is not the stored one, ``unrated`` how many of them had none.
     """
 
-    counts: dict[str, dict[str, int]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(int))
-    )
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     new_arguments: list[int] = field(default_factory=list)
     new_key_points: list[int] = field(default_factory=list)
     new_matches: list[tuple[int, int]] = field(default_factory=list)
@@ -76,11 +74,11 @@ class StoredCell:
             stored = self.arguments.get(text_key(argument.text))
             if stored is None:
                 change.new_arguments.append(place)
-                change.counts["arguments"]["new"] += 1
+                change.counts["arguments", "new"] += 1
                 continue
             change.argument_keys[place] = stored.pk
             result = "changed" if _compare_argument(stored, argument, change) else "same"
-            change.counts["arguments"][result] += 1
+            change.counts["arguments", result] += 1
 
     def _compare_key_points(self, raw: RawCell, change: CellChange) -> None:
         for place, key_point in enumerate(raw.key_points):
@@ -89,7 +87,7 @@ class StoredCell:
                 change.new_key_points.append(place)
             else:
                 change.key_point_keys[place] = stored
-            change.counts["key_points"]["new" if stored is None else "same"] += 1
+            change.counts["key_points", "new" if stored is None else "same"] += 1
 
     def _compare_matches(self, raw: RawCell, change: CellChange) -> None:
         for (argument, point), is_match in raw.matches.items():
@@ -97,15 +95,15 @@ class StoredCell:
             stored = self.matches.get(keys)
             if stored is None:
                 change.new_matches.append((argument, point))
-                change.counts["matches"]["new"] += 1
+                change.counts["matches", "new"] += 1
             elif stored.is_match == is_match:
-                change.counts["matches"]["same"] += 1
+                change.counts["matches", "same"] += 1
             else:
                 row = raw.arguments[argument].row
                 change.differing.append((row, "label", int(stored.is_match)))
                 stored.is_match = is_match
                 change.relabelled.append(stored)
-                change.counts["matches"]["changed"] += 1
+                change.counts["matches", "changed"] += 1
 
 
 def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellChange) -> bool:
@@ -152,10 +150,10 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
 
     The caller holds the transaction.
     """
-    if cell.pk is None:
-        cell.save()
-    arguments = change.argument_keys | _add_arguments(cell, raw, change.new_arguments)
-    key_points = change.key_point_keys | _add_key_points(cell, raw, change.new_key_points)
+    arguments = _add(cell, CellArgument, raw.arguments, change.new_arguments)
+    arguments |= change.argument_keys
+    key_points = _add(cell, ReferenceKeyPoint, raw.key_points, change.new_key_points)
+    key_points |= change.key_point_keys
     KeyPointMatch.objects.bulk_create(
         (
             KeyPointMatch(
@@ -172,57 +170,38 @@ def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) ->
         KeyPointMatch.objects.bulk_update(change.relabelled, ["is_match"], batch_size=500)
 
 
-def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
-    """Add new arguments; return their keys by position in the file's cell."""
-    last = cell.arguments.aggregate(last=Max("position"))["last"] or 0
-    arguments = CellArgument.objects.bulk_create(
-        (
-            CellArgument(
-                cell=cell,
-                position=number,
-                text=raw.arguments[place].text,
-                sha256=text_key(raw.arguments[place].text),
-                name=raw.arguments[place].name,
-                quality=raw.arguments[place].quality,
-            )
-            for number, place in enumerate(places, start=last + 1)
-        ),
-        batch_size=PIECE,
-    )
-    return {place: row.pk for place, row in zip(places, arguments, strict=True)}
+def _add(
+    cell: Cell,
+    model: type[CellArgument] | type[ReferenceKeyPoint],
+    texts: Sequence[RawArgument],
+    places: list[int],
+) -> dict[int, int]:
+    """Add new arguments or key points; return their keys by position in the file's cell."""
+    rows: QuerySet[Any] = model.objects.filter(cell=cell)
+    last = rows.aggregate(last=Max("position"))["last"] or 0
+    made: list[Any] = []
+    for number, place in enumerate(places, start=last + 1):
+        raw = texts[place]
+        about: dict[str, Any] = {"text": raw.text, "sha256": text_key(raw.text), "name": raw.name}
+        if model is CellArgument:
+            about["quality"] = raw.quality
+        made.append(model(cell=cell, position=number, **about))
+    rows.bulk_create(made, batch_size=PIECE)
+    return {place: row.pk for place, row in zip(places, made, strict=True)}
 
 
-def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
-    """Add new key points; return their keys by position in the file's cell."""
-    last = cell.key_points.aggregate(last=Max("position"))["last"] or 0
-    points = ReferenceKeyPoint.objects.bulk_create(
-        ReferenceKeyPoint(
-            cell=cell,
-            position=number,
-            text=raw.key_points[place].text,
-            sha256=text_key(raw.key_points[place].text),
-            name=raw.key_points[place].name,
-        )
-        for number, place in enumerate(places, start=last + 1)
-    )
-    return {place: row.pk for place, row in zip(places, points, strict=True)}
-
-
-# Datasets of a file: compared with what is stored cell by cell, and filled up.
+# Arguments of a file: compared with what is stored cell by cell, and filled up.
 #
 # An argument or key point is known by its cell and text, a match by its pair. What differs, also a
 # quality where none is stored, is replaced only if that was asked for.
 
 
-class DatasetReconciliation(Reconciliation):
-    """Comparison of one file, which creates or extends one dataset."""
+class DatasetReconciliation(CellReconciliation):
+    """Comparison of one file of arguments."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._dataset: Dataset | None = None
-        self._is_frozen = False
         self._is_changed = False
-        self._last_position = 0
         self._unrated = 0
         self._cells: list[RawCell] = []
         self._asked: tuple[str, Half | None] = ("", None)
@@ -230,58 +209,32 @@ class DatasetReconciliation(Reconciliation):
     def compare(self, entries: Sequence[CellEntry]) -> None:
         """Compare a chunk of the file."""
         self._asked = entries[0].recipe, entries[0].half
-        dataset = self._dataset or self._open(entries[0])
+        dataset = self.open(entries[0].dataset, entries[0].source)
         stored = stored_cells(dataset, [entry.cell for entry in entries])
         for entry in entries:
             self._take_cell(entry, stored.get((entry.cell.topic, entry.cell.stance)))
 
     def finish(self) -> None:
         """Reject changes to a dataset in use; report preprocessing, and prepare the dataset."""
-        if self._dataset is None:
+        if self.dataset is None:
             return
-        if self._is_frozen and self._is_changed:
+        if self.is_frozen and self._is_changed:
             raise ImportRefused(
-                in_use(self._dataset) + " " + _("Import the file under another name.")
+                in_use(self.dataset) + " " + _("Import the file under another name.")
             )
-        steps = self._steps(self._dataset)
-        half = stored_half(self._dataset) or self._asked[1]
+        steps = self._steps(self.dataset)
+        half = stored_half(self.dataset) or self._asked[1]
         self.outcome.notes.extend(self._funnels(steps, half))
         self.outcome.notes.extend([*self._as_published(steps), *self._missing_qualities()])
-        self.outcome.notes.extend(self._other_recipe(self._dataset, steps))
+        self.outcome.notes.extend(self._other_recipe(self.dataset, steps))
         if self.write and self._is_changed:
             prepare_dataset(
-                self._dataset,
+                self.dataset,
                 steps=steps,
-                repeats=self._repeats(self._dataset),
-                again=self._again(self._dataset),
+                repeats=self._repeats(self.dataset),
+                again=self._again(self.dataset),
                 half=half,
             )
-
-    # -- the dataset --------------------------------------------------------------------------
-
-    def _open(self, entry: CellEntry) -> Dataset:
-        datasets = Dataset.objects.filter(study=self.study, name=entry.dataset)
-        if self.write:
-            datasets = datasets.select_for_update()
-        dataset = datasets.first()
-        if dataset is None:
-            dataset = Dataset(
-                study=self.study,
-                name=entry.dataset,
-                source=entry.source,
-                created_by=self.actor,
-            )
-            if self.write:
-                dataset.save()
-        else:
-            if is_of_comments(dataset):
-                text = _("“%s” contains comments. Choose another name.")
-                raise ImportRefused(text % dataset.name)
-            self._is_frozen = is_frozen(dataset)
-            last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
-            self._last_position = last or 0
-        self._dataset = dataset
-        return dataset
 
     def _steps(self, dataset: Dataset) -> Sequence[str]:
         """Return the steps of the dataset's recipe, else the default steps for the file."""
@@ -379,45 +332,21 @@ class DatasetReconciliation(Reconciliation):
             known = stored.cell.get_split_display()
             reason = _("“%(topic)s” is stored in another split (%(split)s)")
             message = reason % {"topic": cell.topic[:80], "split": known}
-            self._flag(entry, entry.row, "set", message, is_rejection=True)
+            self.leave_out(entry, "set", message)
             return
         self.result(BOOK, "same" if stored else "new")
         self._cells.append(cell)
-        stored_cell = stored or StoredCell(self._new_cell(entry))
+        stored_cell = stored or StoredCell(self.new_cell(cell.topic, cell.stance, cell.split))
         change = stored_cell.compare(cell)
-        for name, results in change.counts.items():
-            for result, number in results.items():
-                self.outcome.counts[name][result] += number
+        for (name, result), number in change.counts.items():
+            self.outcome.counts[name][result] += number
         for row, column, before in change.differing:
-            self._flag(entry, row, column, self.changed(before))
+            self.mention(replace(entry, row=row), column, self.changed(before))
         self._unrated += change.unrated
         is_written = change.is_change(update=self.update_changed)
         self._is_changed |= stored is None or is_written
-        if self.write and not (self._is_frozen and self._is_changed):
+        if self.write and not (self.is_frozen and self._is_changed):
             write_cell(stored_cell.cell, cell, change, update=self.update_changed)
-
-    def _new_cell(self, entry: CellEntry) -> Cell:
-        self._last_position += 1
-        return Cell(
-            dataset=self._dataset,
-            topic=entry.cell.topic,
-            stance=entry.cell.stance,
-            split=entry.cell.split,
-            position=self._last_position,
-        )
-
-    def _flag(
-        self,
-        entry: CellEntry,
-        row: int | None,
-        column: str,
-        reason: str,
-        *,
-        is_rejection: bool = False,
-    ) -> None:
-        where = " · ".join(part for part in (entry.place, column) if part)
-        flag = Flag(row, where, reason, is_rejection=is_rejection, object=BOOK, place=entry.place)
-        self.outcome.flag(flag)
 
 
 # What a file with arguments is asked about: the dataset it goes into.
@@ -443,3 +372,16 @@ class DatasetImportForm(ImportForm):
         options = self.file.options
         name = dataset_name(options, self.file.name)
         return DatasetForm(data, initial={**options, "dataset": name})
+
+
+class ExistingDatasetImportForm(ImportForm):
+    """Questions about a file that needs a dataset to be there."""
+
+    heading = lazy("Dataset")
+    import_first: Any = lazy("Import the arguments or people's counts first.")
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """Return a message if the study has no dataset yet."""
+        if self.study.argument_datasets.exists():
+            return None
+        return lazy("No datasets yet"), self.import_first

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django import forms
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -27,7 +26,6 @@ from cqa_site.files.actions.imports import (
     Reconciliation,
     rejected,
 )
-from cqa_site.files.actions.recognition import guessed
 from cqa_site.files.format_parts import (
     Look,
     ObjectCount,
@@ -52,9 +50,14 @@ from .argument_files import (
     read_list,
     read_pairs,
 )
+from .cells import existing_dataset
 from .comment_files import COMMENTS, OWN, read_comments
 from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
-from .datasets import DatasetImportForm, DatasetReconciliation
+from .datasets import (
+    DatasetImportForm,
+    DatasetReconciliation,
+    ExistingDatasetImportForm,
+)
 
 if TYPE_CHECKING:
     from cqa_site.files.models import ImportBatch, ImportFile
@@ -74,7 +77,7 @@ COLUMNS = ("argument", "topic", "set", "WA", "MACE-P", "stance_WA", "stance_WA_c
 class QualityEntry(ImportEntry):
     """The quality of one argument."""
 
-    is_row: ClassVar[bool] = True
+    makes: ClassVar[str] = QUALITIES
 
     dataset: str
     rated: RatedRow
@@ -108,7 +111,8 @@ class QualityReconciliation(Reconciliation):
     def compare(self, entries: Sequence[QualityEntry]) -> None:
         """Compare a chunk of the file."""
         if self._dataset is None:
-            self._open(entries[0].dataset)
+            self._dataset = existing_dataset(self.study, entries[0].dataset, lock=self.write)
+            self._read_arguments(self._dataset)
         changed = [row for entry in entries for row in self._take(entry)]
         if self.write:
             CellArgument.objects.bulk_update(changed, ["quality"], batch_size=PIECE)
@@ -125,12 +129,8 @@ class QualityReconciliation(Reconciliation):
         if self._dataset is not None and self._is_changed and is_frozen(self._dataset):
             raise ImportRefused(in_use(self._dataset))
 
-    def _open(self, name: str) -> None:
-        rows = Dataset.objects.filter(study=self.study, name=name)
-        self._dataset = (rows.select_for_update() if self.write else rows).first()
-        if self._dataset is None:
-            raise ImportRefused(_("The study has no dataset named “%s”.") % name)
-        arguments = CellArgument.objects.filter(cell__dataset=self._dataset)
+    def _read_arguments(self, dataset: Dataset) -> None:
+        arguments = CellArgument.objects.filter(cell__dataset=dataset)
         for row in arguments.select_related("cell").order_by("cell", "position"):
             self._exact[row.cell.topic, row.text].append(row)
             self._plain[plain(row.cell.topic), plain(row.text)].append(row)
@@ -147,7 +147,7 @@ class QualityReconciliation(Reconciliation):
             before = self._given.setdefault(row.pk, rated.quality)
             if before != rated.quality:
                 reason = _("The same argument had quality %s before.") % f"{before:g}"
-                self.leave_out(entry.row, "quality", reason, of=QUALITIES)
+                self.leave_out(entry, "quality", reason)
             elif row.quality == rated.quality:
                 self.result(QUALITIES, "same")
             elif row.quality is None or self._differs(entry, row):
@@ -158,29 +158,18 @@ class QualityReconciliation(Reconciliation):
 
     def _differs(self, entry: QualityEntry, row: CellArgument) -> bool:
         """Whether to replace a stored quality; a remark reports the difference in any case."""
-        self.mention(entry.row, "quality", self.changed(f"{row.quality:g}"))
+        self.mention(entry, "quality", self.changed(f"{row.quality:g}"))
         if not self.update_changed:
             self.result(QUALITIES, "changed")
         return self.update_changed
 
 
-class QualitiesImportForm(ImportForm):
+class QualitiesImportForm(ExistingDatasetImportForm):
     """Questions about the dataset and the quality column."""
 
     title = lazy("Argument qualities")
-    heading = lazy("Dataset")
-
-    def missing(self) -> tuple[Any, Any] | None:
-        """Message if the study has no dataset yet; None otherwise."""
-        if self.study.argument_datasets.exists():
-            return None
-        return _("No datasets yet"), _(
-            "Import the arguments first, for example this file as a list."
-        )
-
-    def form(self, data: Any) -> forms.Form:
-        """Return the form, filled in from the options."""
-        return QualitiesForm(data, study=self.study, initial=self.file.options)
+    form_class = QualitiesForm
+    import_first = lazy("Import the arguments first, for example this file as a list.")
 
 
 def _sample() -> bytes:
@@ -238,13 +227,15 @@ class CommentFormat(Format):
     next_step: Text = TO_SUM_UP
     home: tuple[str, Text] | None = DATASETS_PAGE
 
-    def guess(
-        self, file: "ImportFile", preview: "FilePreview", options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Guess columns from their names and the length of their values."""
-        is_own = preview.columns[: len(OWN)] == OWN
-        mapping = proposed(preview.columns, preview.rows, preview.titles)
-        return guessed(file, preview, mapping, is_own=is_own)
+    def guess_columns(
+        self, study: "Study", preview: "FilePreview", options: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """Return the columns by their names and the length of their values."""
+        return proposed(preview.columns, preview.rows, preview.titles)
+
+    def is_own(self, preview: "FilePreview") -> bool:
+        """Whether the columns are those of an export of comments."""
+        return preview.columns[: len(OWN)] == OWN
 
     def follow(self, file: "ImportFile") -> Text:
         """Return the next step: find key points, or place comments at existing ones."""

@@ -2,21 +2,23 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from cqa_site.tabular import (
+    BadCell,
     Problem,
     ReadingLog,
+    Table,
     TableRow,
     UnreadableFile,
     Value,
     open_table,
-    printable_name,
 )
 from cqa_site.tabular.cells import as_flag, as_number, is_missing, trimmed
 from cqa_site.tabular.cells import as_text as cell_text
+from cqa_site.tabular.layout import bare
 
 # Arguments and reference key points of one topic and stance, as files bring them.
 #
@@ -29,17 +31,8 @@ LONGEST_TEXT = 10_000
 LONGEST_NAME = 120
 
 
-class Misfit(ValueError):
-    """The row cannot be imported; ``column`` names the cell at fault."""
-
-    def __init__(self, column: str, reason: str) -> None:
-        self.column = column
-        self.reason = reason
-        super().__init__(f"{column}: {reason}")
-
-
 class RawArgument(NamedTuple):
-    """One argument: its id in the file ("" if none) and its exact text.
+    """One argument or key point: its id in the file ("" if none) and its exact text.
 
     ``quality`` is 0–1, None where the file does not say. ``row`` is where it was read first.
     """
@@ -47,14 +40,6 @@ class RawArgument(NamedTuple):
     name: str
     text: str
     quality: float | None = None
-    row: int | None = None
-
-
-class RawKeyPoint(NamedTuple):
-    """One reference key point, with the fields of `RawArgument`."""
-
-    name: str
-    text: str
     row: int | None = None
 
 
@@ -72,7 +57,7 @@ class RawCell:
     stance: int
     split: str = ""
     arguments: list[RawArgument] = field(default_factory=list)
-    key_points: list[RawKeyPoint] = field(default_factory=list)
+    key_points: list[RawArgument] = field(default_factory=list)
     matches: dict[tuple[int, int], bool] = field(default_factory=dict)
     repeats: int = 0
     again: set[int] = field(default_factory=set)
@@ -116,16 +101,20 @@ class CellBuilder:
         """Cells read so far that hold arguments."""
         return [cell for cell in self._cells.values() if cell.arguments]
 
+    def read(self, table: Table, take: Callable[[TableRow], None]) -> list[Problem]:
+        """Pass the rows on, and return a problem for each that does not fit."""
+        return [problem for problem in table.records(take) if problem]
+
     def cell(self, topic: str, stance: int, split: str = "") -> RawCell:
-        """Return the cell of a topic and stance; raises Misfit if its split differs."""
+        """Return the cell of a topic and stance; raises BadCell if its split differs."""
         if not topic.strip():
-            raise Misfit("topic", "is empty")
+            raise BadCell("topic", "is empty")
         if len(topic) > LONGEST_TOPIC:
-            raise Misfit("topic", f"longer than {LONGEST_TOPIC} characters")
+            raise BadCell("topic", f"longer than {LONGEST_TOPIC} characters")
         raw_cell = self._cells.setdefault((topic, stance), RawCell(topic, stance, split))
         if raw_cell.split != split:
             reason = f"this topic and stance were {raw_cell.split or 'without a split'} before"
-            raise Misfit("set", reason)
+            raise BadCell("set", reason)
         return raw_cell
 
     def add_argument(self, cell: RawCell, new: RawArgument) -> tuple[int, bool]:
@@ -140,7 +129,7 @@ class CellBuilder:
         cell.arguments[place] = _joined(cell.arguments[place], new)
         return place, True
 
-    def add_key_point(self, cell: RawCell, new: RawKeyPoint) -> int:
+    def add_key_point(self, cell: RawCell, new: RawArgument) -> int:
         """Return the key point's position in its cell."""
         _check("key_point", new.text, new.name)
         key = (cell.topic, cell.stance, new.text)
@@ -150,10 +139,10 @@ class CellBuilder:
         return self._key_points[key]
 
     def add_match(self, cell: RawCell, argument: int, key_point: int, is_match: bool) -> None:
-        """Store a label; raises Misfit if the pair already has another label."""
+        """Store a label; raises BadCell if the pair already has another label."""
         known = cell.matches.get((argument, key_point))
         if known not in (None, is_match):
-            raise Misfit("label", "the same pair has another label earlier in the file")
+            raise BadCell("label", "the same pair has another label earlier in the file")
         if known and is_match:
             cell.again.add(argument)
         cell.matches[argument, key_point] = is_match
@@ -161,25 +150,25 @@ class CellBuilder:
 
 def _check(column: str, text: str, name: str) -> None:
     if not text.strip():
-        raise Misfit(column, "is empty")
+        raise BadCell(column, "is empty")
     if len(text) > LONGEST_TEXT:
-        raise Misfit(column, f"longer than {LONGEST_TEXT:,} characters")
+        raise BadCell(column, f"longer than {LONGEST_TEXT:,} characters")
     if len(name) > LONGEST_NAME:
-        raise Misfit(f"{column}_id", f"longer than {LONGEST_NAME} characters")
+        raise BadCell(f"{column}_id", f"longer than {LONGEST_NAME} characters")
 
 
 def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
-    """Return the argument with a quality added by a later row; raises Misfit if they differ."""
+    """Return the argument with a quality added by a later row; raises BadCell if they differ."""
     if new.quality is None or new.quality == known.quality:
         return known
     if known.quality is not None:
-        raise Misfit("quality", f"the same argument had {known.quality:g} before")
+        raise BadCell("quality", f"the same argument had {known.quality:g} before")
     return known._replace(quality=new.quality)
 
 
 # Columns of argument files: the names they go by, and their cells as values.
 #
-# A cell that does not fit raises `Misfit` with the name of its column.
+# A cell that does not fit raises `BadCell` with the name of its column.
 
 
 T = TypeVar("T")
@@ -215,7 +204,7 @@ _SPLITS = {
 }
 
 
-def named_rows(
+def named_table(
     path: str | os.PathLike[str],
     *,
     name: str,
@@ -224,8 +213,8 @@ def named_rows(
     quality: str = "",
     log: ReadingLog | None = None,
     **how: Any,
-) -> Iterator[TableRow]:
-    """Yield rows of a file with the column names of `ALIASES`; other columns are left out.
+) -> Table:
+    """Open a table whose columns have the names of `ALIASES`; other columns are left out.
 
     ``quality`` is the header of the quality to read, where a file has several; ``log`` and ``how``
     are for `cqa_site.tabular.open_table`.
@@ -235,37 +224,29 @@ def named_rows(
     UnreadableFile
         Also if a needed column is missing or two columns have the same meaning.
     """
-    with open_table(path, name=name, log=log, **how) as table:
+    table = open_table(path, name=name, log=log, **how)
+    try:
         columns = _columns(table.name, table.columns, [*needed, *optional], quality)
-        missing = [column for column in needed if column not in columns]
-        if missing:
+        if missing := [column for column in needed if column not in columns]:
             raise UnreadableFile(table.name, f"has no column {missing[0]!a}")
-        if log is not None:
-            left = (header for header in table.columns if header not in columns.values())
-            log.unread += [header for header in left if not _UNNAMED.fullmatch(header)]
-        for row in table.rows:
-            values = {column: row.values[header] for column, header in columns.items()}
-            yield TableRow(row.number, values)
-
-
-def headers_of(path: str | os.PathLike[str], *, name: str, **how: Any) -> list[str]:
-    """Return the headers of a file opened with ``how``; reading problems are ignored."""
-    with open_table(path, name=name, **how | {"log": ReadingLog()}) as table:
-        return table.columns
+    except UnreadableFile:
+        table.close()
+        raise
+    if log is not None:
+        left = (header for header in table.columns if header not in columns.values())
+        log.unread += [header for header in left if not _UNNAMED.fullmatch(header)]
+    rows = table.rows
+    table.columns = list(columns)
+    table.rows = (
+        TableRow(row.number, {column: row.values[header] for column, header in columns.items()})
+        for row in rows
+    )
+    return table
 
 
 def named_columns(headers: Iterable[str]) -> set[str]:
     """Return the columns of `ALIASES` in a header."""
     return {column for header in headers if (column := _column_of(header, ALIASES))}
-
-
-def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
-    """Return unknown columns of a header; an unnamed one is a row count and left out."""
-    return tuple(
-        printable_name(header, 40)
-        for header in headers
-        if not _column_of(header, ALIASES) and not _UNNAMED.fullmatch(header)
-    )
 
 
 def quality_columns(headers: Iterable[str]) -> list[str]:
@@ -283,8 +264,7 @@ def quality_columns(headers: Iterable[str]) -> list[str]:
 
 def _plain(header: str) -> str:
     # A repeated header arrives with a number behind it.
-    bare = header.rsplit(" (", 1)[0] if header.endswith(")") else header
-    return "".join(char for char in bare.lower() if char.isalnum())
+    return bare(header.rsplit(" (", 1)[0] if header.endswith(")") else header)
 
 
 def _column_of(header: str, wanted: Collection[str]) -> str | None:
@@ -316,7 +296,7 @@ def as_text(values: Mapping[str, Value], column: str) -> str:
     try:
         return cell_text(values.get(column)) or ""
     except ValueError as error:
-        raise Misfit(column, str(error)) from None
+        raise BadCell(column, str(error)) from None
 
 
 def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
@@ -324,7 +304,7 @@ def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
     text = as_text(values, "stance")
     stance = _one_of(_STANCES, "stance", text, "1, -1, pro, con")
     if is_needed and stance == 0:
-        raise Misfit("stance", f"{text[:40]!a} is not one of 1, -1, pro, con")
+        raise BadCell("stance", f"{text[:40]!a} is not one of 1, -1, pro, con")
     return stance
 
 
@@ -343,7 +323,7 @@ def as_label(values: Mapping[str, Value]) -> bool | None:
     try:
         return as_flag(value)
     except ValueError:
-        raise Misfit("label", f"{str(value)[:40]!a} is not one of 1, 0") from None
+        raise BadCell("label", f"{str(value)[:40]!a} is not one of 1, 0") from None
 
 
 def as_quality(values: Mapping[str, Value]) -> float | None:
@@ -358,28 +338,12 @@ def as_quality(values: Mapping[str, Value]) -> float | None:
     except ValueError:
         number = None
     if number is None or not -QUALITY_SLACK <= number <= 1 + QUALITY_SLACK:
-        raise Misfit("quality", f"{str(value)[:40]!a} is not a number from 0 to 1")
+        raise BadCell("quality", f"{str(value)[:40]!a} is not a number from 0 to 1")
     return number
 
 
 def _one_of(offered: Mapping[str, T], column: str, text: str, choices: str) -> T:
     plain = text.strip().lower().removesuffix(".0")
     if plain not in offered:
-        raise Misfit(column, f"{text[:40]!a} is not one of {choices}")
+        raise BadCell(column, f"{text[:40]!a} is not one of {choices}")
     return offered[plain]
-
-
-def cell_of(build: CellBuilder, values: Mapping[str, Value], **stance: Any) -> RawCell:
-    """Return the cell of a row."""
-    return build.cell(as_text(values, "topic"), as_stance(values, **stance), as_split(values))
-
-
-def take_rows(
-    rows: Iterator[TableRow], take: Callable[[TableRow], None], *, file: str
-) -> Iterator[Problem]:
-    """Pass each row on; yield a problem for every row that does not fit."""
-    for row in rows:
-        try:
-            take(row)
-        except Misfit as misfit:
-            yield Problem(file, row.number, misfit.column, misfit.reason)

@@ -10,24 +10,17 @@ from typing import Any, NamedTuple
 from argsum.datasets.methods.argument_cells import (
     LONGEST_TEXT,
     CellBuilder,
-    Misfit,
     RawArgument,
     RawCell,
-    RawKeyPoint,
     as_label,
     as_quality,
     as_split,
     as_stance,
     as_text,
-    cell_of,
-    headers_of,
-    named_columns,
-    named_rows,
+    named_table,
     quality_columns,
-    take_rows,
-    unread_columns,
 )
-from cqa_site.tabular import Problem, TableRow, UnreadableFile, printable_name
+from cqa_site.tabular import BadCell, Problem, Table, TableRow, UnreadableFile, preview
 from cqa_site.tabular.binary_formats import folder_members, unpacked
 
 # Single files of debate arguments: pairs of argument and key point, and bare lists.
@@ -46,14 +39,12 @@ from cqa_site.tabular.binary_formats import folder_members, unpacked
 class ArgumentFile:
     """Cells read from a file; rows that do not fit appear only in ``problems``.
 
-    ``has_label`` is false for pairs without a label column, of which ``unread`` are the columns
-    that were left aside: one of them may be the label under a name that nobody knows.
+    ``has_label`` is false for pairs without a label column.
     """
 
     cells: list[RawCell]
     problems: list[Problem] = field(default_factory=list)
     has_label: bool = True
-    unread: tuple[str, ...] = ()
 
 
 def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
@@ -67,79 +58,44 @@ def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) 
     UnreadableFile
         If the file as a whole cannot be trusted; see `cqa_site.tabular`.
     """
-    build = CellBuilder()
-    headers = headers_of(path, name=name, **how)
-    has_label = "label" in named_columns(headers)
-    rows = named_rows(
-        path,
-        name=name,
-        needed=("topic", "argument", "key_point", "stance"),
-        optional=("label", "set", "quality", "arg_id", "key_point_id"),
-        **how,
-    )
-    take = _take_pair if has_label else _take_match
-    problems = list(take_rows(rows, partial(take, build), file=printable_name(name)))
-    unread = () if has_label else unread_columns(headers)
-    return ArgumentFile(build.cells, problems, has_label=has_label, unread=unread)
-
-
-def _take_pair(build: CellBuilder, row: TableRow) -> None:
-    is_match = as_label(row.values)
-    if not as_text(row.values, "key_point").strip() and is_match is not None:
-        raise Misfit("key_point", "is empty, but the pair has a label")
-    argument, cell, _ = _take_argument(build, row, is_needed=True)
-    _take_key_point(build, row, cell, argument, is_match)
-
-
-def _take_match(build: CellBuilder, row: TableRow) -> None:
-    argument, cell, is_repeat = _take_argument(build, row, is_needed=True)
-    cell.repeats += is_repeat
-    _take_key_point(build, row, cell, argument, is_match=True)
-
-
-def _take_key_point(
-    build: CellBuilder, row: TableRow, cell: RawCell, argument: int, is_match: bool | None
-) -> None:
-    text = as_text(row.values, "key_point")
-    if not text.strip():
-        return
-    name = as_text(row.values, "key_point_id")
-    key_point = build.add_key_point(cell, RawKeyPoint(name, text, row.number))
-    if is_match is not None:
-        build.add_match(cell, argument, key_point, is_match)
+    needed = ("topic", "argument", "key_point", "stance")
+    optional = ("label", "set", "quality", "arg_id", "key_point_id")
+    with named_table(path, name=name, needed=needed, optional=optional, **how) as table:
+        return _read_arguments(table)
 
 
 def read_argument_list(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
     """Read a list of arguments without references; raises like `read_argument_pairs`."""
-    build = CellBuilder()
-    rows = named_rows(
-        path,
-        name=name,
-        needed=("topic", "argument"),
-        optional=("stance", "set", "quality", "arg_id"),
-        **how,
-    )
-    problems = take_rows(rows, lambda row: _take_listed(build, row), file=printable_name(name))
-    return ArgumentFile(problems=list(problems), cells=build.cells)
+    needed, optional = ("topic", "argument"), ("stance", "set", "quality", "arg_id")
+    with named_table(path, name=name, needed=needed, optional=optional, **how) as table:
+        return _read_arguments(table)
 
 
-def _take_listed(build: CellBuilder, row: TableRow) -> None:
-    _, cell, is_repeat = _take_argument(build, row, is_needed=False)
-    cell.repeats += is_repeat
+def _read_arguments(table: Table) -> ArgumentFile:
+    build, has_label = CellBuilder(), "label" in table.columns
+    needs_stance = "key_point" in table.columns
+    take = partial(_take_row, build=build, has_label=has_label, needs_stance=needs_stance)
+    problems = build.read(table, take)
+    return ArgumentFile(build.cells, problems, has_label=has_label)
 
 
-def _take_argument(
-    build: CellBuilder, row: TableRow, *, is_needed: bool
-) -> tuple[int, RawCell, bool]:
-    new = RawArgument(
-        as_text(row.values, "arg_id"),
-        as_text(row.values, "argument"),
-        as_quality(row.values),
-        row.number,
-    )
-    cell = cell_of(build, row.values, is_needed=is_needed)
-    place, is_repeat = build.add_argument(cell, new)
-    return place, cell, is_repeat
+def _take_row(row: TableRow, *, build: CellBuilder, has_label: bool, needs_stance: bool) -> None:
+    values = row.values
+    is_match = as_label(values) if has_label else True
+    key_point = as_text(values, "key_point")
+    if has_label and is_match is not None and not key_point.strip():
+        raise BadCell("key_point", "is empty, but the pair has a label")
+    name, text = as_text(values, "arg_id"), as_text(values, "argument")
+    argument = RawArgument(name, text, as_quality(values), row.number)
+    stance = as_stance(values, is_needed=needs_stance)
+    cell = build.cell(as_text(values, "topic"), stance, as_split(values))
+    place, is_repeat = build.add_argument(cell, argument)
+    cell.repeats += is_repeat and not has_label
+    if key_point.strip():
+        point = RawArgument(as_text(values, "key_point_id"), key_point, row=row.number)
+        number = build.add_key_point(cell, point)
+        if is_match is not None:
+            build.add_match(cell, place, number, is_match)
 
 
 # ArgKP-2021: three files per split, from a folder or a ZIP archive of them.
@@ -155,20 +111,10 @@ _Place = tuple[RawCell, int]
 
 
 def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
-    """Read the splits in a folder or ZIP archive.
+    """Read the splits in a folder or ZIP archive; the file of a problem is the member.
 
-    Parameters
-    ----------
-    path : path
-        A folder, or an archive; folders inside the archive do not matter, other members are
-        left alone, and nothing is unpacked under a name that the archive chose.
-    name : str
-        What the person calls it, for messages.
-
-    Returns
-    -------
-    ArgumentFile
-        Cells of train, dev and test in this order; the file of a problem is the member.
+    Folders inside an archive do not matter, other members are left alone, and nothing is unpacked
+    under a name that the archive chose. Cells of train come first, then dev and test.
 
     Raises
     ------
@@ -240,8 +186,8 @@ class _SplitFiles:
         problems: list[Problem] = []
         for part, (take, needed) in takers.items():
             member, path = files[part]
-            rows = named_rows(path, name=member, needed=needed)
-            problems += take_rows(rows, take, file=printable_name(member))
+            with named_table(path, name=member, needed=needed) as table:
+                problems += self.build.read(table, take)
         return problems
 
     def _cell(self, row: TableRow) -> RawCell:
@@ -251,7 +197,7 @@ class _SplitFiles:
         key = _new_id(row, "arg_id", self.arguments)
         text = as_text(row.values, "argument")
         cell = self._cell(row)
-        new = RawArgument(key, text, None, row.number)
+        new = RawArgument(key, text, row=row.number)
         place, is_repeat = self.build.add_argument(cell, new)
         cell.repeats += is_repeat
         self.arguments[key] = (cell, place)
@@ -260,14 +206,14 @@ class _SplitFiles:
         key = _new_id(row, "key_point_id", self.key_points)
         text = as_text(row.values, "key_point")
         cell = self._cell(row)
-        new = RawKeyPoint(key, text, row.number)
+        new = RawArgument(key, text, row=row.number)
         self.key_points[key] = (cell, self.build.add_key_point(cell, new))
 
     def _take_label(self, row: TableRow) -> None:
         cell, argument = _known_id(row, "arg_id", self.arguments)
         other, key_point = _known_id(row, "key_point_id", self.key_points)
         if cell is not other:
-            raise Misfit("key_point_id", "belongs to another topic or stance than the argument")
+            raise BadCell("key_point_id", "belongs to another topic or stance than the argument")
         is_match = as_label(row.values)
         if is_match is not None:
             self.build.add_match(cell, argument, key_point, is_match)
@@ -276,16 +222,16 @@ class _SplitFiles:
 def _new_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> str:
     key = as_text(row.values, column)
     if not key.strip():
-        raise Misfit(column, "is empty")
+        raise BadCell(column, "is empty")
     if key in known:
-        raise Misfit(column, f"{key[:40]!a} appears twice in this file")
+        raise BadCell(column, f"{key[:40]!a} appears twice in this file")
     return key
 
 
 def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place:
     key = as_text(row.values, column)
     if key not in known:
-        raise Misfit(column, f"{key[:40]!a} is no {column} of this split")
+        raise BadCell(column, f"{key[:40]!a} is no {column} of this split")
     return known[key]
 
 
@@ -321,41 +267,31 @@ def read_rated(
 ) -> RatedFile:
     """Read arguments with their quality; rows without one are left out.
 
-    Parameters
-    ----------
-    path, name
-        The file, and what it is called in messages.
-    column
-        The header of the quality; the usual one where it is empty.
-    how
-        For `cqa_site.tabular.open_table`.
-
-    Raises
-    ------
-    UnreadableFile
-        Without topics, arguments or the column, or if the file cannot be trusted.
+    ``column`` is the header of the quality, by default the usual one; ``how`` is for
+    `cqa_site.tabular.open_table`, and errors are as there.
     """
-    known = quality_columns(headers_of(path, name=name, **how))
+    known = quality_columns(preview(path, name=name, **how).columns)
     if not known or (column and column not in known):
         wanted = column or "quality"
-        raise UnreadableFile(printable_name(name), f"has no column {wanted!a} of qualities")
+        raise UnreadableFile(name, f"has no column {wanted!a} of qualities")
     chosen = column or known[0]
-    rows, problems = [], []
     needed, optional = ("topic", "argument", "quality"), ("stance", "set")
     about: dict[str, Any] = {"needed": needed, "optional": optional, "quality": chosen}
-    for row in named_rows(path, name=name, **about, **how):
-        try:
-            quality = as_quality(row.values)
-            text, topic = as_text(row.values, "argument"), as_text(row.values, "topic")
-            if not text.strip() or len(text) > LONGEST_TEXT:
-                raise Misfit("argument", f"is no text of 1 to {LONGEST_TEXT:,} characters")
-            stance = as_stance(row.values, is_needed=False)
-            if quality is not None:
-                split = as_split(row.values)
-                rows.append(RatedRow(row.number, topic, stance, split, text, quality))
-        except Misfit as misfit:
-            problems.append(
-                Problem(printable_name(name), row.number, misfit.column, misfit.reason)
-            )
+    with named_table(path, name=name, **about, **how) as table:
+        records = [record for record in table.records(_rated_row) if record]
+    rows = [record for record in records if isinstance(record, RatedRow)]
+    problems = [record for record in records if isinstance(record, Problem)]
     others = tuple(header for header in known if header != chosen)
     return RatedFile(rows, chosen, others, problems)
+
+
+def _rated_row(row: TableRow) -> RatedRow | None:
+    """Return the argument of a row; None without a quality."""
+    quality = as_quality(row.values)
+    text, topic = as_text(row.values, "argument"), as_text(row.values, "topic")
+    if not text.strip() or len(text) > LONGEST_TEXT:
+        raise BadCell("argument", f"is no text of 1 to {LONGEST_TEXT:,} characters")
+    stance = as_stance(row.values, is_needed=False)
+    if quality is None:
+        return None
+    return RatedRow(row.number, topic, stance, as_split(row.values), text, quality)

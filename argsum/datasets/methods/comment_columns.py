@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 from cqa_site.tabular import TableRow
 from cqa_site.tabular.cells import as_words, is_missing
-from cqa_site.tabular.layout import named_question
+from cqa_site.tabular.layout import bare, named_question
 
 # Days as files write them: ISO, day.month.year, and two orders of numbers between slashes.
 
@@ -146,11 +146,6 @@ _SENTENCE_INSIDE = re.compile(r"[.!?…]\s+\w")
 _LEAST_WORDS, _LONGEST_HEADER = 8, 80
 
 
-def bare(header: str) -> str:
-    """Return a header in lower case, letters and digits only."""
-    return "".join(char for char in header.lower() if char.isalnum())
-
-
 def comment_columns(headers: Iterable[str]) -> list[str]:
     """Return columns whose names suggest comments, best name first."""
     by_name = _by_name(list(headers), {})
@@ -199,8 +194,7 @@ def _all_dates(
     """Return the columns whose values are all dates."""
     dates = []
     for header in (column for column in headers if column not in mapping.values()):
-        values = [row.values.get(header) for row in rows]
-        texts = [as_words(value) for value in values if not is_missing(value)]
+        texts = _words(rows, header)
         if len(texts) > 1 and all(map(_is_date, texts)):
             dates.append(header)
     return dates
@@ -216,8 +210,7 @@ def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str
 
 def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
     """Whether at least half of a column's values fit the field."""
-    values = [row.values.get(header) for row in rows]
-    texts = [as_words(value) for value in values if not is_missing(value)]
+    texts = _words(rows, header)
     if field == "date":
         # One alone may be the exception; a column without any holds something else.
         fitting = len(texts) if len(texts) < 2 else 2 * sum(map(_is_date, texts))
@@ -254,6 +247,11 @@ def _is_date(text: str) -> bool:
 
 def _length(rows: Sequence[TableRow], header: str) -> int:
     return sum(map(len, _texts(rows, header)))
+
+
+def _words(rows: Sequence[TableRow], header: str) -> list[str]:
+    values = (row.values.get(header) for row in rows)
+    return [as_words(value) for value in values if not is_missing(value)]
 
 
 def _texts(rows: Sequence[TableRow], header: str) -> list[str]:

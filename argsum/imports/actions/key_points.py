@@ -1,7 +1,7 @@
 """Import of a system's key points: read the file, find or make sets."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, Misfit, as_stance
+from argsum.datasets.imports.cells import existing_dataset
+from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, as_stance
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, CellArgument, Dataset
 from argsum.imports.methods.released_scores import StoredRun
@@ -20,6 +21,7 @@ from argsum.keypoints.actions.sets import SOURCE, request_assignment
 from argsum.keypoints.models import SummarySet, SystemSummary
 from argsum.systems.methods.clusters import UNASSIGNED, prevalence
 from cqa_site.files.actions.imports import (
+    Flag,
     ImportEntry,
     ImportRefused,
     ImportSource,
@@ -28,6 +30,7 @@ from cqa_site.files.actions.imports import (
     Reconciliation,
     rejected,
 )
+from cqa_site.tabular import BadCell
 
 from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
@@ -45,6 +48,7 @@ class SystemEntry(ImportEntry):
     """One set; ``together`` are all sets of the file with ids, which verify their order."""
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     dataset: str
     found: SystemSet
@@ -99,7 +103,7 @@ def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
         return topic, None
     try:
         return topic, as_stance({"stance": stance}, is_needed=False)
-    except Misfit as misfit:
+    except BadCell as misfit:
         raise ImportRefused(str(misfit)) from None
 
 
@@ -134,7 +138,6 @@ class SystemReconciliation(Reconciliation):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._dataset: Dataset | None = None
-        self._is_refused = False
         self._asked_scorer = ""
         self._told: set[str] = set()
         self._bare = 0
@@ -142,21 +145,14 @@ class SystemReconciliation(Reconciliation):
 
     def compare(self, entries: Sequence[SystemEntry]) -> None:
         """Compare a chunk of the file."""
-        first = entries[0]
-        if self._dataset is None and not self._is_refused:
-            self._dataset = Dataset.objects.filter(study=self.study, name=first.dataset).first()
-            self._asked_scorer = first.scorer
-            if self._dataset is None:
-                self._is_refused = True
-                text = _("The study has no dataset named “%s”.") % first.dataset
-                self.leave_out(None, "", text, of=BOOK)
-        if self._is_refused:
-            return
+        if self._dataset is None:
+            self._dataset = existing_dataset(self.study, entries[0].dataset)
+            self._asked_scorer = entries[0].scorer
         for entry in entries:
             try:
                 self._take(entry)
             except (NotThisCell, MisplacedIdsError) as reason:
-                self.leave_out(entry.row, entry.about, str(reason), of=BOOK)
+                self.leave_out(entry, entry.about, str(reason))
 
     def finish(self) -> None:
         """Queue the matching of arguments without a key point."""
@@ -237,22 +233,13 @@ class SystemReconciliation(Reconciliation):
 
     def _cell(self, system_set: SystemSet, about: str) -> Cell:
         """Return the cell by topic and stance; without them the only cell."""
-        fitting = [
-            cell
-            for cell in self._cells
-            if (not system_set.topic or cell.topic == system_set.topic)
-            and (system_set.stance is None or cell.stance == system_set.stance)
-        ]
+        fitting = self._fitting(system_set, str)
         if not fitting and system_set.topic:
-            fitting = [
-                cell
-                for cell in self._cells
-                if plain(cell.topic) == plain(system_set.topic)
-                and (system_set.stance is None or cell.stance == system_set.stance)
-            ]
+            fitting = self._fitting(system_set, plain)
             if len(fitting) == 1 and system_set.topic not in self._told:
                 self._told.add(system_set.topic)
-                self.mention(system_set.row, about, _("Matched with “%s”.") % fitting[0].topic)
+                remark = _("Matched with “%s”.") % fitting[0].topic
+                self.outcome.flag(Flag(system_set.row, about, remark))
         if len(fitting) == 1:
             return fitting[0]
         if not fitting:
@@ -264,6 +251,14 @@ class SystemReconciliation(Reconciliation):
             )
             % len(fitting)
         )
+
+    def _fitting(self, system_set: SystemSet, spelled: Callable[[str], str]) -> list[Cell]:
+        topic, stance = spelled(system_set.topic), system_set.stance
+        return [
+            cell
+            for cell in self._cells
+            if (not topic or spelled(cell.topic) == topic) and stance in (None, cell.stance)
+        ]
 
     # -- where arguments belong -------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any, ClassVar, NamedTuple
 
 from django.utils.translation import gettext as _
@@ -25,7 +24,7 @@ from argsum.imports.methods.clustering_order import (
     word_strength,
 )
 from argsum.imports.methods.released_scores import StoredRun
-from cqa_site.files.actions.imports import ImportEntry, ImportRefused
+from cqa_site.files.actions.imports import ImportEntry, ImportRefused, named_by
 
 # What a file of stored scores says about one set.
 
@@ -46,11 +45,9 @@ ORDER_NAMES = {
 
 def system_of(options: Mapping[str, Any], file_name: str) -> str:
     """Return the requested system, else the file name without extension and corpus."""
-    name = str(options.get("system") or "").strip()
-    stem = PurePath(file_name).stem
     for prefix in _PREFIXES:
-        stem = stem.removeprefix(prefix)
-    return (name or stem or file_name)[:LONGEST_NAME]
+        file_name = file_name.removeprefix(prefix)
+    return named_by(options, "system", file_name, LONGEST_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +77,7 @@ class StoredEntry(ImportEntry):
     """
 
     is_row: ClassVar[bool] = False
+    makes: ClassVar[str] = BOOK
 
     dataset: str
     source: str

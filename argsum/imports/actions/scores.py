@@ -1,18 +1,21 @@
 """Import of stored scores: read the file, find or make sets, add new scores."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from argsum.counting.methods.released_counts import LEFT_OUT
+from argsum.datasets.imports.cells import existing_dataset
 from argsum.datasets.models import Dataset
 from argsum.imports.methods.released_scores import (
     CLUSTERINGS,
     StoredRun,
+    an_object,
     read_clusterings,
     read_evaluations,
+    read_json,
     read_llm_scores,
     read_soft_scores,
 )
@@ -23,14 +26,10 @@ from argsum.metrics.methods import LLM, LONGEST, RELEASED_PARTS, soft_name
 from argsum.metrics.models import MetricScore
 from cqa_site.files.actions.imports import ImportRefused, ImportSource, Line, Note, Reconciliation
 from cqa_site.tabular import UnreadableFile
-from cqa_site.tabular.cells import StrictJsonError, loads
 
 from .placement import BOOK, SETTING, ArgumentOrder, MisplacedIdsError, StoredEntry, system_of
 
 # The kinds of files with stored scores, as lines of an import.
-
-
-MOST_BYTES = 64 * 2**20
 
 
 def read_stored(source: ImportSource) -> Iterator[Line]:
@@ -38,7 +37,7 @@ def read_stored(source: ImportSource) -> Iterator[Line]:
 
     Clusterings, evaluations, soft scores, or means of a language model's counts.
     """
-    content = _content(source)
+    content = an_object(read_json(source.path, source.name), source.name)
     if any(part in content for part in CLUSTERINGS):
         for part in CLUSTERINGS:
             runs = read_clusterings(source.path, part=part, name=source.name)
@@ -62,16 +61,6 @@ def read_stored(source: ImportSource) -> Iterator[Line]:
         yield from _soft_scores(source)
 
 
-def _content(source: ImportSource) -> dict[str, Any]:
-    try:
-        content = loads(source.path.read_bytes(), max_bytes=MOST_BYTES)
-    except StrictJsonError as error:
-        raise UnreadableFile(source.name, str(error)) from None
-    if not isinstance(content, dict):
-        raise UnreadableFile(source.name, "is not a JSON object")
-    return content
-
-
 def _runs(
     source: ImportSource,
     runs: Sequence[StoredRun],
@@ -82,7 +71,7 @@ def _runs(
     for position, run in enumerate(runs, start=1):
         yield StoredEntry(
             row=None,
-            dataset=str(source.options.get("dataset") or ""),
+            dataset=source.text("dataset"),
             # Evaluations and clusterings come under one file name, in two folders.
             source=f"{source.name}{' clusters' if has_clusters else ''}{suffix}",
             position=position,
@@ -95,24 +84,31 @@ def _runs(
             parameters=run.parameters,
             seconds=run.seconds,
             clusters=run if has_clusters else None,
-            order=str(source.options.get("order") or ""),
+            order=source.text("order"),
             together=runs if has_clusters else (),
+        )
+
+
+def _by_set(
+    source: ImportSource, lists: Mapping[str, Sequence[float]], scored_with: str = SETTING
+) -> Iterator[StoredEntry]:
+    """Yield the scores of each set that people counted."""
+    rows = list(zip(*lists.values(), strict=True))
+    for place, values in enumerate(rows):
+        yield StoredEntry(
+            row=None,
+            dataset=source.text("dataset"),
+            source=source.name,
+            position=place,
+            of=len(rows),
+            scores=dict(zip(lists, values, strict=True)),
+            scored_with=scored_with,
         )
 
 
 def _llm_scores(source: ImportSource) -> Iterator[StoredEntry]:
     for temperature, lists in read_llm_scores(source.path, name=source.name).items():
-        count = len(next(iter(lists.values())))
-        for place in range(count):
-            yield StoredEntry(
-                row=None,
-                dataset=str(source.options.get("dataset") or ""),
-                source=source.name,
-                position=place,
-                of=count,
-                scores={metric: values[place] for metric, values in lists.items()},
-                scored_with=f"{SETTING}, temperature {temperature}"[:LONGEST],
-            )
+        yield from _by_set(source, lists, f"{SETTING}, temperature {temperature}"[:LONGEST])
 
 
 def _named(source: ImportSource, run: StoredRun) -> dict[str, float]:
@@ -131,16 +127,7 @@ def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:
                 named[soft_name(function, part)] = lists[released]
             except ValueError as error:
                 raise UnreadableFile(source.name, str(error), column=function) from None
-    count = len(next(iter(named.values()), []))
-    for place in range(count):
-        yield StoredEntry(
-            row=None,
-            dataset=str(source.options.get("dataset") or ""),
-            source=source.name,
-            position=place,
-            of=count,
-            scores={name: values[place] for name, values in named.items()},
-        )
+    return _by_set(source, named)
 
 
 # Stored scores compared with a study: sets found or made, and what is new added.
@@ -158,17 +145,14 @@ class StoredScoreReconciliation(Reconciliation):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._dataset: Dataset | None = None
-        self._is_refused = False
         self._cells: dict[CellKey, int] = {}
         self._placings: dict[str, ArgumentOrder] = {}
         self._counted: list[int] | None = None
 
     def compare(self, entries: Sequence[StoredEntry]) -> None:
         """Compare a chunk of the file."""
-        if self._dataset is None and not self._is_refused:
-            self._find(entries[0])
-        if self._is_refused:
-            return
+        if self._dataset is None:
+            self._dataset = self._find(entries[0])
         placed = self._placed(entries)
         stored = _stored_scores([key for key in placed.values() if key])
         new: list[MetricScore] = []
@@ -183,36 +167,33 @@ class StoredScoreReconciliation(Reconciliation):
                     continue
                 self.result(BOOK, "new" if known is None else "changed")
                 if known is not None and not self.update_changed:
-                    self.mention(None, metric, self.changed(f"{known:.6g}"))
+                    self.mention(entry, metric, self.changed(f"{known:.6g}"))
                     continue
                 new.append(_score(key, metric, value, entry))
         if self.write:
             upsert(iter(new))
 
-    def _find(self, entry: StoredEntry) -> None:
-        """Find the dataset and its cells; a file without its dataset is refused once."""
-        rows = Dataset.objects.filter(study=self.study, name=entry.dataset)
-        self._dataset = rows.first()
-        if self._dataset is None:
-            self._refuse(_("The study has no dataset named “%s”.") % entry.dataset)
-            return
-        cells = self._dataset.cells.values_list("topic", "stance", "pk")
+    def _find(self, entry: StoredEntry) -> Dataset:
+        """Return the dataset, and note its cells; raises ImportRefused."""
+        dataset = existing_dataset(self.study, entry.dataset)
+        cells = dataset.cells.values_list("topic", "stance", "pk")
         self._cells = {(topic, stance): pk for topic, stance, pk in cells}
         if not entry.topic:
-            self._counted = self._counted_sets()
+            self._counted = self._counted_sets(dataset)
             if len(self._counted) != entry.of:
-                self._refuse(
+                raise ImportRefused(
                     _(
                         "The file has %(file)d sets, but people counted %(here)d sets of the "
                         "dataset."
                     )
                     % {"file": entry.of, "here": len(self._counted)}
                 )
+        return dataset
 
-    def _counted_sets(self) -> list[int]:
+    def _counted_sets(self, dataset: Dataset) -> list[int]:
         """Return sets counted by people, in the order of topic, stance as text, and system."""
         sets = SummarySet.objects.filter(
-            cell__dataset=self._dataset, count_sheets__isnull=False
+            cell__dataset=dataset, count_sheets__isnull=False
         ).exclude(system__contains=LEFT_OUT)
         rows = sets.distinct().values_list("cell__topic", "cell__stance", "system", "pk")
         return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
@@ -319,11 +300,7 @@ class StoredScoreReconciliation(Reconciliation):
 
     def _reject(self, entry: StoredEntry, reason: str) -> None:
         place = f"{entry.setting or entry.topic}"[:80]
-        self.leave_out(None, place, reason, of=BOOK)
-
-    def _refuse(self, reason: str) -> None:
-        self._is_refused = True
-        self.leave_out(None, "", reason, of=BOOK)
+        self.leave_out(entry, place, reason)
 
 
 def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:

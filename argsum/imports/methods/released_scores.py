@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -33,6 +33,11 @@ def an_object(value: Any, file: str, column: str | None = None) -> dict[str, Any
         place = None if column is None else printable_name(column)
         raise UnreadableFile(file, "is not a JSON object with the expected content", column=place)
     return value
+
+
+def _content(path: str | os.PathLike[str], name: str | None) -> tuple[dict[str, Any], str]:
+    file_name = name or Path(path).name
+    return an_object(read_json(path, file_name), file_name), file_name
 
 
 def parameter_names(content: dict[str, Any], file: str) -> list[str]:
@@ -160,36 +165,38 @@ def read_soft_scores(
 ) -> dict[str, dict[str, list[float]]]:
     """Map function and part of `SOFT_PARTS` to one score per set; ``runtime`` is left out.
 
-    Raises
-    ------
-    UnreadableFile
-        If it is no such file, or its lists differ in length; naming the function and the part.
+    Raises UnreadableFile, as all readers here, naming the place in a file of other content.
     """
-    file_name = name or Path(path).name
-    soft_scores: dict[str, dict[str, list[float]]] = {}
-    lengths = set()
-    for function, parts in an_object(read_json(path, file_name), file_name).items():
-        soft_scores[function] = {}
-        for part in SOFT_PARTS:
-            values = an_object(parts, file_name, function).get(part)
-            if not isinstance(values, list) or not all(map(is_number, values)):
-                raise UnreadableFile(
-                    file_name, f"{part} is not a list of numbers", column=function
-                )
-            soft_scores[function][part] = [float(value) for value in values]
-            lengths.add(len(values))
-    if len(lengths) != 1:
-        raise UnreadableFile(file_name, "the lists of scores differ in length")
+    content, file_name = _content(path, name)
+    soft_scores = {
+        function: {
+            part: _numbers(parts.get(part), file_name, function, part) for part in SOFT_PARTS
+        }
+        for function, stored in content.items()
+        for parts in [an_object(stored, file_name, function)]
+    }
+    _check_lengths(soft_scores, file_name)
     return soft_scores
+
+
+def _numbers(values: Any, file: str, place: str, part: str = "") -> list[float]:
+    if not isinstance(values, list) or not all(map(is_number, values)):
+        raise UnreadableFile(file, f"{part} is not a list of numbers".lstrip(), column=place)
+    return [float(value) for value in values]
+
+
+def _check_lengths(scores: Mapping[str, Mapping[str, list[float]]], file: str) -> None:
+    if len({len(values) for lists in scores.values() for values in lists.values()}) != 1:
+        raise UnreadableFile(file, "the lists of scores differ in length")
 
 
 def read_soft_seconds(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, float]:
     """Map similarity function to seconds over all sets; functions without times are left out."""
-    file_name = name or Path(path).name
+    content, file_name = _content(path, name)
     soft_seconds = {}
-    for function, parts in an_object(read_json(path, file_name), file_name).items():
+    for function, parts in content.items():
         times = an_object(parts, file_name, function).get("runtime")
         if isinstance(times, list) and times and all(map(is_number, times)):
             soft_seconds[function] = float(sum(times))
@@ -199,41 +206,23 @@ def read_soft_seconds(
 def read_llm_scores(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, dict[str, list[float]]]:
-    """Map temperature and metric of `metric_names.LLM` to one score per set.
-
-    Raises
-    ------
-    UnreadableFile
-        If it is no such file, or its lists differ in length; naming metric and temperature.
-    """
-    file_name = name or Path(path).name
-    content = an_object(read_json(path, file_name), file_name)
+    """Map temperature and metric of `metric_names.LLM` to one score per set."""
+    content, file_name = _content(path, name)
     llm_scores: dict[str, dict[str, list[float]]] = {}
-    lengths = set()
     for metric in LLM:
         for temperature, values in an_object(content.get(metric, {}), file_name, metric).items():
-            if not isinstance(values, list) or not all(map(is_number, values)):
-                place = f"{metric}, temperature {temperature}"
-                raise UnreadableFile(file_name, "is not a list of numbers", column=place)
-            llm_scores.setdefault(temperature, {})[metric] = [float(value) for value in values]
-            lengths.add(len(values))
-    if len(lengths) != 1:
-        raise UnreadableFile(file_name, "the lists of scores differ in length")
+            place = f"{metric}, temperature {temperature}"
+            lists = llm_scores.setdefault(temperature, {})
+            lists[metric] = _numbers(values, file_name, place)
+    _check_lengths(llm_scores, file_name)
     return llm_scores
 
 
 def read_evaluations(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> tuple[StoredRun, ...]:
-    """Return the runs of an evaluation file in order, including those without a result.
-
-    Raises
-    ------
-    UnreadableFile
-        If it is no such file, naming topic, stance and setting.
-    """
-    file_name = name or Path(path).name
-    content = an_object(read_json(path, file_name), file_name)
+    """Return the runs of an evaluation file in order, including those without a result."""
+    content, file_name = _content(path, name)
     names = parameter_names(content, file_name)
     return tuple(
         StoredRun(
@@ -254,22 +243,8 @@ def read_evaluations(
 def read_clusterings(
     path: str | os.PathLike[str], *, part: str = CLUSTERINGS[0], name: str | None = None
 ) -> tuple[StoredRun, ...]:
-    """Return the runs of a clustering file in order.
-
-    Parameters
-    ----------
-    path, name
-        The file, and what it is called in messages.
-    part
-        One of `CLUSTERINGS`; a file without it has no such runs.
-
-    Raises
-    ------
-    UnreadableFile
-        If it is no such file, naming setting, topic and stance.
-    """
-    file_name = name or Path(path).name
-    content = an_object(read_json(path, file_name), file_name)
+    """Return the runs of a clustering file in order; none without this part of `CLUSTERINGS`."""
+    content, file_name = _content(path, name)
     names = parameter_names(content, file_name)
     if part not in content:
         return ()

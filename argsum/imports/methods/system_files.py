@@ -11,20 +11,27 @@ every argument in an order of the file's.
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from argsum.datasets.methods.argument_cells import (
     LONGEST_TEXT,
     LONGEST_TOPIC,
-    Misfit,
     as_stance,
     as_text,
 )
 from argsum.imports.methods.released_scores import is_number, read_json, seconds_of
-from cqa_site.tabular import Problem, ReadingLog, UnreadableFile, open_table, printable_name
+from cqa_site.tabular import (
+    BadCell,
+    Problem,
+    ReadingLog,
+    UnreadableFile,
+    open_table,
+    printable_name,
+)
 from cqa_site.tabular.cells import StrictJsonError, as_whole, loads
+from cqa_site.tabular.layout import guess_by_name
 
 # Lower case, without anything but letters and digits.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -140,14 +147,8 @@ def _read_list(path: Path, name: str) -> SystemFile:
 
 
 def columns_of(headers: Sequence[str]) -> dict[str, str]:
-    """Map meaning to header; the first header wins."""
-    columns: dict[str, str] = {}
-    for header in headers:
-        plain = "".join(char for char in header.lower() if char.isalnum())
-        for meaning, names in COLUMNS.items():
-            if plain in names:
-                columns.setdefault(meaning, header)
-    return columns
+    """Map meaning to header."""
+    return guess_by_name(headers, COLUMNS)
 
 
 def _read_table(
@@ -165,7 +166,7 @@ def _read_table(
             values = {meaning: row.values[header] for meaning, header in columns.items()}
             try:
                 key, point = _of_row(values)
-            except Misfit as misfit:
+            except BadCell as misfit:
                 column = columns.get(misfit.column, misfit.column)
                 problems.append(Problem(table.name, row.number, column, misfit.reason))
                 continue
@@ -185,13 +186,13 @@ def _read_table(
 def _of_row(values: dict[str, Any]) -> tuple[tuple[str, int | None, str, str], Point]:
     text = as_text(values, "key_point").strip()
     if not text:
-        raise Misfit("key_point", "is empty")
+        raise BadCell("key_point", "is empty")
     if len(text) > LONGEST_TEXT:
-        raise Misfit("key_point", f"longer than {LONGEST_TEXT:,} characters")
+        raise BadCell("key_point", f"longer than {LONGEST_TEXT:,} characters")
     named = {name: as_text(values, name).strip() for name in LONGEST}
     for name, most in LONGEST.items():
         if len(named[name]) > most:
-            raise Misfit(name, f"longer than {most} characters")
+            raise BadCell(name, f"longer than {most} characters")
     has_stance = bool(as_text(values, "stance").strip())
     stance = as_stance(values, is_needed=False) if has_stance else None
     point = Point(text, _prevalence(values), _arguments(values))
@@ -205,7 +206,7 @@ def _prevalence(values: dict[str, Any]) -> int | None:
         number = -1
     if number is not None and number < 0:
         text = str(values["prevalence"])[:40]
-        raise Misfit("prevalence", f"{text!a} is not a whole number of 0 or more")
+        raise BadCell("prevalence", f"{text!a} is not a whole number of 0 or more")
     return number
 
 
@@ -218,7 +219,7 @@ def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
             return None
         listed = _BETWEEN.split(text) if text[0] != "[" else _json_list(text)
     if not isinstance(listed, list) or not all(isinstance(name, str | int) for name in listed):
-        raise Misfit("arguments", "is not a list of ids or texts")
+        raise BadCell("arguments", "is not a list of ids or texts")
     return tuple(str(name).strip() for name in listed if str(name).strip())
 
 
@@ -259,9 +260,7 @@ def _of_object(content: dict[str, Any], name: str) -> Iterator[SystemSet]:
     if not sets:
         raise UnreadableFile(name, "has no key points by topic and stance")
     for system_set in sets:
-        yield SystemSet(
-            **{**system_set.__dict__, "system": system if isinstance(system, str) else ""}
-        )
+        yield replace(system_set, system=system if isinstance(system, str) else "")
 
 
 def _walk(value: Any, keys: list[str], names: Sequence[str], file: str) -> Iterator[SystemSet]:
@@ -351,7 +350,7 @@ def _any_point(content: Any, file: str, place: str) -> Point:
     point = _point(text, file, place)
     try:
         return Point(point.text, _prevalence(content), _arguments(content))
-    except Misfit as misfit:
+    except BadCell as misfit:
         raise UnreadableFile(file, str(misfit), column=place) from None
 
 

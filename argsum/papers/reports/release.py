@@ -15,7 +15,7 @@ from argsum.counting.methods.released_counts import (
     read_counts,
     sets_of,
 )
-from argsum.datasets.methods.argument_cells import Misfit, RawCell, as_stance, as_text, named_rows
+from argsum.datasets.methods.argument_cells import RawCell, as_stance, as_text, named_table
 from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs
 from argsum.datasets.methods.preprocessing import (
     ONE_KEY_POINT,
@@ -28,7 +28,7 @@ from argsum.imports.methods.clustering_order import KEY_POINTS, positions
 from argsum.imports.methods.released_scores import an_object, is_number, read_json
 from argsum.metrics.methods import Correlations, Values, across_within
 from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue
-from cqa_site.tabular import UnreadableFile
+from cqa_site.tabular import BadCell, UnreadableFile
 
 # The released data of the argument summarization paper, read for `manage.py reproduce argsum`.
 
@@ -217,16 +217,17 @@ def _debate_rows(path: Path) -> tuple[DebateRow, ...]:
         return ()
     needed = ("topic", "stance", "argument", "key_point")
     try:
-        return tuple(
-            DebateRow(
-                as_text(row.values, "topic"),
-                as_stance(row.values),
-                as_text(row.values, "argument"),
-                as_text(row.values, "key_point"),
+        with named_table(path, name=path.name, needed=needed) as table:
+            return tuple(
+                DebateRow(
+                    as_text(row.values, "topic"),
+                    as_stance(row.values),
+                    as_text(row.values, "argument"),
+                    as_text(row.values, "key_point"),
+                )
+                for row in table.rows
             )
-            for row in named_rows(path, name=path.name, needed=needed)
-        )
-    except Misfit as error:
+    except BadCell as error:
         raise UnreadableFile(path.name, error.reason, column=error.column) from None
 
 

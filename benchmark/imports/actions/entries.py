@@ -4,14 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.answers.models import Answer
-from annotation.imports.actions.entries import AnswerEntry, SystemOrigin, origin_of
+from annotation.imports.actions.entries import answer_entry, origin_of
 from annotation.imports.books.answers import Place
 from annotation.imports.methods.releases import RawAnswer
 from benchmark.imports.methods.human_scores import (
@@ -63,6 +63,8 @@ class SheetEntry(ImportEntry):
     the same file brings. A sheet is known by file, position and rater; one
     exported here also by its own id (``sheet``).
     """
+
+    makes: ClassVar[str] = BOOK
 
     rubric: RubricVersion
     answer: int | Place
@@ -147,37 +149,21 @@ def read_judged_answers(source: ImportSource) -> Iterator[Line]:
         else:
             yield rejected(problem, of="answers")
     for judged in file.answers:
-        yield _answer(source, origin, judged)
+        record = judged.answer
+        about = {"text": record.text, "choice": record.choice, "column": "comparison"}
+        yield answer_entry(source, origin, record, **about)
         yield SheetEntry(
             rubric=rubric,
-            answer=(source.name, judged.answer.position, judged.answer.choice),
+            answer=(source.name, record.position, record.choice),
             source=source.name,
-            position=judged.answer.position,
+            position=record.position,
             rater_kind=Rater.Kind.MODEL,
             rater_id=judge,
             rater_name=judge[:120],
-            row=judged.answer.position,
+            row=record.position,
             given=_given(judged, rubric),
             **_said(judged),
         )
-
-
-def _answer(source: ImportSource, origin: SystemOrigin, judged: JudgedAnswer) -> AnswerEntry:
-    record = judged.answer
-    return AnswerEntry(
-        row=record.position,
-        object1=record.object1,
-        object2=record.object2,
-        aspect=record.aspect or "",
-        text=record.text,
-        source=source.name,
-        position=record.position,
-        choice=record.choice,
-        system=origin.system,
-        system_kind=origin.system_kind,
-        scenario=origin.scenario,
-        column="comparison",
-    )
 
 
 def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:

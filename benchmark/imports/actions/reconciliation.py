@@ -22,7 +22,7 @@ from benchmark.scoring.actions import SCORING
 from benchmark.scoring.models import ScoreEvent, ScoreSheet
 from cqa_site.people.models import Rater, Study
 
-from .entries import BOOK, SheetEntry
+from .entries import SheetEntry
 
 # The score sheets that a study has on the answers and by the raters of one piece of a file.
 
@@ -308,7 +308,7 @@ class SheetReconciliation(StudyReconciliation):
         if entry.position > LARGEST_POSITION:
             reason = _("the position is too large")
         if reason:
-            self._reject(entry, reason)
+            self.leave_out(entry, "", reason)
         return not reason
 
     def _is_repeated(self, entry: SheetEntry, answer: int | None) -> bool:
@@ -324,7 +324,7 @@ class SheetReconciliation(StudyReconciliation):
             "row %s already has this rater's sheet for this answer; number repeated sheets in a "
             "replicate column"
         )
-        self._reject(entry, reason % earlier.row)
+        self.leave_out(entry, "", reason % earlier.row)
         return True
 
     def _compare_sheet(self, entry: SheetEntry, answer: int | None, sheet: ScoreSheet) -> None:
@@ -334,7 +334,7 @@ class SheetReconciliation(StudyReconciliation):
                 "a sheet for another answer or rubric was imported from this position in a file "
                 "with this name; rename the file"
             )
-            self._reject(entry, reason)
+            self.leave_out(entry, "", reason)
         elif values_of(sheet) == entry.values:
             self.result(entry.book, "same")
             if not is_its_place and not entry.sheet:
@@ -343,14 +343,11 @@ class SheetReconciliation(StudyReconciliation):
             self._change(entry, sheet)
         elif sheet.source:
             reason = _("this rater has another sheet for this answer, from %s")
-            self._reject(entry, reason % sheet.source)
+            self.leave_out(entry, "", reason % sheet.source)
         else:
             self.result(entry.book, "changed")
             reason = _("Differs from the sheet that was made here, which is kept unchanged.")
-            self.mention(entry.row, "", reason)
-
-    def _reject(self, entry: SheetEntry, reason: str) -> None:
-        self.leave_out(entry.row, "", reason, of=BOOK)
+            self.mention(entry, "", reason)
 
     def _change(self, entry: SheetEntry, sheet: ScoreSheet) -> None:
         """Replace the sheet at the same file position; both versions are stored as events."""
@@ -358,7 +355,7 @@ class SheetReconciliation(StudyReconciliation):
         reason = sheet.reason or ", ".join(
             f"{key} {point:g}" for key, point in sheet.points.items()
         )
-        self.mention(entry.row, "", self.changed(reason))
+        self.mention(entry, "", self.changed(reason))
         if not (self.write and self.update_changed):
             return
         self._writes += 1

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from annotation.corpus.methods.generic_table import CELL_READERS
+from annotation.corpus.methods.generic_table import CELL_READERS, one_of
 from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.tabular import Value
 from cqa_site.tabular.cells import StrictJsonError, as_number, as_text, loads
+from cqa_site.tabular.layout import bare, guess_by_name, mapping_errors
 
 # Which column of a table of score sheets is what: the fields, a guess, and what cannot work.
 
@@ -71,29 +72,23 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
 
     Examples
     --------
-    >>> from .compqa_rubric import COMPQA
-    >>> found = guess_columns(["Answer ID", "Annotator", "C1", "Aspects announced"], COMPQA)
-    >>> found["answer"], found["rater"], found["C1"], found["C3"]
+    >>> from benchmark.rubrics.methods.compqa_rubric import COMPQA
+    >>> guess = guess_columns(["Answer ID", "Annotator", "C1", "Aspects announced"], COMPQA)
+    >>> guess["answer"], guess["rater"], guess["C1"], guess["C3"]
     ('Answer ID', 'Annotator', 'C1', 'Aspects announced')
     """
-    bare = {_bare(column): column for column in reversed(columns)}
     names: dict[str, tuple[str, ...]] = {
         criterion.key: (
             criterion.key.lower(),
             criterion.key[1:],
             f"criterion{criterion.key[1:]}",
             f"scoredict{criterion.key[1:]}",
-            _bare(criterion.name),
+            bare(criterion.name),
         )
         for criterion in rubric.criteria
     }
     names |= {field: _KNOWN_AS.get(field, (field.replace("_", ""),)) for field in FIELDS}
-    guess: dict[str, str] = {}
-    for column, known in names.items():
-        match = next((bare[name] for name in known if name in bare), None)
-        if match is not None and match not in guess.values():
-            guess[column] = match
-    return guess
+    return guess_by_name(columns, names)
 
 
 def check_columns(
@@ -101,33 +96,14 @@ def check_columns(
 ) -> list[str]:
     """Return the errors in a choice of columns as sentences; empty if there are none.
 
-    Parameters
-    ----------
-    columns : collection of str
-        Headers of the table.
-    mapping : mapping of str to str
-        Field or key of a criterion → header.
-    rubric : Rubric
-        Which criteria there are; each needs a column.
-    has_rater : bool
-        Whether a name was given for the rater of all rows.
+    ``mapping`` has fields and keys of criteria, each of which needs a column; ``has_rater`` says
+    that somebody named the rater of all rows.
     """
     known = {*FIELDS, *rubric.keys}
-    wrong = [f"there is no field {field[:40]!a}" for field in mapping if field not in known]
-    wrong += [
-        f"there is no column {column[:80]!a} for {field}"
-        for field, column in mapping.items()
-        if column not in columns
-    ]
-    missing = [key for key in rubric.keys if key not in mapping]
-    if missing:
-        wrong.append(f"choose a column for {', '.join(missing)}")
+    wrong = mapping_errors(columns, mapping, known=known, required=rubric.keys)
     if not has_rater and "rater" not in mapping:
         wrong.append("choose the column of the rater, or name one rater for all rows")
-    wrong += _about_the_answer(mapping)
-    if len(set(mapping.values())) < len(mapping):
-        wrong.append("one column is chosen for two fields")
-    return wrong
+    return wrong + _about_the_answer(mapping)
 
 
 def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
@@ -139,10 +115,6 @@ def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
         "identify the answer of a row by its ID, by source and position, or by both objects and "
         "the system (or a file name that names it)"
     ]
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 # Cells of any table as parts of a score sheet; a cell that does not fit raises ValueError.
@@ -180,35 +152,19 @@ def read_total(cell: Value) -> float | None:
     return None if number is None else float(number)
 
 
-def read_texts(cell: Value) -> dict[str, str]:
-    """Return the texts from a JSON object or its string; {} for an empty cell."""
-    texts: Any = cell
+def read_by_criterion(cell: Value, kind: type, reason: str) -> dict[str, Any]:
+    """Return texts or whole numbers by criterion from a JSON object; {} for an empty cell."""
+    content: Any = cell
     if isinstance(cell, str):
         try:
-            texts = loads(cell) if cell.strip() else {}
+            content = loads(cell) if cell.strip() else None
         except StrictJsonError:
-            raise ValueError('is not a JSON object such as {"C1": "…"}') from None
-    if texts is None:
+            raise ValueError(reason) from None
+    if content is None:
         return {}
-    if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("is not a JSON object of texts")
-    return {str(key)[:80]: text[:_LONGEST_NOTE] for key, text in texts.items() if text}
-
-
-def read_given(cell: Value) -> dict[str, int]:
-    """Return whole numbers by criterion from a JSON object; {} for an empty cell."""
-    points: Any = cell
-    if isinstance(cell, str):
-        try:
-            points = loads(cell) if cell.strip() else {}
-        except StrictJsonError:
-            points = None
-    if points is None and cell is None:
-        return {}
-    numbers = points.values() if isinstance(points, Mapping) else [None]
-    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
-        raise ValueError('is not a JSON object of whole numbers such as {"C1": 2}')
-    return {str(key)[:80]: point for key, point in points.items()}
+    if not isinstance(content, Mapping) or {type(value) for value in content.values()} - {kind}:
+        raise ValueError(reason)
+    return {str(key)[:80]: value for key, value in content.items()}
 
 
 def _id(text: str | None) -> str:
@@ -235,41 +191,14 @@ def _scenario(text: str | None) -> int | None:
     return int(digit) if digit else None
 
 
-def _replicate(text: str | None) -> int:
-    return _below(text, _MOST_REPLICATES) or 0
+def _below(most: int) -> Callable[[str | None], int | None]:
+    def read(text: str | None) -> int | None:
+        number = CELL_READERS["position"](text)
+        if isinstance(number, int) and number >= most:
+            raise ValueError(f"is not below {most}")
+        return number if isinstance(number, int) else None
 
-
-def _choice(text: str | None) -> int | None:
-    return _below(text, _MOST_CHOICES)
-
-
-def _below(text: str | None, most: int) -> int | None:
-    number = CELL_READERS["position"](text)
-    if isinstance(number, int) and number >= most:
-        raise ValueError(f"is not below {most}")
-    return number if isinstance(number, int) else None
-
-
-def _one_of(text: str | None, offered: tuple[str, ...]) -> str:
-    word = _trimmed(text).lower()
-    if word and word not in offered:
-        raise ValueError(f"{word[:40]!a} is not one of {', '.join(offered)}")
-    return word
-
-
-def _state(text: str | None) -> str:
-    return _one_of(text, STATES)
-
-
-def _reason(text: str | None) -> str:
-    return _one_of(
-        text,
-        tuple(reading.value for reading in JudgementState if reading is not JudgementState.VALID),
-    )
-
-
-def _rater_kind(text: str | None) -> str:
-    return str(CELL_READERS["rater_kind"](text) or "")
+    return read
 
 
 _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
@@ -277,7 +206,7 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
     "sheet": _id,
     "source": _trimmed,
     "position": CELL_READERS["position"],
-    "choice": _choice,
+    "choice": _below(_MOST_CHOICES),
     "object1": _verbatim,
     "object2": _verbatim,
     "aspect": _trimmed,
@@ -286,14 +215,14 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
     "origin": _trimmed,
     "text": _verbatim,
     "rater": _trimmed,
-    "rater_kind": _rater_kind,
+    "rater_kind": CELL_READERS["rater_kind"],
     "rater_name": _trimmed,
-    "replicate": _replicate,
+    "replicate": _below(_MOST_REPLICATES),
     "comment": _verbatim,
     "submitted_at": CELL_READERS["started"],
     "rubric_sha256": _trimmed,
-    "state": _state,
-    "reason": _reason,
+    "state": one_of(*STATES),
+    "reason": one_of(*(state for state in JudgementState if state is not JudgementState.VALID)),
     "off_scale": _trimmed,
     "is_consolidated": CELL_READERS["is_extra"],
     "is_counted": CELL_READERS["is_extra"],
@@ -305,9 +234,11 @@ def read_field(field: str, cell: Value) -> Any:
     if field == "total":
         return read_total(cell)
     if field in ("notes", "unable"):
-        return read_texts(cell)
+        texts = read_by_criterion(cell, str, 'is not a JSON object of texts such as {"C1": "…"}')
+        return {key: text[:_LONGEST_NOTE] for key, text in texts.items() if text}
     if field == "given":
-        return read_given(cell)
+        reason = 'is not a JSON object of whole numbers such as {"C1": 2}'
+        return read_by_criterion(cell, int, reason)
     if isinstance(cell, bool) and field.startswith("is_"):
         return cell
     text = as_text(cell)

@@ -5,12 +5,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
-from pathlib import Path
 
 from annotation.imports.methods.releases import RawAnswer
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, TableRow, UnreadableFile, open_table
+from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 
 # The consolidated human scores of CompQA: one row an answer, points C1 … C15.
 #
@@ -71,61 +71,25 @@ class HumanScore:
         return None if self.blanks else sum(self.points.values())
 
 
-class _BadCell(Exception):
-    def __init__(self, column: str, reason: str) -> None:
-        super().__init__(reason)
-        self.column = column
-        self.reason = reason
-
-
 def read_human_scores(
-    path: str | os.PathLike[str],
-    rubric: Rubric,
-    *,
-    name: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str | os.PathLike[str], rubric: Rubric, *, name: str | None = None
 ) -> Iterator[HumanScore | Problem]:
     """Read the rows in file order; unused columns may hold anything.
 
-    Parameters
-    ----------
-    path : path
-        Where the table lies.
-    rubric : Rubric
-        Which criteria to expect; half points are on the scale whether or not it allows them.
-    name : str, optional
-        What the file is called in messages; the path's last part by default.
-    limits : Limits
-        What the file may cost.
-
-    Yields
-    ------
-    HumanScore or Problem
-        One for each row.
-
-    Raises
-    ------
-    UnreadableFile
-        At the first step if a column is missing, later if the file is damaged.
+    Half points are on the scale whether or not the rubric allows them. Raises `UnreadableFile` at
+    the first step if a column is missing, later if the file is damaged.
     """
-    shown_name = name or Path(path).name
     halves = replace(rubric, allows_halves=True)
-    with open_table(path, name=shown_name, kind="tsv", limits=limits) as table:
-        missing = [column for column in (*_ABOUT, *rubric.keys) if column not in table.columns]
-        if missing:
-            raise UnreadableFile(table.name, f"no column {', '.join(missing)}")
-        for row in table.rows:
-            try:
-                yield _read_row(row, halves)
-            except _BadCell as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+    with open_table(path, name=name, kind="tsv") as table:
+        table.require((*_ABOUT, *rubric.keys))
+        yield from table.records(partial(_read_row, rubric=halves))
 
 
 def _read_row(row: TableRow, rubric: Rubric) -> HumanScore:
     cells = {column: str(value or "") for column, value in row.values.items()}
     empty = [column for column in _TEXTS if not cells[column].strip()]
     if empty:
-        raise _BadCell(empty[0], "is empty")
+        raise BadCell(empty[0], "is empty")
     text, _tab, behind = cells["comparison"].partition("\t")
     blanks = tuple(key for key in rubric.keys if not cells[key].strip())
     points = {key: _number(cells[key], key) for key in rubric.keys if key not in blanks}
@@ -151,7 +115,7 @@ def _number(cell: str, column: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise _BadCell(column, f"{cell[:20]!a} is not a number")
+        raise BadCell(column, f"{cell[:20]!a} is not a number")
     return number
 
 
@@ -168,7 +132,7 @@ def _scenario(cell: str, system: str) -> int:
     if cell in ("1", "2", "3", "4"):
         return int(cell)
     if cell not in ("", system):
-        raise _BadCell("scenario", f"{cell[:20]!a} is neither 1 to 4 nor the system's name")
+        raise BadCell("scenario", f"{cell[:20]!a} is neither 1 to 4 nor the system's name")
     return 0
 
 
@@ -309,14 +273,8 @@ def link_by_letters(
     """Link each row to the answer with the same letters, else with the same first 300.
 
     Several rows may be about one answer: the release has six answers that were scored twice and
-    not consolidated. Among equal answers, the first that no row has yet is taken.
-
-    Parameters
-    ----------
-    scores : sequence of HumanScore
-        Rows of the human table.
-    answers : mapping
-        (system, scenario) → answers of that file.
+    not consolidated. Among equal answers of a system and scenario, the first that no row has yet
+    is taken.
     """
     known = _by_pair(answers)
     links: list[AnswerLink] = []

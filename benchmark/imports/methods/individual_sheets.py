@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, UnreadableFile, open_table
+from cqa_site.tabular import UnreadableFile, open_table
 
 from .human_scores import letters_of
 
@@ -40,15 +40,13 @@ class OwnSheets:
     whole: np.ndarray
 
 
-def is_own_sheets(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> bool:
+def is_own_sheets(path: str | os.PathLike[str]) -> bool:
     """Whether the file has the columns of a person's individual sheets."""
-    with open_table(path, name=Path(path).name, kind="tsv", limits=limits) as table:
+    with open_table(path, kind="tsv") as table:
         return COLUMN.format(1) in table.columns
 
 
-def read_own_sheets(
-    path: str | os.PathLike[str], rubric: Rubric, *, limits: Limits = DEFAULT_LIMITS
-) -> OwnSheets:
+def read_own_sheets(path: str | os.PathLike[str], rubric: Rubric) -> OwnSheets:
     """Read the rows that the person scored; the file's name identifies the person.
 
     Raises
@@ -56,22 +54,19 @@ def read_own_sheets(
     UnreadableFile
         For a missing column or a cell that is no number, with its row.
     """
-    name = Path(path).name
     columns = {key: COLUMN.format(at) for at, key in enumerate(rubric.keys, start=1)}
     places, rows = [], []
-    with open_table(path, name=name, kind="tsv", limits=limits) as table:
-        missing = [
-            heading for heading in (*_ABOUT, *columns.values()) if heading not in table.columns
-        ]
-        if missing:
-            raise UnreadableFile(name, f"no column {', '.join(missing)}")
+    with open_table(path, kind="tsv") as table:
+        table.require((*_ABOUT, *columns.values()))
         for row in table.rows:
             cells = {key: str(row.values[column] or "") for key, column in columns.items()}
             if not any(map(str.strip, cells.values())):
                 continue
             about = [str(row.values[heading] or "") for heading in _ABOUT]
             places.append((about[3], about[0], about[1], letters_of(about[2])))
-            rows.append([_points(cell, name, row.number, key) for key, cell in cells.items()])
+            rows.append(
+                [_points(cell, table.name, row.number, key) for key, cell in cells.items()]
+            )
     points = pd.DataFrame(rows, columns=list(rubric.keys), dtype=float)
     return OwnSheets(Path(path).stem, tuple(places), points, _whole(points, rubric))
 

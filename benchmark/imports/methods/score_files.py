@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from annotation.imports.methods.releases import RawAnswer, propose_origin, read_raw_answers
@@ -17,8 +16,6 @@ from benchmark.judges.methods.judgements import (
 )
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import (
-    DEFAULT_LIMITS,
-    Limits,
     Problem,
     Table,
     TableRow,
@@ -69,26 +66,13 @@ def read_score_table(
 ) -> Iterator[ScoreRow | Problem]:
     """Read sheets by a mapping of field or criterion to column; closes the table at the end.
 
-    Parameters
-    ----------
-    table : Table
-        As opened; its rows are used up.
-    mapping : mapping of str to str
-        Keys are among `score_columns.FIELDS` and the criteria.
-    rubric : Rubric
-        By which the points were given.
-    rater, rater_kind : str
-        Where a row does not name its own.
-
-    Yields
-    ------
-    ScoreRow or Problem
-        In file order. A row gives either one sheet or all its problems.
+    A row gives either one sheet or all its problems. ``rater`` and ``rater_kind`` hold where a row
+    does not name its own.
 
     Raises
     ------
     UnreadableFile
-        For a mapping that does not fit the table, and as `Table` does.
+        For a mapping that does not fit the table (see `check_columns`), and as `Table` does.
     """
     with table:
         wrong = check_columns(table.columns, mapping, rubric, has_rater=bool(rater))
@@ -275,11 +259,7 @@ def judge_of(folder: str) -> str:
 
 
 def read_judged_file(
-    path: str | os.PathLike[str],
-    rubric: Rubric,
-    *,
-    name: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str | os.PathLike[str], rubric: Rubric, *, name: str | None = None
 ) -> JudgedFile:
     """Read a whole file; it holds a few hundred answers.
 
@@ -288,14 +268,13 @@ def read_judged_file(
     UnreadableFile
         If it is not such JSON, or has no score dicts at all.
     """
-    shown_name = name or Path(path).name
     answers: list[JudgedAnswer] = []
     problems: list[Problem] = []
-    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
+    with open_table(path, name=name, kind="json") as table:
         if SCORES not in table.columns:
-            raise UnreadableFile(shown_name, f"holds no judgements: no {SCORES}")
+            raise UnreadableFile(table.name, f"holds no judgements: no {SCORES}")
         # Read once more for the answers, so that their rules stay in one place.
-        records = read_raw_answers(path, name=shown_name, limits=limits)
+        records = read_raw_answers(path, name=name)
         for row, answer in zip(table.rows, records, strict=True):
             if isinstance(answer, Problem):
                 problems.append(answer)

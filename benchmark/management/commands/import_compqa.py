@@ -7,15 +7,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.db.models import Case, Count, When
 
-from annotation.management.commands._importing import pieces, write_counts
+from annotation.management.commands._importing import stored_and_imported, write_counts
 from annotation.management.environment import add_study_arguments, study_of
 from benchmark.imports.actions.reconciliation import boards_once
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.imports.methods.individual_sheets import is_own_sheets
 from benchmark.imports.methods.score_files import judge_of
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.files.actions.files import store_upload
-from cqa_site.files.actions.import_jobs import apply_import
 from cqa_site.files.actions.imports import ImportOutcome, ImportRefused, import_path
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
@@ -73,13 +71,9 @@ class Command(BaseCommand):
                 return import_path(
                     path=path, name=path.name, write=True, leave_out_rejected=True, **chosen
                 )
-            record = store_upload(name=path.name, chunks=pieces(path), actor=None, **chosen)
-            outcome = apply_import(import_file=record, leave_out_rejected=True)
+            return stored_and_imported(path, chosen, leave_out_rejected=True)
         except ImportRefused as refusal:
             raise CommandError(f"{path}: {refusal}") from refusal
-        if outcome is None:
-            raise CommandError(f"{path}: {record.refusal}")
-        return outcome
 
     def _report(self, jobs: list[Job], outcomes: list[ImportOutcome]) -> None:
         """Print counts by kind of file, then everything that a person should check."""

@@ -1,9 +1,10 @@
-from benchmark.management.score_files import ScoreImportCommand
+from annotation.management.commands._importing import ImportCommand
 
 
-class Command(ScoreImportCommand):
+class Command(ImportCommand):
     help = (
         "Import the consolidated scores of people (TSV with C1 … C15); import the answers they "
         "are about first."
     )
     kind = "human_scores"
+    asks = ("rubric",)

@@ -4,16 +4,16 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.imports.actions.entries import origin_of
+from annotation.management.commands._importing import ImportCommand
 from annotation.management.environment import opened_study
 from benchmark.imports.actions.entries import BOOK, UNSCORED_BOOK
 from benchmark.imports.actions.reconciliation import boards_once
 from benchmark.imports.methods.score_files import judge_of
-from benchmark.management.score_files import ScoreImportCommand
 from cqa_site.files.actions.imports import ImportOutcome, ImportRefused
 from cqa_site.people.models import Study
 
 
-class Command(ScoreImportCommand):
+class Command(ImportCommand):
     help = (
         "Import released judgements (JSON): the answers of one system, each with the points of "
         "one judge. System and scenario are taken from the file's name, the judge from the name "

@@ -1,16 +1,10 @@
-from collections.abc import Mapping
-from typing import Any
-
 from django.core.management.base import CommandParser
 
 from annotation.management.commands._importing import TableCommand
-from benchmark.imports.actions.entries import chosen_rubric
-from benchmark.imports.methods.columns import FIELDS, guess_columns
-from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.tabular import FilePreview
+from benchmark.imports.methods.columns import FIELDS
 
 
-class Command(TableCommand, ScoreImportCommand):
+class Command(TableCommand):
     help = (
         "Import any CSV, TSV, JSON, JSONL or XLSX table of score sheets. Columns are guessed from "
         "the headers unless --map FIELD=COLUMN says otherwise; fields: the criteria (C1 …) and "
@@ -29,14 +23,3 @@ class Command(TableCommand, ScoreImportCommand):
             choices=("same", "other"),
             help="what rows with nearly an answer's text are about; default: they are rejected",
         )
-
-    def mapping(
-        self, preview: FilePreview, choices: Mapping[str, str], options: dict[str, Any]
-    ) -> Mapping[str, str]:
-        """Return the guess with the chosen columns applied; an empty column removes a field."""
-        rubric = chosen_rubric(self.study, {"rubric": options["rubric"]}).rubric
-        guess = guess_columns(preview.columns, rubric)
-        columns = {
-            field: column for field, column in guess.items() if column not in choices.values()
-        }
-        return {field: column for field, column in {**columns, **choices}.items() if column}

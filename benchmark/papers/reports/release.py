@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annotation.imports.methods.releases import RawAnswer, SilverComparison, read_silver
+from annotation.imports.methods.releases import RawAnswer, ReleasedComparison, read_silver
 from benchmark.imports.methods.human_scores import (
     LETTERS,
     OPENING,
@@ -166,7 +166,7 @@ def _arguments(folder: Path) -> Mapping[tuple[str, str], int] | None:
         return None
     arguments: Counter[tuple[str, str]] = Counter()
     for comparison in read_silver(path):
-        if isinstance(comparison, SilverComparison):
+        if isinstance(comparison, ReleasedComparison):
             arguments[comparison.object1, comparison.object2] += len(comparison.arguments)
     return arguments
 

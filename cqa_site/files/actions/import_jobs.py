@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -161,17 +162,7 @@ def _keep(import_file: ImportFile, outcome: ImportOutcome) -> None:
     )
     import_file.matches.all().delete()
     ImportMatch.objects.bulk_create(
-        ImportMatch(
-            import_file=import_file,
-            row=near.row,
-            about=near.about,
-            given=near.given,
-            found=near.found,
-            known=near.known,
-            likeness=near.likeness,
-            decision=near.decision,
-        )
-        for near in outcome.near
+        ImportMatch(import_file=import_file, **asdict(near)) for near in outcome.near
     )
     _save(
         import_file, counts=outcome.counts, rows=outcome.rows, notes=_notes(import_file, outcome)

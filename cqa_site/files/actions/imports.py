@@ -1,10 +1,10 @@
 """Import of one file into a study: rows, comparison and result."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from django.db import IntegrityError, transaction
@@ -50,7 +50,15 @@ class ImportSource:
 
     def text(self, option: str) -> str:
         """Return an option without surrounding white space; empty if not set."""
-        return str(self.options.get(option) or "").strip()
+        value = self.options.get(option)
+        return "" if value is None else str(value).strip()
+
+    def choice(self, option: str, offered: Collection[str], refusal: str) -> str:
+        """Return an option that is empty or one of these words; raises ImportRefused."""
+        word = self.text(option)
+        if word and word not in offered:
+            raise ImportRefused(refusal % word[:40])
+        return word
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -94,10 +102,12 @@ def _unmarked(value: Any) -> Any:
 class ImportEntry:
     """Content of a file row; papers define their own entries.
 
-    ``is_row`` is false for what stands for many rows of the file at once.
+    ``is_row`` is false for what stands for many rows of the file at once; ``makes`` are the
+    objects that a rejected one is counted among.
     """
 
     is_row: ClassVar[bool] = True
+    makes: ClassVar[str] = UNREADABLE
 
     row: int | None
 
@@ -146,10 +156,21 @@ Line = ImportEntry | Flag | Note | Near
 Row = tuple[str, int]
 
 
+def named_by(options: Mapping[str, Any], option: str, file_name: str, longest: int = 120) -> str:
+    """Return the name given as an option, else the file name without its ending."""
+    name = str(options.get(option) or "").strip()
+    return (name or PurePath(file_name).stem or file_name)[:longest]
+
+
 def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
     """Return the flag for an unusable record, counted among the objects it would have created."""
-    column = " · ".join(part for part in (place, problem.column or "") if part)
+    column = cell_of(place, problem.column or "")
     return Flag(problem.row, column, problem.reason, is_rejection=True, object=of, place=place)
+
+
+def cell_of(place: str, column: str) -> str:
+    """Return the column of a sheet or member in words."""
+    return " · ".join(part for part in (place, column) if part)
 
 
 @dataclass
@@ -277,16 +298,22 @@ class Reconciliation:
         """Count one object under its result."""
         self.outcome.counts[name][result] += 1
 
-    def leave_out(
-        self, row: int | None, column: str, reason: str, *, of: str, place: str = ""
-    ) -> None:
-        """Reject a row, counted among the objects it would have created."""
-        flag = Flag(row, column, reason, is_rejection=True, object=of, place=place)
-        self.outcome.flag(flag)
+    def leave_out(self, entry: ImportEntry, column: str, reason: str) -> None:
+        """Reject an entry, counted among the objects it would have created."""
+        self._flag(entry, column, reason, is_rejection=True, object=self.made_by(entry))
 
-    def mention(self, row: int | None, column: str, reason: str, place: str = "") -> None:
-        """Flag a row that is kept."""
-        self.outcome.flag(Flag(row, column, reason, place=place))
+    def mention(self, entry: ImportEntry, column: str, reason: str) -> None:
+        """Flag an entry that is kept."""
+        self._flag(entry, column, reason)
+
+    def made_by(self, entry: ImportEntry) -> str:
+        """Return the objects that an entry would create."""
+        return entry.makes
+
+    def _flag(self, entry: ImportEntry, column: str, reason: str, **more: Any) -> None:
+        place = getattr(entry, "place", "")
+        flag = Flag(entry.row, cell_of(place, column), reason, place=place, **more)
+        self.outcome.flag(flag)
 
     def changed(self, stored: object) -> str:
         """Return the message on a stored value that differs from the file."""

@@ -263,12 +263,14 @@ def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> File
         return beginning(table)
 
 
-def guessed(
-    import_file: ImportFile, preview: FilePreview, mapping: Mapping[str, str], *, is_own: bool
+def guess(
+    import_file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a table's options from guessed columns; ``is_own`` marks columns of our exports."""
-    is_safe = is_own and preview.kind == "csv" and _has_mark(import_file)
-    return {"mapping": mapping, "undo_spreadsheet_marks": is_safe}
+    """Return the likely options of a table beside the chosen ones."""
+    format = format_of(import_file.kind)
+    is_safe = format.is_own(preview) and preview.kind == "csv" and _has_mark(import_file)
+    columns = format.guess_columns(import_file.study, preview, options)
+    return {"mapping": columns, "undo_spreadsheet_marks": is_safe}
 
 
 def _has_mark(import_file: ImportFile) -> bool:
@@ -287,7 +289,7 @@ def guess_options(import_file: ImportFile) -> None:
         # What cannot be read its reader says, which meets it, too.
         with suppress(UnreadableFile):
             chosen = options | guesses
-            guesses |= format.guess(import_file, preview_of(import_file, chosen), chosen)
+            guesses |= guess(import_file, preview_of(import_file, chosen), chosen)
     if guesses:
         import_file.options |= guesses
         import_file.save(update_fields=["options"])

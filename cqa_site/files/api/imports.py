@@ -61,30 +61,27 @@ class ImportViews(StudyViews):
     @extend_schema(request=CheckInput, responses={202: ImportSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check the file again with other options; nothing is stored."""
-        file = self._found(public_id)
+        file = self.find_row(public_id)
         body = self.read(CheckInput)
         with conflict_on(BUSY):
             choose_mapping(import_file=file, options=body, actor=request.user)
-        return self.shown(self._found(public_id), 202)
+        return self.shown(self.find_row(public_id), 202)
 
     @extend_schema(request=ApplyInput, responses={202: ImportSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Import a checked file in the background: all of it or nothing."""
-        file = self._found(public_id)
+        file = self.find_row(public_id)
         body = self.read(ApplyInput)
         with conflict_on(BUSY):
             request_apply(import_file=file, actor=request.user, **body)
-        return self.shown(self._found(public_id), 202)
+        return self.shown(self.find_row(public_id), 202)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Discard a file that was not imported."""
         with conflict_on(BUSY):
-            discard_import(import_file=self._found(public_id), actor=request.user)
+            discard_import(import_file=self.find_row(public_id), actor=request.user)
         return Response(status=204)
-
-    def _found(self, public_id: uuid.UUID) -> ImportFile:
-        return get_object_or_404(self.get_queryset(), public_id=public_id)
 
 
 class ImportUploadViews(ImportViews):
@@ -109,7 +106,7 @@ class ImportUploadViews(ImportViews):
         except TooLarge as reason:
             raise ValidationError({"file": ["The file is too large."]}) from reason
         request_check(import_file=stored, actor=request.user)
-        return self.shown(self._found(stored.public_id), 202)
+        return self.shown(self.find_row(stored.public_id), 202)
 
 
 class ImportMatchViews(StudyViews):
@@ -173,31 +170,27 @@ class ImportBatchViews(StudyViews):
     @extend_schema(request=BatchCheckInput, responses={202: ImportBatchSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Check every file that is not imported again, with other options for all."""
-        batch = self._found(public_id)
+        batch = self.find_row(public_id)
         body = self.read(BatchCheckInput)
         with conflict_on(BUSY):
             check_batch(batch=batch, options=body, actor=request.user)
-        return self.shown(self._found(public_id), 202)
+        return self.shown(self.find_row(public_id), 202)
 
     @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Import the checked files, or those named, each whole or not at all, in order."""
-        batch = self._found(public_id)
+        batch = self.find_row(public_id)
         body = self.read(BatchApplyInput)
         with conflict_on(BUSY):
             apply_batch(batch=batch, actor=request.user, **body)
-        return self.shown(self._found(public_id), 202)
+        return self.shown(self.find_row(public_id), 202)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Discard the files that were not imported; those that were stay."""
         with conflict_on(BUSY):
-            discard_batch(batch=self._found(public_id), actor=request.user)
+            discard_batch(batch=self.find_row(public_id), actor=request.user)
         return Response(status=204)
-
-    def _found(self, public_id: uuid.UUID) -> ImportBatch:
-        batches = self.study.import_batches.select_related("job", "study")
-        return get_object_or_404(batches, public_id=public_id)
 
 
 class ImportBatchUploadViews(ImportBatchViews):
@@ -216,4 +209,4 @@ class ImportBatchUploadViews(ImportBatchViews):
             )
         except TooLarge as reason:
             raise ValidationError({"files": ["Together, the files are too large."]}) from reason
-        return self.shown(self._found(batch.public_id), 202)
+        return self.shown(self.find_row(batch.public_id), 202)

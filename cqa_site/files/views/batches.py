@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from cqa_site.files.actions.files import is_stranded
 from cqa_site.files.actions.import_jobs import (
@@ -24,7 +23,7 @@ from cqa_site.files.format_parts import COUNTED, OPTIONS, OptionsForm, asked_wit
 from cqa_site.files.formats import format_of
 from cqa_site.files.forms import BatchApplyForm
 from cqa_site.files.models import ImportBatch, ImportFile
-from cqa_site.files.views.imports import brings, said_if_busy
+from cqa_site.files.views.imports import CHOOSE_FROM_LISTS, brings, upload_action
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
@@ -115,52 +114,33 @@ def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]
     return {name: {"new": number} for name, number in total.items()}
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+@upload_action(_batch, "batch_id")
+def import_batch_check(request: StudyRequest, batch: ImportBatch) -> None:
     """Check all files again with the options set for all."""
-    batch = _batch(study, batch_id)
     form = _shared(data=request.POST)
     if not form.is_valid():
-        messages.error(
-            request, _("Choose from the lists, and use names of at most 120 characters.")
-        )
-        return _to_batch(batch)
-    options = batch.options | form.cleaned_data
-    with said_if_busy(request):
-        check_batch(batch=batch, options=options, actor=request.user)
-    return _to_batch(batch)
+        messages.error(request, CHOOSE_FROM_LISTS)
+        return
+    check_batch(batch=batch, options=batch.options | form.cleaned_data, actor=request.user)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+@upload_action(_batch, "batch_id")
+def import_batch_apply(request: StudyRequest, batch: ImportBatch) -> None:
     """Import the ticked files, each completely or not at all."""
-    batch = _batch(study, batch_id)
     files = batch.files.filter(state=State.CHECKED)
     form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
     if not form.is_valid():
         messages.error(request, _("Select at least one file that is not imported yet."))
-        return _to_batch(batch)
-    with said_if_busy(request):
-        apply_batch(batch=batch, actor=request.user, **form.cleaned_data)
-    return _to_batch(batch)
+        return
+    apply_batch(batch=batch, actor=request.user, **form.cleaned_data)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_batch_discard(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+@upload_action(_batch, "batch_id")
+def import_batch_discard(request: StudyRequest, batch: ImportBatch) -> HttpResponse:
     """Delete the files that were not imported."""
-    batch = _batch(study, batch_id)
-    with said_if_busy(request):
-        discard_batch(batch=batch, actor=request.user)
-        messages.success(request, _("The files that were not imported were discarded."))
-        return redirect("imports", study.public_id)
-    return _to_batch(batch)
-
-
-def _to_batch(batch: ImportBatch) -> HttpResponse:
-    return redirect("import_batch", batch.study.public_id, batch.public_id)
+    discard_batch(batch=batch, actor=request.user)
+    messages.success(request, _("The files that were not imported were discarded."))
+    return redirect("imports", batch.study.public_id)
 
 
 urlpatterns = [

@@ -2,8 +2,8 @@
 
 import io
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import path, resolve, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
@@ -58,6 +59,7 @@ from cqa_site.web.pages import as_file
 from cqa_site.web.rest.queries import chosen
 
 PER_PAGE = 50
+CHOOSE_FROM_LISTS = gettext_lazy("Choose from the lists, and use names of at most 120 characters.")
 MOST_MATCHES = 25
 
 
@@ -114,50 +116,70 @@ def _begin(request: StudyRequest, file: ExtractedGroup) -> HttpResponse:
         return redirect(_page_of(file.study, file))
     format = format_of(file.kind)
     if unclear(file):
-        return _to_file(file)
+        return redirect(_page_of(file.study, file))
     if FITS in file.options:
         guess_options(file)
     if format.asks_page and not format.is_clear(file):
         return redirect(format.asks_page, file.study.public_id, file.public_id)
     request_check(import_file=file, actor=request.user)
-    return _to_file(file)
+    return redirect(_page_of(file.study, file))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def _file(study: Study, file_id: uuid.UUID) -> ImportFile:
+    return get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+
+
+def upload_action(
+    find: Callable[[Study, uuid.UUID], ExtractedGroup], key: str
+) -> Callable[..., Any]:
+    """Decorate ``act(request, upload, …)``, a form about a file or batch with this id in the URL.
+
+    The answer is the response of ``act``, else the page of the upload, with a message if its
+    state does not allow the request.
+    """
+
+    def decorate(act: Callable[..., HttpResponse | None]) -> Callable[..., Any]:
+        @study_page(*RESEARCHERS)
+        @require_POST
+        @wraps(act)
+        def page(request: StudyRequest, study: Study, **place: Any) -> HttpResponse:
+            upload = find(study, place.pop(key))
+            try:
+                response = act(request, upload, **place)
+            except NotInThisState as refusal:
+                messages.error(request, str(refusal))
+                response = None
+            return response or redirect(_page_of(study, upload))
+
+        return page
+
+    return decorate
+
+
+@upload_action(_file, "file_id")
+def import_kind(request: StudyRequest, file: ImportFile) -> HttpResponse | None:
     """Set the kind of a file and continue with it."""
-    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
-    form = KindForm(request.POST, goal=_goal(study))
+    form = KindForm(request.POST, goal=_goal(file.study))
     if not form.is_valid():
         messages.error(request, _("Choose the kind of data."))
-        return _to_file(file)
-    with said_if_busy(request):
-        choose_kind(import_file=file, kind=form.cleaned_data["kind"])
-        return _begin(request, file)
-    return _to_file(file)
+        return None
+    choose_kind(import_file=file, kind=form.cleaned_data["kind"])
+    return _begin(request, file)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_reading(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_reading(request: StudyRequest, file: ImportFile) -> HttpResponse | None:
     """Open a file in its detected encoding and continue with it."""
-    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     form = ReadingForm(request.POST)
-    if form.is_valid():
-        with said_if_busy(request):
-            choose_reading(import_file=file, chosen=form.cleaned_data)
-            return _begin(request, file)
-    return _to_file(file)
+    if not form.is_valid():
+        return None
+    choose_reading(import_file=file, chosen=form.cleaned_data)
+    return _begin(request, file)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_group(
-    request: StudyRequest, study: Study, file_id: uuid.UUID, number: int
-) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_group(request: StudyRequest, archive: ImportFile, number: int) -> HttpResponse | None:
     """Extract a group of files from an archive and check them."""
-    archive = get_object_or_404(study.import_files, public_id=file_id)
     try:
         upload, is_new = take_group(archive=archive, number=number, actor=request.user)
     except NoSuchGroup:
@@ -165,13 +187,13 @@ def import_group(
     except (TooLarge, UnreadableFile) as error:
         messages.error(request, str(error) or _("The files exceed the size limit of one upload."))
     else:
-        return _begin(request, upload) if is_new else redirect(_page_of(study, upload))
-    return _to_file(archive)
+        return _begin(request, upload) if is_new else redirect(_page_of(archive.study, upload))
+    return None
 
 
-def _page_of(study: Study, group: ExtractedGroup) -> str:
-    page = "import_batch" if isinstance(group, ImportBatch) else "import_file"
-    return reverse(page, args=[study.public_id, group.public_id])
+def _page_of(study: Study, upload: ExtractedGroup) -> str:
+    page = "import_batch" if isinstance(upload, ImportBatch) else "import_file"
+    return reverse(page, args=[study.public_id, upload.public_id])
 
 
 @study_page(*RESEARCHERS)
@@ -284,7 +306,11 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
         return render(request, "files/unreadable.html", context, status=422)
     form = asking.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        return _look_with(request, file, asking.options(form))
+        try:
+            choose_mapping(import_file=file, options=asking.options(form), actor=request.user)
+        except NotInThisState as refusal:
+            messages.error(request, str(refusal))
+        return redirect(_page_of(study, file))
     context |= {"asking": asking, "form": form, **_taken_for(file, format), "mapping": None}
     return render(request, "files/ask.html", context, status=422 if form.errors else 200)
 
@@ -434,91 +460,51 @@ def _problem_row(file: ImportFile, problem: ImportProblem) -> tuple:
     return (file.name, problem.row, problem.column, kind, problem.reason)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_check(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_check(request: StudyRequest, file: ImportFile) -> None:
     """Run the dry run again."""
-    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
-    with said_if_busy(request):
-        request_check(import_file=file, actor=request.user)
-    return _to_file(file)
+    request_check(import_file=file, actor=request.user)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_origin(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_origin(request: StudyRequest, file: ImportFile) -> None:
     """Correct the format's findings on a file and check it again."""
-    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     format = format_of(file.kind)
     form = _origin_form(format, data=request.POST)
-    if not format.tells or not form.is_valid():
-        messages.error(
-            request, _("Choose from the lists, and use names of at most 120 characters.")
-        )
-        return _to_file(file)
-    return _look_with(request, file, file.options | form.cleaned_data)
+    if format.tells and form.is_valid():
+        options = file.options | form.cleaned_data
+        choose_mapping(import_file=file, options=options, actor=request.user)
+    else:
+        messages.error(request, CHOOSE_FROM_LISTS)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_matches(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_matches(request: StudyRequest, file: ImportFile) -> None:
     """Decide whether rows match their near-duplicates, then check again."""
-    file = get_object_or_404(study.import_files, public_id=file_id)
     form = MatchForm(request.POST)
-    if form.is_valid():
-        try:
-            with said_if_busy(request):
-                decide_matches(
-                    import_file=file, decision=form.decision, rows=form.rows, actor=request.user
-                )
-        except NoSuchMatch:
-            messages.error(request, _("This row no longer needs a decision."))
-    return _to_file(file)
+    if not form.is_valid():
+        return
+    decision, rows = form.decision, form.rows
+    try:
+        decide_matches(import_file=file, decision=decision, rows=rows, actor=request.user)
+    except NoSuchMatch:
+        messages.error(request, _("This row no longer needs a decision."))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_apply(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_apply(request: StudyRequest, file: ImportFile) -> None:
     """Import the file as the dry run described it."""
-    file = get_object_or_404(study.import_files, public_id=file_id)
     form = ApplyForm(request.POST)
     form.is_valid()  # two boxes, each ticked or not
-    with said_if_busy(request):
-        request_apply(import_file=file, actor=request.user, **form.cleaned_data)
-    return _to_file(file)
+    request_apply(import_file=file, actor=request.user, **form.cleaned_data)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+@upload_action(_file, "file_id")
+def import_discard(request: StudyRequest, file: ImportFile) -> HttpResponse:
     """Delete a file that was not imported."""
-    file = get_object_or_404(study.import_files, public_id=file_id)
-    with said_if_busy(request):
-        discard_import(import_file=file, actor=request.user)
-        messages.success(
-            request, _("“%s” was discarded. Nothing from it was imported.") % file.name
-        )
-        return redirect("imports", study.public_id)
-    return _to_file(file)
-
-
-@contextmanager
-def said_if_busy(request: StudyRequest) -> Iterator[None]:
-    """Show a message if the file's state does not allow the request."""
-    try:
-        yield
-    except NotInThisState as refusal:
-        messages.error(request, str(refusal))
-
-
-def _look_with(request: StudyRequest, file: ImportFile, options: dict) -> HttpResponse:
-    with said_if_busy(request):
-        choose_mapping(import_file=file, options=options, actor=request.user)
-    return _to_file(file)
-
-
-def _to_file(file: ImportFile) -> HttpResponse:
-    return redirect("import_file", file.study.public_id, file.public_id)
+    discard_import(import_file=file, actor=request.user)
+    messages.success(request, _("“%s” was discarded. Nothing from it was imported.") % file.name)
+    return redirect("imports", file.study.public_id)
 
 
 # Each question once, however many formats ask it; all formats are known by now.

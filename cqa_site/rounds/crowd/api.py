@@ -161,7 +161,7 @@ class CrowdLinkViews(CrowdRoundViews):
     @extend_schema(request=NothingInput, responses=CrowdLinkSerializer)
     def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Close the link to new people; people who have joined can finish."""
-        link = get_object_or_404(self.get_queryset(), public_id=public_id)
+        link = self.find_row(public_id)
         self.read(NothingInput)
         close_link(link=link, actor=request.user)
         return self.shown(self.get_queryset().get(pk=link.pk))

@@ -198,7 +198,7 @@ class PromptViews(StudyViews):
     @extend_schema(request=PromptTextInput, responses=PROMPT)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change a version; 409 once a run used it."""
-        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        version = self.find_row(public_id)
         body = self.read(PromptTextInput, partial=True)
         form = PromptForm(texts_of(version) | body, kind=version.kind)
         require_valid(form)
@@ -215,7 +215,7 @@ class PromptViews(StudyViews):
     @extend_schema(request=PreviewInput, responses=PreviewSerializer)
     def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return the messages that these texts produce for an item; nothing is stored or sent."""
-        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        version = self.find_row(public_id)
         body = self.read(PreviewInput)
         item = self._item(version.kind, body.pop("item", None))
         form = PromptForm(texts_of(version) | body, kind=version.kind)

@@ -82,7 +82,7 @@ DEBATE = FOLDER.parent / "debate"
 )
 def test_debate_has_pairs_without_labels(name, rows, arguments, key_points):
     found = read_argument_pairs(DEBATE / f"{name}.csv", name=name)
-    assert (found.problems, found.has_label, found.unread) == ([], False, ())
+    assert (found.problems, found.has_label) == ([], False)
     texts = sum(len(cell.arguments) for cell in found.cells)
     assert (texts, texts + sum(cell.repeats for cell in found.cells)) == (arguments, rows)
     assert (len(found.cells), sum(len(cell.key_points) for cell in found.cells)) == (8, key_points)

@@ -33,7 +33,7 @@ def released() -> dict[str, list]:
                 number: known.get((each.object1, each.object2, text))
                 for number, text in arguments.items()
             }
-            found[name] += [(text, arguments, labels) for text in each.answers]
+            found[name] += [(text, arguments, labels) for text in each.texts]
     return found
 
 

@@ -18,7 +18,7 @@ from annotation.corpus.methods.generic_table import (
 from annotation.corpus.methods.sentences import split_sentence
 from cqa_site.tabular import Problem, UnreadableFile, open_table
 
-MADE = ("row", "is_blank", "labels", "attributes")
+MADE = ("row", "labels", "attributes")
 WRITTEN = [each.name for each in fields(GenericRecord) if each.name not in MADE]
 ALL = {field: f"c_{field}" for field in WRITTEN}
 LEAST = {"object1": "a", "object2": "b", "text": "t"}
@@ -41,7 +41,6 @@ def test_every_field(tmp_path):
             object1="oak",
             object2="elm",
             text=" Oaks last. ",
-            is_blank=False,
             source_url="https://example.org/x",
             external_id="id7",
             label=2,
@@ -64,8 +63,8 @@ def test_every_field(tmp_path):
 
 def test_only_the_argument_is_required(tmp_path):
     assert read(tmp_path, "t,b,extra,a\nx,elm,?,oak\n,elm,?,oak\n", LEAST) == [
-        GenericRecord(2, "oak", "elm", "x", is_blank=False),
-        GenericRecord(3, "oak", "elm", "", is_blank=True),
+        GenericRecord(2, "oak", "elm", "x"),
+        GenericRecord(3, "oak", "elm", ""),
     ]
 
 

@@ -5,11 +5,10 @@ import json
 import pytest
 
 from annotation.imports.methods.releases import (
-    GoldComparison,
     NumberedArgument,
     RawAnswer,
+    ReleasedComparison,
     ReleasedLabel,
-    SilverComparison,
     propose_origin,
     read_final_labels,
     read_gold,
@@ -76,7 +75,7 @@ def test_system_and_scenario_are_proposed_from_the_name(name, expected):
 def test_a_gold_comparison_in_full(tmp_path):
     (found,) = read_gold(file_of(tmp_path, [gold()]))
     texts = ["Oak [1].", "Elm [2]."]
-    assert found == GoldComparison(1, "oak", "elm", None, "Oak or elm?", texts)
+    assert found == ReleasedComparison(1, "oak", "elm", None, texts, question="Oak or elm?")
 
 
 def test_the_question_of_a_gold_comparison_may_be_absent(tmp_path):
@@ -104,7 +103,8 @@ def test_a_silver_comparison_in_full(tmp_path):
     path = file_of(tmp_path, [silver(), silver(aspect="strength"), silver(aspect=None)])
     first, second, third = read_silver(path)
     arguments = [NumberedArgument(1, "2) Oaks last."), NumberedArgument(2, " Elms\nbend. ")]
-    assert first == SilverComparison(1, "oak", "elm", None, arguments, ["Oak [1].", "Elm [2]."])
+    texts = ["Oak [1].", "Elm [2]."]
+    assert first == ReleasedComparison(1, "oak", "elm", None, texts, arguments=arguments)
     assert (second.aspect, third.aspect, third.position) == ("strength", None, 3)
 
 

@@ -69,7 +69,7 @@ def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_pa
 @pytest.mark.parametrize(
     ("bad", "column", "reason"),
     [
-        (row(stance="0"), "stance", "neither 1 nor -1"),
+        (row(stance="0"), "stance", "not one of 1, -1"),
         (row(topic=" "), "topic", "is empty"),
         (row(numbers="1,1,much,0"), "coverage", "'much' is not a number"),
         (row(numbers="1,1,nan,0"), "coverage", "between 0 and 1"),

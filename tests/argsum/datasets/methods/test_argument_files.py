@@ -216,7 +216,7 @@ def test_pairs_without_a_label_column_are_matches(tmp_path):
     ]
     found = table(tmp_path, *rows, columns=columns)
     (cell,) = found.cells
-    assert (found.problems, found.has_label, found.unread) == ([], False, ("post",))
+    assert (found.problems, found.has_label) == ([], False)
     assert cell.matches == {(0, 0): True, (0, 1): True, (1, 0): True}
     assert (cell.matched(), cell.repeats) == ([2, 1, 0], 2)
     assert table(tmp_path, (TOPIC, "One.", "First", 1, "", "", "")).has_label

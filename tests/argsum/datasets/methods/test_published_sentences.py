@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from argsum.datasets.methods.argument_cells import as_text, named_rows
+from argsum.datasets.methods.argument_cells import as_text, named_table
 from argsum.datasets.methods.preprocessing import is_one_published_sentence
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,8 +48,8 @@ def test_several_or_none(text):
 @pytest.mark.skipif(not DEBATE.exists(), reason="released data absent: argsum")
 def test_the_kept_arguments_of_debate_one_by_one():
     def texts(name):
-        rows = named_rows(DEBATE / name, name=name, needed=("topic", "argument", "key_point"))
-        return [as_text(row.values, "argument") for row in rows]
+        table = named_table(DEBATE / name, name=name, needed=("topic", "argument", "key_point"))
+        return [as_text(row.values, "argument") for row in table.rows]
 
     times = Counter(texts("dataset_scores.csv"))
     once = {text for text, n in times.items() if n == 1}
