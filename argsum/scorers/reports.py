@@ -14,7 +14,6 @@ from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
 SPLITS = ("train", "dev", "test")
-INDEXED = ("oracle", "at_threshold", "beyond_oracle", "beyond_at_threshold")
 WEIGHTS = {"last": "last weights", "average": "their average"}
 
 
@@ -42,29 +41,7 @@ def shown_state(scorer: Scorer) -> str:
 def split_rows(scorer: Scorer) -> list[SplitRow]:
     """Return figures by split, in the order train, dev, test."""
     figures = scorer.figures
-    return [SplitRow(split, _counted(figures[split])) for split in SPLITS if split in figures]
-
-
-def _counted(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return figures of a split with the number of cells behind each index.
-
-    Scorers trained before counted 0 for a cell with too little clustered, and kept no other mean.
-    """
-    return figures | {
-        name: _with_zeros(figures[name], figures["cells"]) for name in INDEXED if name in figures
-    }
-
-
-def _with_zeros(figures: dict[str, Any], cells: int) -> dict[str, Any]:
-    if (
-        "cells_judged" in figures
-        or "cells_clustered" not in figures
-        or figures["excluding"] is None
-    ):
-        return figures
-    zeros, n = figures["excluding"], figures["cells_clustered"]
-    mean = zeros * cells / n if n else None
-    return figures | {"excluding": mean, "excluding_with_zeros": zeros, "cells_judged": cells}
+    return [SplitRow(split, figures[split]) for split in SPLITS if split in figures]
 
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:

@@ -195,7 +195,7 @@ def test_what_cannot_be_trained_is_refused(tiny, tmp_path):
         ({"out": tmp_path}, "is not empty"),
         ({"answers": 3}, "needs --study"),
         ({"model": str(tmp_path / "nowhere")}, "cannot be loaded"),
-        ({"epochs": 0}, "at least 1"),
+        ({"epochs": 0}, "epochs: 0 is not between 1"),
     ):
         with pytest.raises(CommandError, match=said):
             call_command("finetune", str(pairs), **usual | wrong)
