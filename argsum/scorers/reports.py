@@ -1,7 +1,6 @@
 """Scorers of a study, as shown on their pages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,14 +16,6 @@ SPLITS = ("train", "dev", "test")
 WEIGHTS = {"last": "last weights", "average": "their average"}
 
 
-@dataclass(frozen=True)
-class SplitRow:
-    """Figures of one split."""
-
-    split: str
-    figures: dict[str, Any]
-
-
 def scorers_of(study: Study) -> QuerySet[Scorer]:
     """Return scorers by task and name, with the data their rows show, without the card."""
     rows = study.scorers.select_related("job", "trained_on", "created_by")
@@ -38,10 +29,9 @@ def shown_state(scorer: Scorer) -> str:
     return scorer.state
 
 
-def split_rows(scorer: Scorer) -> list[SplitRow]:
+def split_rows(scorer: Scorer) -> list[tuple[str, dict[str, Any]]]:
     """Return figures by split, in the order train, dev, test."""
-    figures = scorer.figures
-    return [SplitRow(split, figures[split]) for split in SPLITS if split in figures]
+    return [(split, scorer.figures[split]) for split in SPLITS if split in scorer.figures]
 
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:

@@ -83,16 +83,6 @@ class AdapterRecipe(TrainingRecipe):
         return 2 * self.rank
 
 
-@dataclass(frozen=True)
-class TrainedAdapter:
-    """Result of a training; losses are means per learned token, in nats."""
-
-    losses: list[float]
-    validation: list[float]
-    pairs: int
-    cut: int
-
-
 def read_pairs(path: Path) -> list[Messages]:
     """Read the messages of a JSON Lines file; raises TrainingRefused with file and line."""
     pairs = []
@@ -113,8 +103,10 @@ def train(
     recipe: AdapterRecipe,
     validation: Sequence[Messages] = (),
     say: Callable[[str], None] = print,
-) -> TrainedAdapter:
+) -> dict[str, Any]:
     """Train the adapter and save it in the folder ``out`` with its tokenizer and a manifest.
+
+    Returns the manifest; its losses are means per learned token, in nats.
 
     ``model`` is a folder or a name that transformers knows. Raises TrainingRefused if it cannot
     be loaded.
@@ -124,27 +116,21 @@ def train(
     training.model.save_pretrained(out)
     training.tokenizer.save_pretrained(out)
     looks = training.progress.looks
-    trained = TrainedAdapter(
-        [look["loss"] for look in looks],
-        [look["validation"] for look in looks if "validation" in look],
-        len(pairs),
-        sum(example["cut"] for example in training.examples),
-    )
     content = json.dumps(list(pairs), ensure_ascii=False, sort_keys=True)
     manifest = {
         "base_model": model,
         "recipe": asdict(recipe) | {"alpha": recipe.alpha},
         "differs_from_the_paper": differences(recipe),
-        "pairs": trained.pairs,
-        "pairs_cut": trained.cut,
+        "pairs": len(pairs),
+        "pairs_cut": sum(example["cut"] for example in training.examples),
         "pairs_sha256": hashlib.sha256(content.encode()).hexdigest(),
-        "losses": trained.losses,
-        "validation_losses": trained.validation,
+        "losses": [look["loss"] for look in looks],
+        "validation_losses": [look["validation"] for look in looks if "validation" in look],
         "packages": {name: version(name) for name in PACKAGES},
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=True)
     (out / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    return trained
+    return manifest
 
 
 class AdapterTraining(Training):

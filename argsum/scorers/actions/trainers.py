@@ -31,7 +31,7 @@ from .training_data import (
     TEST,
     TRAIN,
     Examples,
-    RatedArguments,
+    Rated,
     Splits,
     chosen_on_dev,
     pair_precision,
@@ -119,7 +119,7 @@ def _thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]
     ]
 
 
-def _quality(scorer: Scorer, rated: dict[str, RatedArguments], say: Say) -> Trained:
+def _quality(scorer: Scorer, rated: Rated, say: Say) -> Trained:
     """Fit a ridge regression on sentence vectors; the penalty is chosen on dev."""
     source = resolve(scorer.base_model)
     embedding = BiEncoder(source, weights_hash(source))
@@ -127,8 +127,8 @@ def _quality(scorer: Scorer, rated: dict[str, RatedArguments], say: Say) -> Trai
     splits = [split for split in (TRAIN, DEV, TEST) if split in rated]
     for done, split in enumerate(splits):
         say(done, len(splits) + 1, f"reading {split}")
-        own = rated[split]
-        known[split] = (embedding.vectors(own.texts), np.array(own.values))
+        texts, values = zip(*rated[split], strict=True)
+        known[split] = (embedding.vectors(texts), np.array(values))
     penalty = best_penalty(known[TRAIN], known[DEV])
     weights, bias = fit_ridge(*known[TRAIN], penalty)
     figures: dict[str, Any] = {

@@ -43,12 +43,19 @@ from .models import SHIPPED, SUMS, ScorerRefused, checkpoint_of, resolve, traine
 from .models import WEIGHTS as WEIGHT_FILES
 from .scorers import keep_new
 from .trainers import CARD, train
-from .training_data import DEV, TRAIN, Splits, Statements, data_of, statement_cells, statements_in
+from .training_data import (
+    DEV,
+    TRAIN,
+    Rated,
+    Splits,
+    Statements,
+    data_of,
+    statement_cells,
+    statements_in,
+)
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from .training_data import RatedArguments
 
 
 # Training a scorer: asked for from a page, done in the background, kept with its card.
@@ -323,7 +330,7 @@ def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier,
     return SideClassifier(line.coef_[0], float(line.intercept_[0]), SIDE_SHARE), right
 
 
-def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
+def ship_quality(rated: Rated, say: Say) -> Path:
     """Fit the regression to imported qualities, and store it beside the code."""
     scorer = Scorer(
         name="Counterpoint quality", task=Scorer.Task.QUALITY, base_model=PACKAGED_MODEL

@@ -51,14 +51,8 @@ TRAIN, DEV, TEST = "train", "dev", "test"
 FEWEST_RATED = 10
 Splits = dict[str, list[TrainingCell]]
 Examples = dict[str, list[TrainingExample]]
-
-
-@dataclass(frozen=True)
-class RatedArguments:
-    """Arguments of one split with their quality, 0–1."""
-
-    texts: tuple[str, ...]
-    values: tuple[float, ...]
+# By split: arguments with their quality, 0–1.
+Rated = dict[str, list[tuple[str, float]]]
 
 
 def data_of(task: str, source: Dataset | Path, column: str = "") -> Any:
@@ -217,7 +211,7 @@ def examples_from(cells: Splits) -> Examples:
     return examples
 
 
-def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
+def rated_in(path: Path, *, column: str = "") -> Rated:
     """Return arguments with a quality from a table, or from the only one in a folder.
 
     ``column`` names the quality where there are several, as in ArgQ-30k; WA is the usual one.
@@ -253,33 +247,27 @@ def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
     )
 
 
-def _rated_arguments(path: Path, column: str) -> dict[str, RatedArguments]:
+def _rated_arguments(path: Path, column: str) -> Rated:
     read = read_rated(path, name=path.name, column=column)
     if read.problems:
         raise ScorerRefused(str(read.problems[0]))
     return _rated((row.split, row.text, row.quality) for row in read.rows)
 
 
-def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, RatedArguments]:
-    by_split: dict[str, list[tuple[str, float]]] = defaultdict(list)
+def _rated(rows: Iterable[tuple[str, str, Any]]) -> Rated:
+    by_split: Rated = defaultdict(list)
     for split, text, quality in rows:
         by_split[split].append((text, quality))
-    return {
-        split: RatedArguments(
-            tuple(text for text, _q in pairs), tuple(value for _t, value in pairs)
-        )
-        for split, pairs in by_split.items()
-    }
+    return by_split
 
 
-def _require_rated(rated: dict[str, RatedArguments]) -> dict[str, RatedArguments]:
+def _require_rated(rated: Rated) -> Rated:
     """Raise ScorerRefused without arguments to learn from, or to choose the penalty."""
-    counts = {split: len(arguments.values) for split, arguments in rated.items()}
-    if counts.get(TRAIN, 0) < FEWEST_RATED:
+    if len(rated.get(TRAIN, ())) < FEWEST_RATED:
         raise ScorerRefused(
             _("The train split has fewer than %d arguments with a quality score.") % FEWEST_RATED
         )
-    if counts.get(DEV, 0) < 2:
+    if len(rated.get(DEV, ())) < 2:
         raise ScorerRefused(_("The dev split has fewer than two arguments with a quality score."))
     return rated
 

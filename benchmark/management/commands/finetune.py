@@ -70,7 +70,8 @@ class Command(BaseCommand):
                 validation=held,
                 say=self.stdout.write,
             )
-            self.stdout.write(f"{trained.pairs} pairs learned, {trained.cut} of them cut.")
+            counts = "{pairs} pairs learned, {pairs_cut} of them cut."
+            self.stdout.write(counts.format_map(trained))
             for difference in differences(recipe):
                 self.stdout.write(f"Unlike the paper: {difference}.")
             self.stdout.write(f"The adapter is in {options['out']}.")
