@@ -231,8 +231,8 @@ class Training:
         figures, value = self.judge()
         progress = self.progress
         progress.looks.append({"step": progress.step, "weights": kind, "value": value, **figures})
-        if value > progress.best:
-            progress.best, progress.since_best = value, 0
+        if not self.best or value > progress.best:
+            progress.best, progress.since_best = -math.inf if math.isnan(value) else value, 0
             progress.best_look = len(progress.looks) - 1
             self.best = copied(weights)
 
