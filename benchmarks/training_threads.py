@@ -80,7 +80,7 @@ def measure(way: str, steps: int) -> None:
     cell = TrainingCell("Buses", 1, texts, points, labels, tuple(range(len(texts))))
     recipe = ScorerRecipe(steps=steps + 2, checks=1, members=1)
     times: list[tuple[float, float]] = []
-    training = MatchTraining(PACKAGED_MODEL, [cell], recipe, lambda encode: ({}, 0.0))
+    training = MatchTraining(PACKAGED_MODEL, {"train": [cell], "dev": [cell]}, recipe)
     training.run(lambda *said: times.append((time.perf_counter(), time.process_time())))
     # The first two steps allocate.
     wall, cpu = (np.diff([each[at] for each in times[1 : steps + 2]]).mean() for at in (0, 1))

@@ -9,7 +9,7 @@ import numpy as np
 from annotation.answers.models import System
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.actions.decisions import adopt_labels
-from annotation.judges.actions.judge_training import Say, train
+from annotation.judges.actions.judge_training import train
 from annotation.judges.reports.results import TrainedFigures
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_answers import (
@@ -39,6 +39,7 @@ from annotation.papers.reports import (
 )
 from cqa_site.files.actions.imports import ImportOutcome, import_path
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
+from cqa_site.judging.training import Say
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.reproduction.figures import (
     Key,

@@ -1,20 +1,25 @@
 """Base classes of the commands that import data or train models."""
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
-from django.utils import timezone
 
 from annotation.management.commands._importing import ImportCommand
 from annotation.management.environment import add_study_arguments, study_of
 from argsum.datasets.models import Dataset
 from argsum.scorers.actions.models import ScorerRefused, checkpoint_of
 from argsum.scorers.actions.scorers import keep_new
+from argsum.scorers.actions.trainers import train
+from argsum.scorers.actions.training import TRAINED, fail, store
+from argsum.scorers.actions.training_data import data_of
+from argsum.scorers.methods.training import ScorerRecipe, WritingRecipe
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
+from cqa_site.judging.training import RecipeError
 from cqa_site.people.models import Study
 
 # What the commands that import into datasets share.
@@ -54,46 +59,39 @@ class TrainCommand(BaseCommand):
     """Trains in this process; running the command again continues an interrupted training."""
 
     task = ""
-    kind = ""
     usual_model = PACKAGED_MODEL
+    recipe: type[ScorerRecipe | WritingRecipe] | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
+        """Add the data, the model and an option for each number of the recipe."""
         add_study_arguments(parser)
         parser.add_argument("--dataset", help="name of a dataset of the study")
         parser.add_argument("--data", type=Path, help="or a folder with ArgKP files")
         parser.add_argument("--name", required=True, help="name of the scorer")
         parser.add_argument("--base-model", default=self.usual_model, help="base model, by name")
+        if self.recipe:
+            self.recipe.add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Train, and print the card."""
         if bool(options["dataset"]) == bool(options["data"]):
             raise CommandError("Give either --dataset or --data.")
         study = study_of(self, options)
         dataset = self._dataset(study, options["dataset"]) if options["dataset"] else None
-        scorer = self._scorer(study, dataset, options)
         try:
-            train = self.train(scorer, dataset, options)
-        except (ScorerRefused, EmbeddingsUnavailable) as refusal:
-            Scorer.objects.filter(pk=scorer.pk).update(
-                state=Scorer.State.FAILED, error=str(refusal)
-            )
+            scorer = self._scorer(study, dataset, options)
+        except (RecipeError, ScorerRefused) as refusal:
             raise CommandError(str(refusal)) from refusal
-        for name, value in train.items():
-            setattr(scorer, name, value)
-        scorer.state, scorer.error, scorer.ready_at = Scorer.State.READY, "", timezone.now()
-        scorer.save()
+        column = options.get("quality_column", "")
+        try:
+            data = data_of(self.task, dataset or options["data"], column)
+            store(scorer, train(scorer, data, self.say))
+        except (ScorerRefused, EmbeddingsUnavailable) as refusal:
+            fail(scorer, str(refusal))
+            raise CommandError(str(refusal)) from refusal
         shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
         self.stdout.write(scorer.card)
         self.stdout.write(f"Scorer {scorer.public_id} is ready.")
-
-    def train(
-        self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Read the data and train; return the fields to store."""
-        raise NotImplementedError
-
-    def settings(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return additional fields of a new row."""
-        return {}
 
     def say(self, done: int, total: int, note: str = "") -> None:
         """Print one line per step."""
@@ -107,23 +105,23 @@ class TrainCommand(BaseCommand):
 
     def _scorer(self, study: Study, dataset: Dataset | None, options: dict[str, Any]) -> Scorer:
         """Return a new row, or the one with an unfinished training."""
-        fields = {
+        recipe = asdict(self.recipe.stored(options)) if self.recipe else {}
+        values = {
             "task": self.task,
-            "kind": self.kind,
+            "kind": TRAINED[Scorer.Task(self.task)],
             "base_model": options["base_model"],
             "trained_on": dataset,
-            **self.settings(options),
+            "recipe": recipe,
+            "uses_topic": recipe.get("uses_topic", False),
+            "state": Scorer.State.TRAINING,
         }
-        unended = study.scorers.filter(~Q(state=Scorer.State.READY), name=options["name"]).first()
-        if unended is not None:
-            for name, value in fields.items():
-                setattr(unended, name, value)
-            unended.state = Scorer.State.TRAINING
-            unended.save()
-            return unended
-        scorer = Scorer(study=study, name=options["name"], state=Scorer.State.TRAINING, **fields)
-        try:
+        unended = study.scorers.filter(~Q(state=Scorer.State.READY), name=options["name"])
+        scorer = unended.first()
+        if scorer is None:
+            scorer = Scorer(study=study, name=options["name"], **values)
             keep_new(scorer)
-        except ScorerRefused as refusal:
-            raise CommandError(str(refusal)) from refusal
+            return scorer
+        for name, value in values.items():
+            setattr(scorer, name, value)
+        scorer.save()
         return scorer

@@ -12,11 +12,18 @@ from rest_framework.response import Response
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
-from argsum.scorers.forms import WAYS, ScorerForm, TrainForm, TryForm, WriterTrainForm
+from argsum.scorers.forms import (
+    LONGEST_TEXT,
+    RecipeForm,
+    ScorerForm,
+    TrainForm,
+    TryForm,
+    WriterTrainForm,
+)
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import scorers_of, shown_state
 from cqa_site.api.base import (
-    Input,
+    FormInput,
     NothingInput,
     ReadSerializer,
     Request,
@@ -80,53 +87,29 @@ class TextScorerDetailSerializer(TextScorerSerializer):
         fields = [*TextScorerSerializer.Meta.fields, "recipe", "figures", "card", "job"]
 
 
-class TextScorerInput(Input):
+class TextScorerInput(FormInput):
     """A scorer that needs no training; ``threshold`` is read for match scorers only."""
 
-    name = serializers.CharField(max_length=120)
-    way = serializers.ChoiceField(choices=list(WAYS))
-    model = serializers.CharField(max_length=200, required=False, allow_blank=True)
-    threshold = serializers.FloatField(required=False, allow_null=True)
-    uses_topic = serializers.BooleanField(required=False)
+    form = ScorerForm
 
 
-class TrainInput(Input):
+class TrainInput(FormInput):
     """A scorer that learns from a dataset; what is left out is as in the usual recipe."""
 
-    name = serializers.CharField(max_length=120)
-    task = serializers.ChoiceField(choices=[Scorer.Task.MATCH.value, Scorer.Task.QUALITY.value])
-    dataset = serializers.UUIDField()
-    model = serializers.CharField(max_length=200, required=False)
-    seed = serializers.IntegerField(required=False)
-    steps = serializers.IntegerField(required=False)
-    batch = serializers.IntegerField(required=False)
-    learning_rate = serializers.FloatField(required=False)
-    contrast = serializers.FloatField(required=False)
-    entropy = serializers.FloatField(required=False)
-    members = serializers.IntegerField(required=False)
-    checks = serializers.IntegerField(required=False)
-    patience = serializers.IntegerField(required=False)
-    uses_topic = serializers.BooleanField(required=False)
+    form = TrainForm
 
 
-class WriterTrainInput(Input):
+class WriterTrainInput(FormInput):
     """A writer that learns from a dataset; what is left out is as in the usual recipe."""
 
-    name = serializers.CharField(max_length=120)
-    dataset = serializers.UUIDField()
-    model = serializers.CharField(max_length=200, required=False)
-    seed = serializers.IntegerField(required=False)
-    epochs = serializers.IntegerField(required=False)
-    batch = serializers.IntegerField(required=False)
-    learning_rate = serializers.FloatField(required=False)
+    form = WriterTrainForm
 
 
-class TryInput(Input):
+class TryInput(FormInput):
     """Two texts for a match scorer, one for a quality scorer."""
 
-    first = serializers.CharField(max_length=2_000)
-    second = serializers.CharField(max_length=2_000, required=False, allow_blank=True)
-    topic = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    form = TryForm
+    second = serializers.CharField(max_length=LONGEST_TEXT, required=False, allow_blank=True)
 
 
 class ScorerFilter(filters.FilterSet):
@@ -168,29 +151,23 @@ class ScorerViews(StudyViews):
     @extend_schema(request=TrainInput, responses={202: TextScorerDetailSerializer})
     def train(self, request: Request, **kwargs: Any) -> Response:
         """Train a scorer in the background; `state` and `job` of the scorer say how far it is."""
-        form = TrainForm(_usual(TrainForm) | self.read(TrainInput), study=self.study)
-        require_valid(form)
-        return self._train(request, form, form.cleaned_data["task"])
+        return self._train(request, TrainForm, TrainInput)
 
     @extend_schema(request=WriterTrainInput, responses={202: TextScorerDetailSerializer})
     def train_writer(self, request: Request, **kwargs: Any) -> Response:
         """Train a writer of key points in the background; as `train`."""
-        data = _usual(WriterTrainForm) | self.read(WriterTrainInput)
-        form = WriterTrainForm(data, study=self.study)
-        require_valid(form)
-        return self._train(request, form, Scorer.Task.WRITE)
+        return self._train(request, WriterTrainForm, WriterTrainInput)
 
-    def _train(self, request: Request, form: TrainForm | WriterTrainForm, task: str) -> Response:
-        cleaned_data = form.cleaned_data
+    def _train(
+        self, request: Request, form_type: type[RecipeForm], body: type[FormInput]
+    ) -> Response:
+        fields = form_type.base_fields.items()
+        usual = {name: field.initial for name, field in fields if field.initial is not None}
+        form = form_type(usual | self.read(body), study=self.study)
+        require_valid(form)
         with invalid_on("dataset", ScorerRefused):
             scorer = training.request_training(
-                study=self.study,
-                name=cleaned_data["name"],
-                task=task,
-                dataset=cleaned_data["dataset"],
-                base_model=cleaned_data["model"],
-                recipe=form.recipe(),
-                actor=request.user,
+                study=self.study, actor=request.user, **form.request()
             )
         return self._shown(self.find_row(scorer.public_id), 202)
 
@@ -231,9 +208,3 @@ class ScorerViews(StudyViews):
 
     def _shown(self, scorer: Scorer, status: int = 200) -> Response:
         return Response(TextScorerDetailSerializer(scorer).data, status=status)
-
-
-def _usual(form: type[TrainForm] | type[WriterTrainForm]) -> dict[str, Any]:
-    """What a form begins with."""
-    fields = form.base_fields.items()
-    return {name: field.initial for name, field in fields if field.initial is not None}

@@ -7,9 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.models import Dataset
 from argsum.scorers.methods.training import (
-    BOUNDS,
     WRITER_MODEL,
-    WRITING_BOUNDS,
     ScorerRecipe,
     WritingRecipe,
 )
@@ -18,7 +16,7 @@ from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
 
-USUAL, USUAL_WRITING = ScorerRecipe(), WritingRecipe()
+Recipe = type[ScorerRecipe] | type[WritingRecipe]
 # Task and kind in one choice, so that no pair can be chosen that does not exist.
 WAYS = {
     "match_bi": (_("Match: cosine of two sentence vectors"), "match", "bi_encoder"),
@@ -27,7 +25,6 @@ WAYS = {
     "quality_column": (_("Quality: imported column"), "quality", "column"),
 }
 LONGEST_TEXT = 2_000
-# Of the recipe, checked against its bounds.
 NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members", "checks", "patience")
 
 
@@ -95,9 +92,63 @@ class ScorerForm(forms.Form):
         }
 
 
-class TrainForm(forms.Form):
+class DatasetField(forms.ModelChoiceField):
+    """A dataset of the study."""
+
+    def __init__(self, help_text: Any) -> None:
+        super().__init__(
+            label=_("Dataset"),
+            queryset=Dataset.objects.none(),
+            to_field_name="public_id",
+            help_text=help_text,
+        )
+
+
+def number(
+    recipe: Recipe, name: str, label: Any, help_text: Any = "", most: int | None = None
+) -> forms.IntegerField:
+    """Return a field for a number of a recipe, with its bounds and its default."""
+    usual = getattr(recipe(), name)
+    bounds: tuple[Any, Any] = recipe.bounds[name]
+    kind: Any = forms.FloatField if isinstance(usual, float) else forms.IntegerField
+    field: forms.IntegerField = kind(
+        label=label,
+        min_value=bounds[0],
+        max_value=most or bounds[1],
+        initial=usual,
+        required=name == "seed",
+        help_text=help_text,
+    )
+    return field
+
+
+class RecipeForm(forms.Form):
+    """A model that learns from a dataset of the study; fields of the recipe are ``advanced``."""
+
+    advanced: tuple[str, ...] = ()
+    recipe_type: Recipe
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, dataset=study.argument_datasets.all())
+
+    def request(self) -> dict[str, Any]:
+        """Return the arguments of `request_training`; what is empty is as in the recipe."""
+        cleaned = self.cleaned_data
+        given = {name: cleaned[name] for name in self.advanced if cleaned.get(name) is not None}
+        return {
+            "name": cleaned["name"],
+            "task": cleaned.get("task", Scorer.Task.WRITE),
+            "dataset": cleaned["dataset"],
+            "base_model": cleaned["model"],
+            "recipe": self.recipe_type(**given),
+        }
+
+
+class TrainForm(RecipeForm):
     """A scorer that learns from a dataset of the study."""
 
+    recipe_type = ScorerRecipe
     advanced = ("seed", "steps", *NUMBERS, "uses_topic")
     name = NameField()
     task = forms.ChoiceField(
@@ -107,87 +158,57 @@ class TrainForm(forms.Form):
             ("quality", _("Quality: imported column, from the text")),
         ],
     )
-    dataset = forms.ModelChoiceField(
-        label=_("Dataset"),
-        queryset=Dataset.objects.none(),
-        to_field_name="public_id",
-        help_text=_("Trained on its train split; weights and threshold are chosen on dev."),
+    dataset = DatasetField(
+        _("Trained on its train split; weights and threshold are chosen on dev.")
     )
     model = ModelField(initial=PACKAGED_MODEL)
-    seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=int(BOUNDS["seed"][1]), initial=USUAL.seed
-    )
-    steps = forms.IntegerField(
-        label=_("Batches"), min_value=1, max_value=5_000, initial=USUAL.steps, required=False
-    )
-    batch = forms.IntegerField(label=_("Arguments per batch"), initial=USUAL.batch, required=False)
-    learning_rate = forms.FloatField(
-        label=_("Learning rate"), initial=USUAL.learning_rate, required=False
-    )
-    contrast = forms.FloatField(
-        label=_("Contrastive loss weight"), initial=USUAL.contrast, required=False
-    )
-    entropy = forms.FloatField(
-        label=_("Cross-entropy weight"), initial=USUAL.entropy, required=False
-    )
-    members = forms.IntegerField(
-        label=_("Models to average"),
-        initial=USUAL.members,
-        required=False,
-        help_text=_(
+    seed = number(ScorerRecipe, "seed", _("Seed"))
+    steps = number(ScorerRecipe, "steps", _("Batches"), most=5_000)
+    batch = number(ScorerRecipe, "batch", _("Arguments per batch"))
+    learning_rate = number(ScorerRecipe, "learning_rate", _("Learning rate"))
+    contrast = number(ScorerRecipe, "contrast", _("Contrastive loss weight"))
+    entropy = number(ScorerRecipe, "entropy", _("Cross-entropy weight"))
+    members = number(
+        ScorerRecipe,
+        "members",
+        _("Models to average"),
+        _(
             "The models are trained one after the other with consecutive seeds; each takes as "
             "long as the first."
         ),
     )
-    checks = forms.IntegerField(
-        label=_("Checks on the dev split"), initial=USUAL.checks, required=False
-    )
-    patience = forms.IntegerField(
-        label=_("Checks without improvement"),
-        initial=USUAL.patience,
-        required=False,
-        help_text=_("Training stops early after this many in a row."),
+    checks = number(ScorerRecipe, "checks", _("Checks on the dev split"))
+    patience = number(
+        ScorerRecipe,
+        "patience",
+        _("Checks without improvement"),
+        _("Training stops early after this many in a row."),
     )
     uses_topic = forms.BooleanField(
-        label=_("Prepend the topic to the texts"), initial=USUAL.uses_topic, required=False
+        label=_("Prepend the topic to the texts"),
+        initial=ScorerRecipe.uses_topic,
+        required=False,
     )
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, dataset=study.argument_datasets.all())
-
     def clean(self) -> dict[str, Any]:
-        """Report numbers out of range at their fields."""
+        """Require one of the two losses."""
         cleaned = super().clean() or {}
-        for name in NUMBERS:
-            value, (lowest, highest) = cleaned.get(name), BOUNDS[name]
-            if value is not None and not lowest <= value <= highest:
-                text = _("Between %(lowest)s and %(highest)s.")
-                self.add_error(name, text % {"lowest": lowest, "highest": highest})
-        if not self.errors and cleaned.get("contrast") == 0 == cleaned.get("entropy"):
+        if not self.errors and cleaned.get("contrast") == 0 and not cleaned.get("entropy"):
             self.add_error("contrast", _("Give at least one of the two losses a weight."))
         return cleaned
 
-    def recipe(self) -> ScorerRecipe:
-        """Return the default recipe with the given values."""
-        cleaned_data = self.cleaned_data
-        names = [name for name in self.advanced if cleaned_data.get(name) is not None]
-        return ScorerRecipe(**{name: cleaned_data[name] for name in names})
 
-
-class WriterTrainForm(forms.Form):
+class WriterTrainForm(RecipeForm):
     """A writer that learns from a dataset of the study."""
 
+    recipe_type = WritingRecipe
     advanced = ("seed", "epochs", "batch", "learning_rate")
     name = NameField()
-    dataset = forms.ModelChoiceField(
-        label=_("Dataset"),
-        queryset=Dataset.objects.none(),
-        to_field_name="public_id",
-        help_text=_(
+    dataset = DatasetField(
+        _(
             "Learns to write each reference key point in the train split from its arguments; the "
             "epoch is chosen on dev."
-        ),
+        )
     )
     model = ModelField(
         initial=WRITER_MODEL,
@@ -196,44 +217,12 @@ class WriterTrainForm(forms.Form):
             "Hugging Face Hub, if the server has access."
         ),
     )
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=int(WRITING_BOUNDS["seed"][1]),
-        initial=USUAL_WRITING.seed,
+    seed = number(WritingRecipe, "seed", _("Seed"))
+    epochs = number(WritingRecipe, "epochs", _("Epochs"))
+    batch = number(WritingRecipe, "batch", _("Key points per batch"))
+    learning_rate = number(
+        WritingRecipe, "learning_rate", _("Learning rate"), _("The paper uses 0.0004.")
     )
-    epochs = forms.IntegerField(
-        label=_("Epochs"),
-        min_value=1,
-        max_value=int(WRITING_BOUNDS["epochs"][1]),
-        initial=USUAL_WRITING.epochs,
-        required=False,
-    )
-    batch = forms.IntegerField(
-        label=_("Key points per batch"),
-        min_value=1,
-        max_value=int(WRITING_BOUNDS["batch"][1]),
-        initial=USUAL_WRITING.batch,
-        required=False,
-    )
-    learning_rate = forms.FloatField(
-        label=_("Learning rate"),
-        min_value=WRITING_BOUNDS["learning_rate"][0],
-        max_value=WRITING_BOUNDS["learning_rate"][1],
-        initial=USUAL_WRITING.learning_rate,
-        required=False,
-        help_text=_("The paper uses 0.0004."),
-    )
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, dataset=study.argument_datasets.all())
-
-    def recipe(self) -> WritingRecipe:
-        """Return the default recipe with the given values."""
-        cleaned_data = self.cleaned_data
-        names = [name for name in self.advanced if cleaned_data.get(name) is not None]
-        return WritingRecipe(**{name: cleaned_data[name] for name in names})
 
 
 class TryForm(forms.Form):

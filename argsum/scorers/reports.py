@@ -1,7 +1,6 @@
 """Scorers of a study, as shown on their pages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,16 +13,7 @@ from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
 SPLITS = ("train", "dev", "test")
-INDEXED = ("oracle", "at_threshold", "beyond_oracle", "beyond_at_threshold")
 WEIGHTS = {"last": "last weights", "average": "their average"}
-
-
-@dataclass(frozen=True)
-class SplitRow:
-    """Figures of one split."""
-
-    split: str
-    figures: dict[str, Any]
 
 
 def scorers_of(study: Study) -> QuerySet[Scorer]:
@@ -39,32 +29,9 @@ def shown_state(scorer: Scorer) -> str:
     return scorer.state
 
 
-def split_rows(scorer: Scorer) -> list[SplitRow]:
+def split_rows(scorer: Scorer) -> list[tuple[str, dict[str, Any]]]:
     """Return figures by split, in the order train, dev, test."""
-    figures = scorer.figures
-    return [SplitRow(split, _counted(figures[split])) for split in SPLITS if split in figures]
-
-
-def _counted(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return figures of a split with the number of cells behind each index.
-
-    Scorers trained before counted 0 for a cell with too little clustered, and kept no other mean.
-    """
-    return figures | {
-        name: _with_zeros(figures[name], figures["cells"]) for name in INDEXED if name in figures
-    }
-
-
-def _with_zeros(figures: dict[str, Any], cells: int) -> dict[str, Any]:
-    if (
-        "cells_judged" in figures
-        or "cells_clustered" not in figures
-        or figures["excluding"] is None
-    ):
-        return figures
-    zeros, n = figures["excluding"], figures["cells_clustered"]
-    mean = zeros * cells / n if n else None
-    return figures | {"excluding": mean, "excluding_with_zeros": zeros, "cells_judged": cells}
+    return [(split, scorer.figures[split]) for split in SPLITS if split in scorer.figures]
 
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:

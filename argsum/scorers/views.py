@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
-from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
+from argsum.scorers.forms import RecipeForm, ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import (
     curve_rows,
@@ -60,42 +60,27 @@ def scorer_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def scorer_train(request: StudyRequest, study: Study) -> HttpResponse:
     """Train a scorer in the background."""
-    form = TrainForm(request.POST or None, study=study)
-    return _trained(request, study, form, "scorer_train")
+    return _trained(request, study, TrainForm, "scorer_train")
 
 
 @study_page(*RESEARCHERS)
 def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
     """Train a writer of key points in the background."""
-    form = WriterTrainForm(request.POST or None, study=study)
-    return _trained(request, study, form, "writer_train", task=Scorer.Task.WRITE)
+    return _trained(request, study, WriterTrainForm, "writer_train")
 
 
 def _trained(
-    request: StudyRequest,
-    study: Study,
-    form: TrainForm | WriterTrainForm,
-    page: str,
-    *,
-    task: str = "",
+    request: StudyRequest, study: Study, form_type: type[RecipeForm], page: str
 ) -> HttpResponse:
-    """Start the training of a valid form for the given or chosen task; else show the form."""
+    """Start the training of a valid form; else show the form."""
+    form = form_type(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
-        cleaned_data = form.cleaned_data
         try:
-            scorer = training.request_training(
-                study=study,
-                name=cleaned_data["name"],
-                task=task or cleaned_data["task"],
-                dataset=cleaned_data["dataset"],
-                base_model=cleaned_data["model"],
-                recipe=form.recipe(),
-                actor=request.user,
+            return _to(
+                training.request_training(study=study, actor=request.user, **form.request())
             )
         except ScorerRefused as reason:
             form.add_error(None, str(reason))
-        else:
-            return _to(scorer)
     has_datasets = study.argument_datasets.exists()
     return _shown(request, study, page, form=form, has_datasets=has_datasets)
 

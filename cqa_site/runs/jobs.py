@@ -5,7 +5,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import timedelta
 from functools import partial
@@ -16,6 +17,7 @@ from django.conf import settings
 from django.db import Error, IntegrityError, close_old_connections, models, transaction
 from django.db.models import F, Max
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
@@ -96,6 +98,27 @@ class StaleWorker(Exception):
     """Another worker holds the job now, so this worker's results must not count."""
 
 
+@contextmanager
+def refusing(
+    refusals: tuple[type[Exception], ...],
+    fail: Callable[[str], object] = lambda message: None,
+    in_words: Callable[[Exception], str] = str,
+) -> Iterator[None]:
+    """End a job with the words of a refusal; ``fail`` hears them, or that the error is ours."""
+    try:
+        yield
+    except refusals as reason:
+        message = in_words(reason)
+        fail(message)
+        raise JobRefused(message) from reason
+    except (StaleWorker, NotYet):
+        raise
+    except Exception as error:
+        if not is_away(error):
+            fail(_("Unexpected error. See the server log for details."))
+        raise
+
+
 def handles(
     kind: str,
     needs: packages.PackagePart | None = None,
@@ -162,6 +185,13 @@ def enqueue(
             transaction.on_commit(ring)
             return job
     return active.get()
+
+
+def cancel(jobs: models.QuerySet[Job]) -> int:
+    """End the queued and running ones of some jobs; their workers stop at the next step."""
+    return jobs.filter(state__in=Job.ACTIVE).update(
+        state="failed", lease_until=None, finished_at=Now(), error=_("Cancelled.")
+    )
 
 
 class JobContext:

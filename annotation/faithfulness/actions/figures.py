@@ -8,7 +8,6 @@ from typing import TypeVar
 import numpy as np
 from django.db import transaction
 from django.db.models.fields.json import KT
-from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
@@ -31,7 +30,7 @@ from cqa_site.judging.embedding import EmbeddingsUnavailable, SentenceEmbedder
 from cqa_site.judging.packages import PackagePart
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobContext, enqueue, wait_for
+from cqa_site.runs.jobs import JobContext, cancel, enqueue, wait_for
 from cqa_site.runs.models import Job
 
 from .texts import (
@@ -49,7 +48,6 @@ from .texts import (
 
 
 JOB = "faithfulness"
-ACTIVE = (Job.State.READY, Job.State.LEASED)
 
 
 @transaction.atomic
@@ -89,11 +87,7 @@ def latest_job(study: Study) -> Job | None:
 
 def cancel_figures(*, study: Study, actor: User) -> bool:
     """Cancel a pending or running job; the figures it has stored are valid and remain."""
-    ended = (
-        _jobs(study)
-        .filter(state__in=ACTIVE)
-        .update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
-    )
+    ended = cancel(_jobs(study))
     if ended:
         record(study=study, actor=actor, verb="faithfulness_cancelled", subject=study.name)
     return bool(ended)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
@@ -25,7 +25,7 @@ from annotation.judges.methods.probabilities import (
     similarity_probabilities,
 )
 from annotation.judges.methods.storage import load_model, save_model
-from annotation.judges.models import TrainedJudge
+from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import final_labels_of, label_rows, paired
 from annotation.judges.reports.results import TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
@@ -35,7 +35,8 @@ from cqa_site.judging.embedding import (
     embeddings_available,
     require_packages,
 )
-from cqa_site.runs.jobs import JobRefused
+from cqa_site.judging.training import Say
+from cqa_site.runs.jobs import JobRefused, refusing
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
 
 FOLDS = 10
@@ -43,18 +44,7 @@ FOLDS = 10
 TOGETHER = 2_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers")
 
-Say = Callable[[int, int, str], None]
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class JudgePrediction:
-    """The judge's label of one argument; see `annotation.judges.models.JudgeLabel`."""
-
-    argument: int
-    label: int
-    probabilities: list[float]
-    is_out_of_fold: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +56,7 @@ class TrainingResult:
     sha256: str
     recipe: dict[str, Any]
     figures: TrainedFigures
-    labels: list[JudgePrediction]
+    labels: list[JudgeLabel]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,10 +109,8 @@ def train(campaign: Campaign, source: Campaign, say: Say) -> TrainingResult:
     embedder = StoredVectors(SentenceEmbedder()) if embeddings_available() else None
     units = _units(campaign, source)
     task = Task(campaign=campaign, source=source, units=units, embedder=embedder, say=say)
-    try:
+    with refusing((TooFewLabelsError, EmbeddingsUnavailable)):
         return _cold(task) if task.labelled.empty else _trained(task)
-    except (TooFewLabelsError, EmbeddingsUnavailable) as reason:
-        raise JobRefused(str(reason)) from reason
 
 
 def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
@@ -165,18 +153,17 @@ def _trained(task: Task) -> TrainingResult:
     for part in _parts(task.units[task.units["final"].isna()]):
         probabilities = stored.model.predict_proba(_describe(task, part))
         rows = _predicted(task, part, probabilities, is_out_of_fold=False)
-        # A pair nobody labelled was never seen in training either.
-        fresh = [group not in known for group in part["group"]]
-        predicted += [
-            replace(row, is_out_of_fold=is_new) for row, is_new in zip(rows, fresh, strict=True)
-        ]
+        for row, group in zip(rows, part["group"], strict=True):
+            # A pair nobody labelled was never seen in training either.
+            row.is_out_of_fold = group not in known
+        predicted += rows
     return TrainingResult(
         kind=TrainedJudge.Kind.TRAINED,
         model=content,
         sha256=stored.sha256,
         recipe=_recipe(task, seed=seed, versions=dict(stored.versions)),
         figures=_figures(task, predicted, folds=min(FOLDS, len(known))),
-        labels=[row for row in predicted if task.units.at[row.argument, "is_own"]],
+        labels=[row for row in predicted if task.units.at[row.argument_id, "is_own"]],
     )
 
 
@@ -242,18 +229,23 @@ def _parts(units: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _predicted(
     task: Task, units: pd.DataFrame, probabilities: FloatArray, *, is_out_of_fold: bool
-) -> list[JudgePrediction]:
+) -> list[JudgeLabel]:
     labels = median_label(probabilities, task.levels).tolist()
     rounded = probabilities.round(6).tolist()
     return [
-        JudgePrediction(int(argument), label, row, is_out_of_fold)
+        JudgeLabel(
+            argument_id=int(argument),
+            label=label,
+            probabilities=row,
+            is_out_of_fold=is_out_of_fold,
+        )
         for argument, label, row in zip(units.index, labels, rounded, strict=True)
     ]
 
 
-def _figures(task: Task, predicted: list[JudgePrediction], *, folds: int) -> TrainedFigures:
+def _figures(task: Task, predicted: list[JudgeLabel], *, folds: int) -> TrainedFigures:
     """Return the agreement of out-of-fold and final labels, with the number of predictions."""
-    labels = pd.Series({row.argument: row.label for row in predicted}, dtype=float)
+    labels = pd.Series({row.argument_id: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
     table = confusion(both["final"], both["judge"], task.levels)
     pair = paired(both)

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Max
-from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
-from cqa_site.runs.jobs import JobContext, enqueue
+from cqa_site.runs.jobs import JobContext, cancel, enqueue
 from cqa_site.runs.models import Job
 from cqa_site.stats.estimate import to_json
 
 if TYPE_CHECKING:
-    from .judge_training import Say, TrainingResult
+    from cqa_site.judging.training import Say
+
+    from .judge_training import TrainingResult
 
 JOB = "train_judge"
 CHUNK = 1_000
-ACTIVE = (Job.State.READY, Job.State.LEASED)
 NAMES = {TrainedJudge.Kind.TRAINED: "Trained judge", TrainedJudge.Kind.COLD: "Cold start judge"}
 
 
@@ -39,13 +39,7 @@ def request_training(
     arguments of ``campaign``. Raises TrainingNotPossible.
     """
     source = source or campaign
-    if (
-        source.study_id != campaign.study_id
-        or source.guideline.values != campaign.guideline.values
-    ):
-        raise TrainingNotPossible(
-            _("Labels can only come from a round of the same study with the same label scale.")
-        )
+    _check(campaign, source)
     return enqueue(
         study=campaign.study,
         kind=JOB,
@@ -63,10 +57,7 @@ def latest_job(campaign: Campaign) -> Job | None:
 
 def cancel_training(*, campaign: Campaign, actor: User) -> bool:
     """Cancel a pending or running training; the worker stops at the next step, storing nothing."""
-    changed = _jobs(campaign).filter(state__in=ACTIVE)
-    ended = changed.update(
-        state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
-    )
+    ended = cancel(_jobs(campaign))
     if ended:
         study = campaign.study
         record(study=study, actor=actor, verb="training_cancelled", subject=campaign.name)
@@ -110,18 +101,9 @@ def store(*, campaign: Campaign, trained: TrainingResult, actor: User | None) ->
         figures=to_json(trained.figures),
         created_by=actor,
     )
-    labels = (
-        JudgeLabel(
-            campaign=campaign,
-            argument_id=predicted.argument,
-            trained=version,
-            label=predicted.label,
-            probabilities=predicted.probabilities,
-            is_out_of_fold=predicted.is_out_of_fold,
-        )
-        for predicted in trained.labels
-    )
-    JudgeLabel.objects.bulk_create(labels, batch_size=CHUNK)
+    for label in trained.labels:
+        label.campaign, label.trained = campaign, version
+    JudgeLabel.objects.bulk_create(trained.labels, batch_size=CHUNK)
     record(
         study=campaign.study,
         actor=actor,

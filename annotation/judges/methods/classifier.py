@@ -190,10 +190,6 @@ class TooFewLabelsError(ValueError):
     """Too little data to learn from; the message says what is missing."""
 
 
-class TrainingCancelled(Exception):
-    """The caller requested to stop."""
-
-
 class OtherFeaturesError(ValueError):
     """The features differ from those that the model was trained with."""
 
@@ -309,7 +305,6 @@ def grouped_out_of_fold(
     n_folds: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
-    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> FloatArray:
     """Return each row's probabilities from a model trained without its group.
 
@@ -323,9 +318,7 @@ def grouped_out_of_fold(
     n_folds
         At most the number of groups is used.
     progress
-        Called with (done, total) after each fold.
-    is_cancelled
-        Asked before each fold.
+        Called with (done, total) after each fold; raises to stop.
 
     Returns
     -------
@@ -333,8 +326,6 @@ def grouped_out_of_fold(
 
     Raises
     ------
-    TrainingCancelled
-        If `is_cancelled` says so.
     TooFewLabelsError, ValueError
         As for `fit`.
     """
@@ -344,8 +335,6 @@ def grouped_out_of_fold(
     probabilities = np.zeros((len(codes), len(levels)))
     n_folds = int(folds.max()) + 1
     for fold in range(n_folds):
-        if is_cancelled():
-            raise TrainingCancelled("stopped before all folds were done")
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         with threadpool_limits(THREADS):
             model = _train(features.take(train), codes[train], group_codes[train], scale, seed)

@@ -203,7 +203,7 @@ def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     """Show each label set of a campaign compared with the chosen rater, step by step."""
     from annotation.judges.reports.label_compare import SETS, choices
 
-    campaign = _campaign(study, campaign_id)
+    campaign = campaign_or_404(study, campaign_id)
     offered = choices(study)
     key = request.GET.get("with") or (offered[0][0] if offered else "")
     context = {
@@ -225,7 +225,7 @@ def label_compare_figure(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the sets or the confusion as CSV, LaTeX or Markdown."""
-    campaign, key = _campaign(study, campaign_id), request.GET.get("with", "")
+    campaign, key = campaign_or_404(study, campaign_id), request.GET.get("with", "")
     cards = _compared(campaign, key, _set_of(request))["cards"]
     return figure_file(request, cards, figure, format)
 
@@ -277,11 +277,6 @@ def _set_of(request: StudyRequest) -> str:
 
     name = request.GET.get("set", "")
     return name if name in SETS else "final"
-
-
-def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    campaigns = campaigns_of(study).select_related("guideline")
-    return get_object_or_404(campaigns, public_id=campaign_id)
 
 
 LABEL_COMPARE_PATH = "label-rounds/<uuid:campaign_id>/labels/compare"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Count, Max, Min
-from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
@@ -30,7 +29,7 @@ from argsum.systems.methods.inputs import with_topic
 from cqa_site.judging.embedding import side_in
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobContext, enqueue
+from cqa_site.runs.jobs import JobContext, cancel, enqueue
 from cqa_site.runs.models import Job, Run
 
 if TYPE_CHECKING:
@@ -213,7 +212,6 @@ class ScorerTools:
 State = Analysis.State
 MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
 CHECK = "analysis_check_written"
-ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
 FEWEST_STATEMENTS = 3
@@ -298,9 +296,7 @@ def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
     changed = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE).update(
         state=State.CANCELLED
     )
-    ended = _jobs(analysis).update(
-        state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
-    )
+    ended = cancel(_jobs(analysis))
     if not changed and not ended:
         raise AnalysisRefused(_("This analysis is not in progress."))
     record(
@@ -385,7 +381,7 @@ def subject_of(analysis: Analysis) -> str:
 
 def _jobs(analysis: Analysis) -> Any:
     keys = [f"{kind}:{analysis.public_id}" for kind in (MAKE, PLACE, SPLIT, CHECK)]
-    return Job.objects.filter(study_id=analysis.study_id, key__in=keys, state__in=ACTIVE_JOBS)
+    return Job.objects.filter(study_id=analysis.study_id, key__in=keys, state__in=Job.ACTIVE)
 
 
 def _name(cell: Cell) -> str:

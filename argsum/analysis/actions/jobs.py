@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -17,10 +18,9 @@ from argsum.scorers.actions.models import ScorerRefused
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue
+from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue, refusing
 from cqa_site.runs.ledger.gates import insert_like
 from cqa_site.runs.models import Job
-from cqa_site.web.outages import is_away
 
 from .analyses import (
     PIECE,
@@ -92,18 +92,8 @@ def make_analysis(work: JobContext) -> None:
     rows = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE)
     if not rows.update(state=AnalysisState.RUNNING, job=work.job):
         return
-    try:
+    with refusing(REFUSED, partial(_fail, analysis), in_words):
         _make(analysis, work)
-    except REFUSED as problem:
-        message = in_words(problem)
-        _fail(analysis, message)
-        raise JobRefused(message) from None
-    except StaleWorker:
-        raise
-    except Exception as error:
-        if not is_away(error):
-            _fail(analysis, _("Unexpected error. See the server log for details."))
-        raise
 
 
 def in_words(problem: Exception) -> str:

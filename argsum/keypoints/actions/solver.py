@@ -28,7 +28,6 @@ from argsum.scorers.methods.training import (
     MOST_TOKENS_OUT,
     WritingRecipe,
     writer_input,
-    writing_recipe_from,
 )
 from argsum.scorers.models import Scorer
 from argsum.systems.contract import (
@@ -407,7 +406,7 @@ class SummaryWriter:
 
     def __init__(self, model: str, trained: Scorer | None = None) -> None:
         self.model, self.trained = model, trained
-        recipe = writing_recipe_from(trained.recipe) if trained else WritingRecipe()
+        recipe = WritingRecipe.stored(trained.recipe) if trained else WritingRecipe()
         self.longest_in = recipe.longest_in
         self._known: dict[str, str] = {}
         self._loaded: tuple[Any, Any] | None = None

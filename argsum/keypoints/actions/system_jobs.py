@@ -1,7 +1,9 @@
 """Background job of a system run, and sets completed by language models."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -13,8 +15,7 @@ from argsum.systems.contract import KeyPoint, SummarizationSystem, Summary
 from argsum.systems.methods.clusters import by_quality, members
 from argsum.systems.methods.inputs import combinations, setting_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
-from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker
-from cqa_site.web.outages import is_away
+from cqa_site.runs.jobs import JobContext, refusing
 
 from .sets import (
     RunStopped,
@@ -170,25 +171,17 @@ def make_sets(work: JobContext) -> None:
     if not begun.update(state=State.RUNNING, job=work.job):
         return
     run.state = State.RUNNING
-    try:
+    with refusing(REFUSED, partial(_fail, run), _in_words), suppress(RunStopped):
         require_packages()
         for _round in range(ROUNDS):
             _compute(run, work)
             fill_written(run, work)
             if _settle(run, work):
                 return
-    except RunStopped:
-        return
-    except REFUSED as problem:
-        message = str(problem) or "The cell is too large for this machine's memory."
-        _fail(run, message)
-        raise JobRefused(message) from None
-    except StaleWorker:
-        raise
-    except Exception as error:
-        if not is_away(error):
-            _fail(run, "Unexpected error. See the server log for details.")
-        raise
+
+
+def _in_words(problem: Exception) -> str:
+    return str(problem) or "The cell is too large for this machine's memory."
 
 
 def _compute(run: SystemRun, work: JobContext) -> None:

@@ -29,13 +29,12 @@ from argsum.systems.registry import UnknownSystem, find_system
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused, pause_run, resume_run
-from cqa_site.runs.jobs import enqueue
+from cqa_site.runs.jobs import cancel, enqueue
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Job
 
 Variant, State = SystemRun.Variant, SystemRun.State
 JOB = "system_run"
-ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
 MOST_SETTINGS = 500
 MOST_SETS = 5_000
 LONGEST_SETTING = SummarySet._meta.get_field("setting").max_length or 0
@@ -203,9 +202,7 @@ def _cancel(run: SystemRun) -> None:
     )
     _require(run, changed)
     # Its job ends with it: one that went on would meet a run that was resumed meanwhile.
-    Job.objects.filter(
-        study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=ACTIVE_JOBS
-    ).update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
+    cancel(Job.objects.filter(study_id=run.study_id, key=f"{JOB}:{run.public_id}"))
     run.state = State.CANCELLED
 
 
@@ -234,7 +231,7 @@ def is_at_work(run: SystemRun) -> bool:
     return Job.objects.filter(
         study_id=run.study_id,
         key=f"{JOB}:{run.public_id}",
-        state__in=ACTIVE_JOBS,
+        state__in=Job.ACTIVE,
     ).exists()
 
 

@@ -7,8 +7,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.training import RECIPE, ship_match, ship_quality
-from argsum.scorers.actions.training_data import cells_in, rated_in
-from argsum.scorers.methods.training import RecipeError
+from argsum.scorers.actions.training_data import cells_in, data_of
+from argsum.scorers.models import Scorer
+from cqa_site.judging.training import RecipeError
 
 
 class Command(BaseCommand):
@@ -29,7 +30,8 @@ class Command(BaseCommand):
             raise CommandError("Give --quality, --match, or both.")
         try:
             if options["quality"]:
-                self.stdout.write(f"{ship_quality(rated_in(options['quality']), self.say)}")
+                rated = data_of(Scorer.Task.QUALITY, options["quality"])
+                self.stdout.write(f"{ship_quality(rated, self.say)}")
             if options["match"]:
                 self.match(options["match"], options["steps"], options["seed"])
         except (RecipeError, ScorerRefused, OSError, ValueError) as problem:

@@ -1,11 +1,6 @@
-from typing import Any
-
 from django.core.management.base import CommandParser
 
-from argsum.datasets.models import Dataset
 from argsum.management.base_commands import TrainCommand
-from argsum.scorers.actions.trainers import train_quality
-from argsum.scorers.actions.training_data import rated_in, rated_of
 from argsum.scorers.models import Scorer
 
 
@@ -15,7 +10,7 @@ class Command(TrainCommand):
         "qualities of arguments, with the penalty chosen on the dev split. --data is a table of "
         "pairs or arguments with a quality, such as that of ArgQ-30k, or a folder with one."
     )
-    task, kind = Scorer.Task.QUALITY, Scorer.Kind.REGRESSOR
+    task = Scorer.Task.QUALITY
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -24,13 +19,3 @@ class Command(TrainCommand):
             default="",
             help="column, if --data has several; default: WA",
         )
-
-    def train(
-        self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
-    ) -> dict[str, Any]:
-        rated = (
-            rated_of(dataset)
-            if dataset is not None
-            else rated_in(options["data"], column=options["quality_column"])
-        )
-        return train_quality(scorer, rated, self.say)

@@ -1,15 +1,11 @@
-"""Train a bi-encoder with torch: batches, loss, weights and checkpoints."""
+"""Train a bi-encoder with torch: what a batch costs, and how texts are encoded."""
 
 from __future__ import annotations
 
-import json
-import os
-import pickle
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
@@ -20,7 +16,6 @@ from argsum.scorers.methods.training import (
     Batch,
     Labels,
     ScorerRecipe,
-    TrainingCell,
     epoch_batches,
     shared_key_points,
 )
@@ -32,6 +27,9 @@ from cqa_site.judging.embedding import (
     packaged_weights,
     require_packages,
 )
+from cqa_site.judging.training import Say, Training, TrainingProgress, alone, load
+
+from .training_data import DEV, TRAIN, Splits, dev_figures, scored_cells
 
 # What a batch of one cell costs: cross-entropy on scaled cosines, and a contrastive part.
 
@@ -48,7 +46,7 @@ def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) 
     cosines : tensor, shape (n + k, n + k)
         Of n arguments, then all k key points.
     labels : shape (n, k)
-        See `argsum.scorers.methods.training_cells.TrainingCell`.
+        See `argsum.scorers.methods.training.TrainingCell`.
     recipe
         Scale, contrast and temperature are read.
     middle
@@ -108,7 +106,7 @@ def _both_ways(arguments: Any, against: Any) -> Any:
     return mask | mask.T
 
 
-# Weights of a model in training: which are learned, and the checkpoint they are kept in.
+# The model, and which of its weights are learned.
 
 
 def load_encoder(source: str, longest: int) -> Any:
@@ -151,91 +149,18 @@ def trainable(model: Any, frozen: int) -> list[Any]:
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
-def copied(weights: Sequence[Any]) -> list[Any]:
-    """Return copies that training does not change."""
-    return [weight.detach().clone() for weight in weights]
-
-
-def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
-    """Write stored values into weights."""
-    import torch
-
-    with torch.no_grad():
-        for weight, value in zip(weights, values, strict=True):
-            weight.copy_(value)
-
-
-def random_state() -> Any:
-    """Return the state of the dropout's random numbers."""
-    import torch
-
-    return torch.get_rng_state()
-
-
-def set_random_state(state: Any) -> None:
-    """Restore the state of the random numbers."""
-    import torch
-
-    torch.set_rng_state(state)
-
-
-def write(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint to a temporary name and rename it, so a kill leaves old one intact."""
-    import torch
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}-{uuid4().hex}.part")
-    try:
-        with unfinished.open("wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def read(path: Path) -> dict[str, Any] | None:
-    """Read the checkpoint, tensors and plain values only; None if unreadable."""
-    import torch
-
-    try:
-        state: dict[str, Any] = torch.load(path, weights_only=True)
-    except (OSError, RuntimeError, ValueError, EOFError, LookupError, pickle.UnpicklingError):
-        return None
-    return state
-
-
-# Training a bi-encoder on batches of one cell; beside the cross-encoder the only torch here.
+# Training a bi-encoder on batches of one cell.
 #
 # Each text of a batch is encoded once. Argument–key point pairs are learned from their labels,
 # argument–argument pairs from sharing a key point. Matching and other pairs weigh the same however
-# many there are. The same seed and recipe give the same weights, also after an interruption.
+# many there are.
 
 
-Encode = Callable[[Sequence[str]], Scores]
-# Judges the weights by what they encode: figures to keep, and the one that chooses.
-Check = Callable[[Encode], tuple[dict[str, Any], float]]
-Say = Callable[[int, int, str], None]
 BATCH = 32
 MIDDLE = 0.5
-# The same everywhere: sums over another number of parts would be other weights.
-THREADS = 2
 
 
-@dataclass
-class EncoderProgress:
-    """Progress of a training; stored in the checkpoint."""
-
-    step: int = 0
-    losses: list[float] = field(default_factory=list)
-    looks: list[dict[str, Any]] = field(default_factory=list)
-    best: float = float("-inf")
-    best_look: int = -1
-    since_best: int = 0
-
-
-class MatchTraining:
+class MatchTraining(Training):
     """One training of a match scorer.
 
     Parameters
@@ -243,59 +168,38 @@ class MatchTraining:
     source
         Folder or name of the model it begins with.
     cells
-        What is learned.
-    check
-        Looks at the dev split.
-    checkpoint
-        A file that is written every ``every`` steps and read at the start if it is there.
+        What is learned, and what chooses the weights.
     """
 
     def __init__(
         self,
         source: str,
-        cells: Sequence[TrainingCell],
+        cells: Splits,
         recipe: ScorerRecipe,
-        check: Check,
-        *,
         checkpoint: Path | None = None,
-        every: int = 20,
     ) -> None:
+        super().__init__(recipe, checkpoint)
         import torch
 
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        torch.set_num_threads(THREADS)
-        torch.manual_seed(recipe.seed)
-        self.cells, self.recipe, self.check = cells, recipe, check
-        self.checkpoint, self.every = checkpoint, every
+        self.cells, self.dev = cells[TRAIN], cells[DEV]
+        self.averaging, self.patience = recipe.averaging, recipe.patience
         self.model = load_encoder(source, recipe.longest)
-        self.weights = trainable(self.model, recipe.frozen)
         self.middle = torch.nn.Parameter(torch.tensor(MIDDLE))
-        self.optimizer = torch.optim.AdamW(
-            [
-                {"params": self.weights, "lr": recipe.learning_rate},
-                {"params": [self.middle], "lr": 1e-3, "weight_decay": 0.0},
-            ]
+        self.prepare(
+            self._batches(),
+            recipe.check_steps(),
+            trainable(self.model, recipe.frozen),
+            {"params": [self.middle], "lr": 1e-3, "weight_decay": 0.0},
+            decay=0.01,
         )
-        self.average, self.best = copied(self.weights), copied(self.weights)
-        self.progress = EncoderProgress()
 
-    def run(self, say: Say) -> EncoderProgress:
-        """Train to the end, or until dev stops improving; then load the best weights."""
-        self._resume()
-        looks_at = self.recipe.check_steps()
-        batches = self._batches()
-        while self.progress.step < self.recipe.steps:
-            self._step(batches[self.progress.step])
-            step = self.progress.step
-            say(step, self.recipe.steps, f"loss {self.progress.losses[-1]:.3f}")
-            if step in looks_at:
-                self._look(say)
-                if self.progress.since_best >= self.recipe.patience:
-                    break
-            if self.checkpoint and (step % self.every == 0 or step in looks_at):
-                self._save(self.checkpoint)
-        load(self.weights, self.best)
-        return self.progress
+    def rate(self, step: int) -> float:
+        """Return a step's share of the learning rate."""
+        return float(self.recipe.rate_at(step))
+
+    def judge(self) -> tuple[dict[str, Any], float]:
+        """Judge by how well pairs of dev arguments are ranked."""
+        return dev_figures(scored_cells(self.dev, self.encode, uses_topic=self.recipe.uses_topic))
 
     def save(self, folder: Path) -> None:
         """Write the model in sentence-transformers format, weights as safetensors."""
@@ -312,90 +216,25 @@ class MatchTraining:
             for start in range(0, len(order), BATCH):
                 some = [texts[at] for at in order[start : start + BATCH]]
                 parts.append(self._vectors(some).numpy())
-        self.model.train()
         vectors = np.zeros((len(texts), parts[0].shape[1]), dtype=np.float32)
         vectors[order] = np.concatenate(parts)
         return vectors
-
-    def _look(self, say: Say) -> None:
-        """Evaluate the last weights and their average on dev; remember the better ones."""
-        self.progress.since_best += 1
-        self._judge("last", self.weights)
-        if self.recipe.averaging:
-            weights = copied(self.weights)
-            load(self.weights, self.average)
-            self._judge("average", self.average)
-            load(self.weights, weights)
-        say(self.progress.step, self.recipe.steps, "checked on dev")
-
-    def _judge(self, kind: str, weights: Sequence[Any]) -> None:
-        figures, value = self.check(self.encode)
-        seen = {"step": self.progress.step, "weights": kind, "value": value, **figures}
-        self.progress.looks.append(seen)
-        if value > self.progress.best:
-            self.progress.best, self.progress.since_best = value, 0
-            self.progress.best_look = len(self.progress.looks) - 1
-            self.best = copied(weights)
-
-    def _resume(self) -> None:
-        if self.checkpoint is None or (state := read(self.checkpoint)) is None:
-            return
-        if state["recipe"] != self.recipe.as_dict():
-            return
-        load(self.weights, state["weights"])
-        load(self.average, state["average"])
-        load(self.best, state["best"])
-        load([self.middle], [state["middle"]])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.progress = EncoderProgress(**json.loads(state["progress"]))
-        set_random_state(state["random"])
-
-    def _save(self, file: Path) -> None:
-        state = {
-            "recipe": self.recipe.as_dict(),
-            "progress": json.dumps(asdict(self.progress)),
-            "weights": copied(self.weights),
-            "average": self.average,
-            "best": self.best,
-            "middle": self.middle.detach(),
-            "optimizer": self.optimizer.state_dict(),
-            "random": random_state(),
-        }
-        write(file, state)
 
     def _batches(self) -> list[Batch]:
         batches: list[Batch] = []
         while len(batches) < self.recipe.steps:
             seed = self.recipe.seed * 1_000 + len(batches)
             batches += epoch_batches(self.cells, size=self.recipe.batch, seed=seed)
-        return batches
+        return batches[: self.recipe.steps]
 
-    def _step(self, batch: Batch) -> None:
-        import torch
-
-        self.model.train()
-        rate = self.recipe.learning_rate * self.recipe.rate_at(self.progress.step)
-        self.optimizer.param_groups[0]["lr"] = rate
-        loss = self._loss(batch)
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
-        self.optimizer.step()
-        self.progress.step += 1
-        self.progress.losses.append(round(float(loss.item()), 5))
-        # A young average keeps less, so that it does not stay at the untrained weights.
-        step = self.progress.step
-        keep = min(self.recipe.averaging, (1 + step) / (10 + step))
-        with torch.no_grad():
-            torch._foreach_lerp_(self.average, self.weights, 1 - keep)
-
-    def _loss(self, batch: Batch) -> Any:
+    def losses(self, batch: Batch) -> Iterator[Any]:
+        """Yield the loss of a batch."""
         cell = self.cells[batch.cell]
         topic = cell.topic if self.recipe.uses_topic else ""
         texts = [*(cell.arguments[row] for row in batch.rows), *cell.key_points]
         vectors = self._ordered(with_topic(texts, topic))
         labels = cell.labels[list(batch.rows)]
-        return batch_loss(vectors @ vectors.T, labels, self.recipe, self.middle)
+        yield batch_loss(vectors @ vectors.T, labels, self.recipe, self.middle)
 
     def _ordered(self, texts: list[str]) -> Any:
         """Return vectors in the given order; short and long texts are batched apart."""
@@ -413,3 +252,43 @@ class MatchTraining:
         with in_16_bits(self.recipe.quick):
             vectors = self.model(self.model.preprocess(texts))["sentence_embedding"]
         return normalize(vectors.float(), dim=1)
+
+
+def train_members(
+    source: str,
+    cells: Splits,
+    recipe: ScorerRecipe,
+    folder: Path,
+    say: Say,
+) -> tuple[MatchTraining, list[TrainingProgress]]:
+    """Train all members of a recipe one after the other; return one with their mean weights.
+
+    One training ends now here, now there; the mean of a few that began at the same weights lies
+    between them and matches more evenly. See docs/papers/argsum.md for what it gains.
+
+    Parameters
+    ----------
+    source, cells, recipe
+        As of `MatchTraining`; the member n is trained with the seed of the recipe plus n.
+    folder
+        Where checkpoints are kept. A training that was broken off goes on from there.
+    say
+        Hears how far all of them are together.
+    """
+    total = recipe.members * recipe.steps
+    members: list[TrainingProgress] = []
+    sums: list[Any] = []
+    with alone(say, total):
+        for number in range(recipe.members):
+            own = replace(recipe, seed=recipe.seed + number, members=1)
+            training = MatchTraining(source, cells, own, folder / f"member-{number}.pt")
+            members.append(training.run(_later(say, number * recipe.steps, total)))
+            best = training.best
+            sums = [a + b for a, b in zip(sums, best, strict=True)] if sums else best
+        load(training.weights, [tensor / len(members) for tensor in sums])
+    return training, members
+
+
+def _later(say: Say, before: int, total: int) -> Say:
+    """Return the callback for a member that begins after some steps of others."""
+    return lambda done, _own, note: say(before + done, total, note)

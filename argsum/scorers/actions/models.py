@@ -263,6 +263,10 @@ def model_key(scorer: Scorer) -> str:
     return scorer.sha256 or sha256(f"name:{scorer.base_model}".encode()).hexdigest()
 
 
+# Pairs that a cross-encoder reads at once, and tokens of one.
+BATCH, LONGEST = 32, 256
+
+
 class BiEncoder:
     """Cosines of sentence vectors; the vectors of a list of texts are stored on disk.
 
@@ -281,15 +285,10 @@ class BiEncoder:
         key = key_of("vectors", self.key, texts_key(texts))
         return kept_rows(key, len(texts), lambda: self.embedder.encode(texts))
 
-    def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
-        """Return cosines, shape (r, c)."""
-        out = np.empty((len(rows), len(columns)), dtype=np.float32)
-        return self.fill(out, rows, columns, topic=topic)
-
     def fill(
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
     ) -> Scores:
-        """Fill an existing array like `matrix`."""
+        """Fill an array of shape (r, c) with cosines."""
         if not out.size:
             return out
         prefix = topic if self.uses_topic else ""
@@ -300,6 +299,10 @@ class BiEncoder:
 class CrossEncoder:
     """A model that reads both texts together, or one text for its quality; scores are 0–1.
 
+    It runs on the CPU, in one thread; ``source`` is a folder, or a name that
+    sentence-transformers knows. One output is read as a logit; of two, the second is the match.
+    Raises EmbeddingsUnavailable at the first text if it cannot be loaded.
+
     ``say`` hears after each row how many are read: a large matrix takes hours, and whoever works
     for a job must say that they live, and hear that it was cancelled.
     """
@@ -307,7 +310,7 @@ class CrossEncoder:
     def __init__(self, source: str, *, uses_topic: bool = False) -> None:
         self.source, self.uses_topic = source, uses_topic
         self.say: Callable[[int, int], None] = lambda done, total: None
-        self._reader: PairReader | None = None
+        self._model: Any = None
 
     def fill(
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
@@ -318,21 +321,45 @@ class CrossEncoder:
             self.say(place + 1, len(rows))
         return out
 
-    def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
-        """Return scores of all pairs, shape (r, c)."""
-        return self.fill(
-            np.empty((len(rows), len(columns)), np.float32), rows, columns, topic=topic
-        )
-
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
         """Return scores of single texts, each preceded by its topic if the scorer uses one."""
         prefix = topic if self.uses_topic else ""
         return self._read([(text, "") for text in with_topic(arguments, prefix)])
 
-    def _read(self, pairs: list[tuple[str, str]]) -> Scores:
-        if self._reader is None:
-            self._reader = PairReader(self.source)
-        return self._reader.read(pairs)
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> Scores:
+        """Return scores of n pairs, shape (n,); an empty second text means a single text."""
+        if not pairs:
+            return np.zeros(0, dtype=np.float32)
+        if self._model is None:
+            self._model = _load(self.source)
+        import torch
+
+        texts: Any = [first if not second else (first, second) for first, second in pairs]
+        logits = self._model.predict(
+            texts,
+            batch_size=BATCH,
+            show_progress_bar=False,
+            activation_fn=torch.nn.Identity(),
+            convert_to_numpy=True,
+        )
+        if logits.ndim == 2:
+            logits = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
+        return sigmoid(logits.astype(np.float32))
+
+
+def _load(source: str) -> Any:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if source == PACKAGED_MODEL:
+        raise EmbeddingsUnavailable(f"{source} reads one text at a time: it is a bi-encoder.")
+    require_packages()
+    import torch
+    from sentence_transformers import CrossEncoder as PairModel
+
+    torch.set_num_threads(1)
+    try:
+        return PairModel(source, device="cpu", max_length=LONGEST)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise EmbeddingsUnavailable(f"The model {source!r} could not be loaded.") from error
 
 
 class Regressor:
@@ -374,62 +401,3 @@ class QualityColumn:
             rows = rows.filter(cell__topic=topic)
         known = dict(rows.order_by("pk").values_list("sha256", "quality"))
         return np.array([known.get(key, np.nan) for key in keys], dtype=np.float32)
-
-
-# Models that read two texts together; beside the trainer the only file here that loads torch.
-
-
-BATCH = 32
-LONGEST = 256
-
-
-class PairReader:
-    """A cross-encoder on the CPU, in one thread.
-
-    Parameters
-    ----------
-    source
-        A folder, or a name that sentence-transformers knows. One output is read as a logit; of
-        two, the second is the match.
-
-    Raises
-    ------
-    EmbeddingsUnavailable
-        If it cannot be loaded.
-    """
-
-    def __init__(self, source: str) -> None:
-        self._model = _load(source)
-
-    def read(self, pairs: Sequence[tuple[str, str]]) -> Scores:
-        """Return scores of n pairs, 0–1, shape (n,); an empty second text means a single text."""
-        import torch
-
-        texts: Any = [first if not second else (first, second) for first, second in pairs]
-        if not texts:
-            return np.zeros(0, dtype=np.float32)
-        logits = self._model.predict(
-            texts,
-            batch_size=BATCH,
-            show_progress_bar=False,
-            activation_fn=torch.nn.Identity(),
-            convert_to_numpy=True,
-        )
-        if logits.ndim == 2:
-            logits = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
-        return sigmoid(logits.astype(np.float32))
-
-
-def _load(source: str) -> Any:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    if source == PACKAGED_MODEL:
-        raise EmbeddingsUnavailable(f"{source} reads one text at a time: it is a bi-encoder.")
-    require_packages()
-    import torch
-    from sentence_transformers import CrossEncoder
-
-    torch.set_num_threads(1)
-    try:
-        return CrossEncoder(source, device="cpu", max_length=LONGEST)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise EmbeddingsUnavailable(f"The model {source!r} could not be loaded.") from error

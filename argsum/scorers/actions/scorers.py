@@ -17,7 +17,7 @@ from argsum.systems.methods.inputs import MatchScorer, QualityScorer, Scores
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
+from cqa_site.runs.jobs import JobContext, enqueue, refusing
 from cqa_site.runs.models import Job
 
 from .models import (
@@ -267,10 +267,8 @@ def try_scorer(work: JobContext) -> None:
     """Handle a job: compute a trial score."""
     payload = work.payload
     scorer = Scorer.objects.get(study=work.study, public_id=payload["scorer"])
-    try:
+    with refusing((ScorerRefused, EmbeddingsUnavailable)):
         score = _score(scorer, payload["first"], payload["second"], payload["topic"])
-    except (ScorerRefused, EmbeddingsUnavailable) as reason:
-        raise JobRefused(str(reason)) from reason
     work.progress(1, 1, in_words(scorer, score))
 
 

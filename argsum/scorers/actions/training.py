@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import ProtectedError
-from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,8 +21,6 @@ from argsum.scorers.methods.training import (
     ScorerRecipe,
     WritingRecipe,
     both_stances,
-    recipe_from,
-    writing_recipe_from,
 )
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from argsum.scorers.reports import shown_state
@@ -33,26 +32,24 @@ from cqa_site.judging.embedding import (
     SideClassifier,
     packaged_weights,
 )
+from cqa_site.judging.training import Say
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue
+from cqa_site.runs.jobs import JobContext, cancel, enqueue, refusing
 from cqa_site.runs.models import Job
-from cqa_site.web.outages import is_away
 
+from .encoder_training import train_members
 from .models import SHIPPED, SUMS, ScorerRefused, checkpoint_of, resolve, trained_folder
 from .models import WEIGHTS as WEIGHT_FILES
 from .scorers import keep_new
-from .seq2seq_training import examples_of, require_examples
-from .trainers import CARD, look_at_dev, train_quality
+from .trainers import CARD, train
 from .training_data import (
     DEV,
     TRAIN,
+    Rated,
     Splits,
     Statements,
-    cells_of,
-    rated_of,
-    require_match_data,
-    require_rated,
+    data_of,
     statement_cells,
     statements_in,
 )
@@ -60,20 +57,16 @@ from .training_data import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from .training_data import RatedArguments
-
 
 # Training a scorer: asked for from a page, done in the background, kept with its card.
 
 
 JOB = "train_scorer"
-ACTIVE = (Job.State.READY, Job.State.LEASED)
 TRAINED = {
     Scorer.Task.MATCH: Scorer.Kind.BI_ENCODER,
     Scorer.Task.QUALITY: Scorer.Kind.REGRESSOR,
     Scorer.Task.WRITE: Scorer.Kind.SEQ2SEQ,
 }
-Say = Callable[[int, int, str], None]
 
 
 def request_training(
@@ -98,8 +91,9 @@ def request_training(
         raise ScorerRefused(_("The dataset belongs to another study."))
     resolve(base_model)
     # Before the transaction: it reads the whole dataset.
-    _require_data(task, dataset)
-    recipe = recipe or (WritingRecipe() if task == Scorer.Task.WRITE else ScorerRecipe())
+    data_of(task, dataset)
+    usual = WritingRecipe() if task == Scorer.Task.WRITE else ScorerRecipe()
+    numbers = {} if task == Scorer.Task.QUALITY else asdict(recipe or usual)
     scorer = Scorer(
         study=study,
         name=name,
@@ -107,10 +101,8 @@ def request_training(
         kind=TRAINED[Scorer.Task(task)],
         base_model=base_model,
         state=Scorer.State.TRAINING,
-        recipe={} if task == Scorer.Task.QUALITY else recipe.as_dict(),
-        uses_topic=isinstance(recipe, ScorerRecipe)
-        and task == Scorer.Task.MATCH
-        and recipe.uses_topic,
+        recipe=numbers,
+        uses_topic=numbers.get("uses_topic", False),
         trained_on=dataset,
         created_by=actor,
     )
@@ -145,9 +137,7 @@ def cancel_training(*, scorer: Scorer, actor: User) -> bool:
     changed = Scorer.objects.filter(pk=scorer.pk, state=Scorer.State.TRAINING).update(
         state=Scorer.State.CANCELLED
     )
-    Job.objects.filter(pk__in=[scorer.job_id], state__in=ACTIVE).update(
-        state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
-    )
+    cancel(Job.objects.filter(pk__in=[scorer.job_id]))
     if changed:
         record(study=scorer.study, actor=actor, verb="scorer_cancelled", subject=scorer.name)
     return bool(changed)
@@ -182,61 +172,25 @@ def make_scorer(work: JobContext) -> None:
     )
     if scorer.state != Scorer.State.TRAINING:
         return
-    try:
-        train = _train(scorer, work.progress)
-    except (ScorerRefused, EmbeddingsUnavailable) as reason:
-        _fail(scorer, str(reason))
-        raise JobRefused(str(reason)) from reason
-    except StaleWorker:
-        raise
-    except Exception as error:
-        if not is_away(error):
-            _fail(scorer, _("Unexpected error. See the server log for details."))
-        raise
+    with refusing((ScorerRefused, EmbeddingsUnavailable), partial(fail, scorer)):
+        if scorer.trained_on is None:
+            raise ScorerRefused(_("The dataset no longer exists."))
+        fields = train(scorer, data_of(scorer.task, scorer.trained_on), work.progress)
     with transaction.atomic():
         # Cancelling locks the scorer before its job, too.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         work.finish()
-        store(scorer, train)
+        store(scorer, fields)
     # Only now: before the row says that it is ready, a training can still go on from there.
     shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
 
 
 def store(scorer: Scorer, fields: dict[str, Any]) -> None:
-    """Mark the scorer as ready; ``made`` as returned by `match_training.train_match`."""
+    """Mark the scorer as ready, with the fields that `trainers.train` returned."""
+    fields |= {"state": Scorer.State.READY, "error": "", "ready_at": timezone.now()}
     for name, value in fields.items():
         setattr(scorer, name, value)
-    scorer.state, scorer.ready_at = Scorer.State.READY, timezone.now()
-    scorer.save(update_fields=[*fields, "state", "ready_at"])
-
-
-def _train(scorer: Scorer, say: Say) -> dict[str, Any]:
-    dataset = scorer.trained_on
-    if dataset is None:
-        raise ScorerRefused(_("The dataset no longer exists."))
-    if scorer.task == Scorer.Task.MATCH:
-        from .trainers import train_match
-
-        cells = cells_of(dataset)
-        require_match_data(cells)
-        return train_match(scorer, cells, recipe_from(scorer.recipe), say)
-    if scorer.task == Scorer.Task.WRITE:
-        from .trainers import train_writer
-
-        recipe = writing_recipe_from(scorer.recipe)
-        return train_writer(scorer, examples_of(dataset), recipe, say)
-    from .trainers import train_quality
-
-    return train_quality(scorer, rated_of(dataset), say)
-
-
-def _require_data(task: str, dataset: Dataset) -> None:
-    if task == Scorer.Task.MATCH:
-        require_match_data(cells_of(dataset))
-    elif task == Scorer.Task.WRITE:
-        require_examples(examples_of(dataset))
-    else:
-        require_rated(rated_of(dataset))
+    scorer.save(update_fields=fields)
 
 
 def _enqueue(scorer: Scorer, actor: User | None) -> None:
@@ -250,7 +204,8 @@ def _enqueue(scorer: Scorer, actor: User | None) -> None:
     Scorer.objects.filter(pk=scorer.pk).update(job=scorer.job)
 
 
-def _fail(scorer: Scorer, error: str) -> None:
+def fail(scorer: Scorer, error: str) -> None:
+    """Mark the training as failed, unless it was cancelled."""
     Scorer.objects.filter(pk=scorer.pk, state=Scorer.State.TRAINING).update(
         state=Scorer.State.FAILED, error=error
     )
@@ -340,19 +295,11 @@ def ship_match(
         Looks at dev, with ``step``, ``weights`` and ``value``, the average precision of pairs; the
         last one says how often the side of statements is right on topics that were held back.
     """
-    from .trainers import AveragedTraining
-
     points = statements_in(STATEMENTS)
     cells = shipping_cells(argkp, points)
-    averaged = AveragedTraining(
-        PACKAGED_MODEL,
-        cells[TRAIN],
-        recipe,
-        lambda encode: look_at_dev(cells, encode, recipe),
-        work / "checkpoint",
-    )
-    averaged.run(say).save(work / "weights")
-    looks = [look for member in averaged.members for look in member.looks]
+    training, members = train_members(PACKAGED_MODEL, cells, recipe, work / "checkpoint", say)
+    training.save(work / "weights")
+    looks = [look for member in members for look in member.looks]
     path = write_difference(work / "weights", SHIPPED[SHIPPED_MATCH])
     side, right = side_of(path.parent, points)
     add_side(path, side)
@@ -383,13 +330,12 @@ def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier,
     return SideClassifier(line.coef_[0], float(line.intercept_[0]), SIDE_SHARE), right
 
 
-def ship_quality(rated: dict[str, RatedArguments], say: Say) -> Path:
-    """Fit the regression to imported qualities, and store it beside the code.
-
-    Raises as `argsum.scorers.actions.trainers.train_quality`.
-    """
-    scorer = Scorer(name="Counterpoint quality", base_model=PACKAGED_MODEL)
-    fields = train_quality(scorer, rated, say)
+def ship_quality(rated: Rated, say: Say) -> Path:
+    """Fit the regression to imported qualities, and store it beside the code."""
+    scorer = Scorer(
+        name="Counterpoint quality", task=Scorer.Task.QUALITY, base_model=PACKAGED_MODEL
+    )
+    fields = train(scorer, rated, say)
     folder = SHIPPED[SHIPPED_QUALITY]
     folder.mkdir(exist_ok=True)
     for name in ("regressor.npz", CARD):

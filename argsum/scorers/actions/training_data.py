@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from argsum.datasets.methods.argument_cells import named_columns
+from argsum.datasets.methods.argument_cells import (
+    RawArgument,
+    RawCell,
+    RawKeyPoint,
+    named_columns,
+)
 from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs, read_rated
 from argsum.datasets.methods.preprocessing import prepare
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
@@ -24,15 +29,16 @@ from argsum.scorers.methods.figures import (
     decided_pairs,
     f1_at,
     match_threshold,
+    same_point_precision,
 )
 from argsum.scorers.methods.training import (
     MATCH,
-    NO_MATCH,
-    UNDECIDED,
     TrainingCell,
+    TrainingExample,
     statement_cell,
     training_cell,
 )
+from argsum.scorers.models import Scorer
 from argsum.systems.methods.inputs import Scores, with_topic
 from cqa_site.tabular import UnreadableFile, preview
 
@@ -44,60 +50,71 @@ from .models import ScorerRefused
 TRAIN, DEV, TEST = "train", "dev", "test"
 FEWEST_RATED = 10
 Splits = dict[str, list[TrainingCell]]
+Examples = dict[str, list[TrainingExample]]
+# By split: arguments with their quality, 0–1.
+Rated = dict[str, list[tuple[str, float]]]
 
 
-@dataclass(frozen=True)
-class RatedArguments:
-    """Arguments of one split with their quality, 0–1."""
+def data_of(task: str, source: Dataset | Path, column: str = "") -> Any:
+    """Return what a task learns from a dataset, or from files; raises ScorerRefused.
 
-    texts: tuple[str, ...]
-    values: tuple[float, ...]
+    Files are read as by `rated_in` for qualities, else as by `cells_in`.
+    """
+    if isinstance(source, Path) and task == Scorer.Task.QUALITY:
+        return _require_rated(rated_in(source, column=column))
+    cells = cells_in(source) if isinstance(source, Path) else cells_of(source)
+    if task == Scorer.Task.MATCH:
+        cells = {split: [cell for cell in own if cell.key_points] for split, own in cells.items()}
+        _require_matches(cells)
+        return cells
+    if task == Scorer.Task.WRITE:
+        return examples_from(cells)
+    rated = _rated(
+        (split, text, quality)
+        for split, own in cells.items()
+        for cell in own
+        for text, quality in zip(cell.arguments, cell.qualities, strict=True)
+        if quality is not None
+    )
+    return _require_rated(rated)
 
 
 def cells_of(dataset: Dataset) -> Splits:
-    """Return cells with key points by split; arguments kept by preprocessing are judged.
+    """Return cells by split; arguments kept by preprocessing are judged.
 
     Every argument of the train split is learned, also those that preprocessing leaves out: an
     argument without a key point is an example of what does not match.
     """
-    cells = Cell.objects.filter(dataset=dataset)
-    arguments, key_points = defaultdict(list), defaultdict(list)
-    rows = CellArgument.objects.filter(cell__dataset=dataset).order_by("cell", "position")
-    for pk, key, text, left_out in rows.values_list("pk", "cell_id", "text", "left_out"):
-        arguments[key].append((pk, text, left_out))
-    references = ReferenceKeyPoint.objects.filter(cell__dataset=dataset)
-    for pk, key, text in references.order_by("cell", "position").values_list(
-        "pk", "cell_id", "text"
-    ):
-        key_points[key].append((pk, text))
-    matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset)
-    labels: dict[tuple[int, int], bool] = {
-        (argument, key_point): is_match
-        for argument, key_point, is_match in matches.values_list(
-            "argument_id", "key_point_id", "is_match"
+    raw = {
+        pk: RawCell(topic, stance, split)
+        for pk, topic, stance, split in Cell.objects.filter(dataset=dataset).values_list(
+            "pk", "topic", "stance", "split"
         )
     }
+    rows, columns, judged = {}, {}, defaultdict(list)
+    arguments = CellArgument.objects.filter(cell__dataset=dataset).order_by("cell", "position")
+    for pk, cell, text, quality, left_out in arguments.values_list(
+        "pk", "cell_id", "text", "quality", "left_out"
+    ):
+        rows[pk] = row = len(raw[cell].arguments)
+        raw[cell].arguments.append(RawArgument("", text, quality))
+        if not left_out:
+            judged[cell].append(row)
+    points = ReferenceKeyPoint.objects.filter(cell__dataset=dataset).order_by("cell", "position")
+    for pk, cell, text in points.values_list("pk", "cell_id", "text"):
+        columns[pk] = len(raw[cell].key_points)
+        raw[cell].key_points.append(RawKeyPoint("", text))
+    matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset)
+    for cell, argument, point, is_match in matches.values_list(
+        "argument__cell", "argument", "key_point", "is_match"
+    ):
+        raw[cell].matches[rows[argument], columns[point]] = is_match
     splits: Splits = defaultdict(list)
-    for cell in cells:
-        if key_points[cell.pk]:
-            cell_data = _cell(cell, arguments[cell.pk], key_points[cell.pk], labels)
-            splits[cell.split].append(cell_data)
+    for pk, own in raw.items():
+        matched = own.matched()
+        kept = [row for row in judged[pk] if matched[row] == 1]
+        splits[own.split].append(training_cell(own, kept))
     return splits
-
-
-def _cell(cell: Cell, arguments: list, key_points: list, labels: dict) -> TrainingCell:
-    table = np.full((len(arguments), len(key_points)), UNDECIDED, dtype=np.int8)
-    for row, (argument, _text, _out) in enumerate(arguments):
-        for column, (key_point, _words) in enumerate(key_points):
-            if (is_match := labels.get((argument, key_point))) is not None:
-                table[row, column] = MATCH if is_match else NO_MATCH
-    judged = tuple(
-        row
-        for row, (_pk, _text, left_out) in enumerate(arguments)
-        if not left_out and (table[row] == MATCH).sum() == 1
-    )
-    texts, points = ([record[1] for record in side] for side in (arguments, key_points))
-    return TrainingCell(cell.topic, cell.stance, tuple(texts), tuple(points), table, judged)
 
 
 def cells_in(folder: Path) -> Splits:
@@ -158,7 +175,7 @@ def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
     return [statement_cell(topic, topics[topic]) for topic in sorted(topics)]
 
 
-def require_match_data(cells: Splits) -> None:
+def _require_matches(cells: Splits) -> None:
     """Raise ScorerRefused without data to learn from, or to choose the weights."""
     if not any((cell.labels == MATCH).any() for cell in cells.get(TRAIN, ())):
         raise ScorerRefused(_("The train split has no argument that matches a key point."))
@@ -171,14 +188,30 @@ def require_match_data(cells: Splits) -> None:
         )
 
 
-def rated_of(dataset: Dataset) -> dict[str, RatedArguments]:
-    """Return the arguments with a quality, by split."""
-    rows = CellArgument.objects.filter(cell__dataset=dataset, quality__isnull=False)
-    ordered = rows.order_by("cell__position", "position")
-    return _rated(ordered.values_list("cell__split", "text", "quality"))
+def examples_from(cells: Splits) -> Examples:
+    """Return each key point with the arguments that match it, by split.
+
+    The best arguments come first; those without a quality last, in their order. Raises
+    ScorerRefused without examples to learn from, or to choose the weights.
+    """
+    examples = {
+        split: [
+            TrainingExample(cell.topic, cell.stance, arguments, point)
+            for cell in own
+            for point, arguments in zip(cell.key_points, cell.matching(), strict=True)
+            if arguments
+        ]
+        for split, own in cells.items()
+    }
+    for split in (TRAIN, DEV):
+        if not examples.get(split):
+            raise ScorerRefused(
+                _("The %s split has no key point with a matching argument.") % split
+            )
+    return examples
 
 
-def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
+def rated_in(path: Path, *, column: str = "") -> Rated:
     """Return arguments with a quality from a table, or from the only one in a folder.
 
     ``column`` names the quality where there are several, as in ArgQ-30k; WA is the usual one.
@@ -214,33 +247,29 @@ def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
     )
 
 
-def _rated_arguments(path: Path, column: str) -> dict[str, RatedArguments]:
+def _rated_arguments(path: Path, column: str) -> Rated:
     read = read_rated(path, name=path.name, column=column)
     if read.problems:
         raise ScorerRefused(str(read.problems[0]))
     return _rated((row.split, row.text, row.quality) for row in read.rows)
 
 
-def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, RatedArguments]:
-    by_split: dict[str, list[tuple[str, float]]] = defaultdict(list)
+def _rated(rows: Iterable[tuple[str, str, Any]]) -> Rated:
+    by_split: Rated = defaultdict(list)
     for split, text, quality in rows:
         by_split[split].append((text, quality))
-    return {
-        split: RatedArguments(
-            tuple(text for text, _q in pairs), tuple(value for _t, value in pairs)
-        )
-        for split, pairs in by_split.items()
-    }
+    return by_split
 
 
-def require_rated(rated: dict[str, RatedArguments]) -> None:
+def _require_rated(rated: Rated) -> Rated:
     """Raise ScorerRefused without arguments to learn from, or to choose the penalty."""
-    if len(rated.get(TRAIN, RatedArguments((), ())).values) < FEWEST_RATED:
+    if len(rated.get(TRAIN, ())) < FEWEST_RATED:
         raise ScorerRefused(
             _("The train split has fewer than %d arguments with a quality score.") % FEWEST_RATED
         )
-    if len(rated.get(DEV, RatedArguments((), ())).values) < 2:
+    if len(rated.get(DEV, ())) < 2:
         raise ScorerRefused(_("The dev split has fewer than two arguments with a quality score."))
+    return rated
 
 
 # Figures of a match scorer on a split, from what it makes of the texts.
@@ -276,6 +305,29 @@ def scored_cells(
         )
         start = stop
     return results
+
+
+def dev_figures(dev: Sequence[ScoredCell]) -> tuple[Figures, float]:
+    """Return dev figures, and the one that chooses: average precision of pairs, by cells.
+
+    The adjusted Rand index of a handful of cells moves by chance from one look to the next; how
+    well pairs of arguments are ranked does not.
+    """
+    excluding, including = cluster_cells(dev).oracle()
+    figures = {
+        "excluding": excluding.mean,
+        "cells_clustered": excluding.n,
+        "including": including.mean,
+        "accuracy": accuracy(dev),
+    }
+    return figures, pair_precision(dev)
+
+
+def pair_precision(cells: Sequence[ScoredCell]) -> float:
+    """Return average precision of argument pairs with the same key point, mean over cells."""
+    by_cell = (same_point_precision(cell.match, cell.reference) for cell in cells)
+    precisions = [precision for precision in by_cell if precision is not None]
+    return float(np.mean(precisions)) if precisions else 0.0
 
 
 def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:

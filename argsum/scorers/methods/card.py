@@ -1,11 +1,17 @@
 """Model card of trained weights: purpose, data, quality and limits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .figures import LEAST_SHARE
 
 SPLITS = ("dev", "test")
+LIMITS = (
+    "## Limits",
+    "",
+    "Suited to the language and kind of text that it was trained on. Figures for few cells",
+    "vary from topic to topic. For other debates, choose the threshold again.",
+)
 BEHIND_TOPIC = "Both texts are read with the topic of the debate prepended, as `topic: text`."
 
 
@@ -17,20 +23,18 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
     name
         Of the scorer.
     figures
-        As `argsum.scorers.actions.trainers.train_match` returns them.
+        As `argsum.scorers.actions.trainers.train` returns them.
     facts
         ``base``, ``trained_on`` and ``recipe``.
     """
     chosen = figures["chosen"]
-    lines = [
-        *_head(name, facts),
+    about = [
         "Rates how well two short texts express the same point: the cosine of their sentence",
         "vectors. Trained to match a debate argument with its key point, and with arguments that",
         "have the same key point.",
         *(["", BEHIND_TOPIC] if facts["recipe"].get("uses_topic") else []),
-        "",
-        "## Figures",
-        "",
+    ]
+    quality = [
         "| split | cells | arguments | best key point right | ARI excl./incl. noise, best "
         "threshold per cell (oracle) | at the dev threshold | F1 of matches (pairs) |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -43,29 +47,22 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         f"fewer than {LEAST_SHARE:.0%} of the arguments are clustered has no index excluding",
         "noise: the mean is over the others. The mean in brackets is over all cells, with 0 for",
         "such cells; it was used for the choice on dev.",
-        "",
-        "## Training",
-        "",
-        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of CPU "
-        "time). The weights are those that ranked pairs of dev arguments best, or their mean over",
-        "several models with consecutive seeds.",
-        "",
-        *_table(facts["recipe"]),
-        "",
-        *_limits(),
     ]
-    return "\n".join(lines) + "\n"
+    training = [
+        f"{_length(figures)} The weights are those that ranked pairs of dev arguments best, or "
+        "their mean over",
+        "several models with consecutive seeds.",
+    ]
+    return _card(name, facts, about, quality, training)
 
 
 def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return the card of a regressor; see `match_card`."""
-    lines = [
-        *_head(name, facts),
+    about = [
         "Rates the quality of a debate argument, from about 0 to 1: a ridge regression on the",
         "sentence vectors of the base model, fitted to the imported qualities of arguments.",
-        "",
-        "## Figures",
-        "",
+    ]
+    quality = [
         "| split | arguments | Pearson | Spearman | mean absolute error |",
         "| --- | --- | --- | --- | --- |",
         *(
@@ -77,22 +74,18 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
         "",
         f"The penalty, {figures['penalty']:g}, was chosen on dev. Train figures are for the",
         "arguments that the model was fitted to.",
-        "",
-        *_limits(),
     ]
-    return "\n".join(lines) + "\n"
+    return _card(name, facts, about, quality)
 
 
 def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Return the card of a key point writer; see `match_card`."""
-    lines = [
-        *_head(name, facts),
+    about = [
         "Writes one key point for a cluster of debate arguments. Input: `summarize:`, the stance,",
         "the topic, and the arguments, best first. Decoding: beam search, without sampling.",
         "Trained on the arguments of each reference key point.",
-        "",
-        "## Figures",
-        "",
+    ]
+    quality = [
         "Mean loss per token of the reference key point; lower is better. It shows how likely the",
         "writer finds the reference, not how good its own texts are.",
         "",
@@ -104,23 +97,13 @@ def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any])
             for split in ("train", *SPLITS)
             if (figure := figures.get(split))
         ),
-        "",
-        "## Training",
-        "",
-        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of CPU "
-        f"time). The weights after epoch {figures['best_epoch']} had the lowest loss on dev",
-        "and were kept; 0 is before training.",
-        "",
-        *_table(facts["recipe"]),
-        "",
-        *_limits(),
     ]
-    return "\n".join(lines) + "\n"
-
-
-def _head(name: str, facts: Mapping[str, Any]) -> list[str]:
-    base, source = facts["base"], facts["trained_on"] or "files"
-    return [f"# {name}", "", f"Base model: {base}. Trained on: {source}.", ""]
+    training = [
+        f"{_length(figures)} The weights after epoch {figures['best_epoch']} had the lowest loss "
+        "on dev",
+        "and were kept; 0 is before training.",
+    ]
+    return _card(name, facts, about, quality, training)
 
 
 def _match_row(split: str, figures: Mapping[str, Any]) -> str:
@@ -142,18 +125,26 @@ def _indices(figures: Mapping[str, Any]) -> str:
     return f"{both} (excluding noise over {n} of {cells} cells; {zeros} with 0 for the others)"
 
 
-def _table(recipe: Mapping[str, Any]) -> list[str]:
-    rows = [f"| {name} | {value} |" for name, value in recipe.items()]
-    return ["| setting | value |", "| --- | --- |", *rows]
+def _length(figures: Mapping[str, Any]) -> str:
+    cpu = figures["cpu_seconds"]
+    return f"{figures['steps']} batches, {figures['seconds']} s ({cpu} s of CPU time)."
 
 
-def _limits() -> list[str]:
-    return [
-        "## Limits",
-        "",
-        "Suited to the language and kind of text that it was trained on. Figures for few cells",
-        "vary from topic to topic. For other debates, choose the threshold again.",
-    ]
+def _card(
+    name: str,
+    facts: Mapping[str, Any],
+    about: Sequence[str],
+    quality: Sequence[str],
+    training: Sequence[str] = (),
+) -> str:
+    source = facts["trained_on"] or "files"
+    head = [f"# {name}", "", f"Base model: {facts['base']}. Trained on: {source}.", ""]
+    lines = [*head, *about, "", "## Figures", "", *quality, ""]
+    if training:
+        rows = [f"| {setting} | {value} |" for setting, value in facts["recipe"].items()]
+        table = ["| setting | value |", "| --- | --- |", *rows]
+        lines += ["## Training", "", *training, "", *table, ""]
+    return "\n".join([*lines, *LIMITS]) + "\n"
 
 
 def _number(value: float | None) -> str:

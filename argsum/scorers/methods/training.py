@@ -1,44 +1,23 @@
 """Training recipes of scorers and writers, batches, and ridge regression."""
 
+import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argsum.datasets.methods.argument_cells import RawCell
+from cqa_site.judging.training import RecipeError, TrainingRecipe
 from cqa_site.stats.arrays import FloatArray, Floats
 
 # How a match scorer is trained: every number that affects the weights.
 
 
-class RecipeError(ValueError):
-    """A number of the recipe is out of range; the message names it."""
-
-
-# name → lowest and highest value.
-BOUNDS = {
-    "steps": (1, 100_000),
-    "batch": (4, 128),
-    "learning_rate": (1e-7, 1e-2),
-    "scale": (1, 100),
-    "entropy": (0, 10),
-    "contrast": (0, 10),
-    "temperature": (0.01, 1),
-    "frozen": (0, 24),
-    "longest": (8, 512),
-    "averaging": (0, 0.9999),
-    "checks": (1, 100),
-    "patience": (1, 100),
-    "members": (1, 10),
-    "seed": (0, 2**31 - 100),
-}
-
-
 @dataclass(frozen=True, kw_only=True)
-class ScorerRecipe:
+class ScorerRecipe(TrainingRecipe):
     """Training recipe of a scorer.
 
     Attributes
@@ -71,6 +50,22 @@ class ScorerRecipe:
         time, but other processors come to slightly other weights.
     """
 
+    bounds: ClassVar = {
+        "steps": (1, 100_000),
+        "batch": (4, 128),
+        "learning_rate": (1e-7, 1e-2),
+        "scale": (1, 100),
+        "entropy": (0, 10),
+        "contrast": (0, 10),
+        "temperature": (0.01, 1),
+        "frozen": (0, 24),
+        "longest": (8, 512),
+        "averaging": (0, 0.9999),
+        "checks": (1, 100),
+        "patience": (1, 100),
+        "members": (1, 10),
+        "seed": (0, 2**31 - 100),
+    }
     steps: int = 120
     batch: int = 40
     learning_rate: float = 1e-4
@@ -89,10 +84,7 @@ class ScorerRecipe:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        for name, (lowest, highest) in BOUNDS.items():
-            value = getattr(self, name)
-            if not lowest <= value <= highest:
-                raise RecipeError(f"{name}: {value} is not between {lowest} and {highest}.")
+        super().__post_init__()
         if not self.entropy and not self.contrast:
             raise RecipeError("Without entropy and contrast nothing is learned.")
 
@@ -109,16 +101,6 @@ class ScorerRecipe:
             return (step + 1) / warm
         return max(0.0, (self.steps - step) / max(1, self.steps - warm))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the recipe for storage; `recipe_from` reads it back."""
-        return asdict(self)
-
-
-def recipe_from(stored: dict[str, Any]) -> ScorerRecipe:
-    """Read a recipe from a stored dictionary; unknown entries are ignored."""
-    known = {field.name for field in fields(ScorerRecipe)}
-    return ScorerRecipe(**{name: value for name, value in stored.items() if name in known})
-
 
 # How a writer of key points is asked, and how it is trained: every number that has a say.
 #
@@ -131,15 +113,6 @@ WRITER_MODEL = "google/flan-t5-base"
 # The task as T5 and its descendants learned to read it.
 TASK = "summarize:"
 SIDES = {1: "supporting", -1: "opposing", 0: ""}
-# name → lowest and highest value.
-WRITING_BOUNDS = {
-    "epochs": (1, 100),
-    "batch": (1, 64),
-    "learning_rate": (1e-7, 1e-2),
-    "longest_in": (16, 1024),
-    "longest_out": (4, 128),
-    "seed": (0, 2**31 - 100),
-}
 # As in the authors' code, the paper names neither: beams, nothing drawn at random.
 BEAMS, MOST_TOKENS_OUT = 6, 128
 
@@ -171,7 +144,7 @@ class TrainingExample:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WritingRecipe:
+class WritingRecipe(TrainingRecipe):
     """Training recipe of a writer; the defaults are the authors'.
 
     Attributes
@@ -187,28 +160,20 @@ class WritingRecipe:
         weakest arguments stand.
     """
 
+    bounds: ClassVar = {
+        "epochs": (1, 100),
+        "batch": (1, 64),
+        "learning_rate": (1e-7, 1e-2),
+        "longest_in": (16, 1024),
+        "longest_out": (4, 128),
+        "seed": (0, 2**31 - 100),
+    }
     epochs: int = 15
     batch: int = 16
     learning_rate: float = 4e-4
     longest_in: int = 512
     longest_out: int = MOST_TOKENS_OUT
     seed: int = 1
-
-    def __post_init__(self) -> None:
-        for name, (lowest, highest) in WRITING_BOUNDS.items():
-            value = getattr(self, name)
-            if not lowest <= value <= highest:
-                raise RecipeError(f"{name}: {value} is not between {lowest} and {highest}.")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the recipe for storage; `writing_recipe_from` reads it back."""
-        return asdict(self)
-
-
-def writing_recipe_from(stored: dict[str, Any]) -> WritingRecipe:
-    """Read a recipe from a stored dictionary; unknown entries are ignored."""
-    known = {field.name for field in fields(WritingRecipe)}
-    return WritingRecipe(**{name: value for name, value in stored.items() if name in known})
 
 
 # Batches for the match scorer: arguments of one cell with all key points of that cell.
@@ -234,6 +199,8 @@ class TrainingCell:
     judged
         Positions of the arguments that take part in the evaluation: those that preprocessing
         keeps, each with exactly one key point.
+    qualities
+        Of the arguments, 0–1; None where nothing is known.
     """
 
     topic: str
@@ -242,6 +209,7 @@ class TrainingCell:
     key_points: tuple[str, ...]
     labels: Labels
     judged: tuple[int, ...] = ()
+    qualities: tuple[float | None, ...] = ()
 
     @property
     def name(self) -> str:
@@ -251,6 +219,17 @@ class TrainingCell:
     def reference(self) -> list[str]:
         """Return the key point of each judged argument."""
         return [self.key_points[int(self.labels[row].argmax())] for row in self.judged]
+
+    def matching(self) -> list[tuple[str, ...]]:
+        """Return the arguments of each key point, best first; those without a quality last."""
+        worth = [-math.inf if quality is None else quality for quality in self.qualities]
+        return [
+            tuple(
+                self.arguments[row]
+                for row in sorted(np.flatnonzero(column), key=lambda row: -worth[row])
+            )
+            for column in (self.labels == MATCH).T
+        ]
 
 
 @dataclass(frozen=True)
@@ -273,6 +252,7 @@ def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
         tuple(point.text for point in raw.key_points),
         labels,
         tuple(judged),
+        tuple(raw_argument.quality for raw_argument in raw.arguments),
     )
 
 

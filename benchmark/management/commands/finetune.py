@@ -19,21 +19,8 @@ from benchmark.distillation.actions import (
 from benchmark.distillation.reports import bare_requests
 from cqa_site.files.actions.imports import ImportRefused, import_path
 from cqa_site.judging import packages
+from cqa_site.judging.training import RecipeError
 from cqa_site.people.models import Study
-
-NUMBERS = {
-    "epochs": int,
-    "batch": int,
-    "at_once": int,
-    "rank": int,
-    "longest": int,
-    "seed": int,
-    "learning_rate": float,
-    "warmup": float,
-    "weight_decay": float,
-}
-COUNTS = ("epochs", "batch", "at_once", "rank", "longest")
-ALPHA_PER_RANK = 2
 
 
 class Command(BaseCommand):
@@ -45,14 +32,11 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        usual = AdapterRecipe()
         parser.add_argument("pairs", type=Path, help="train.jsonl")
         parser.add_argument("--model", required=True, help="folder or name of the base model")
         parser.add_argument("--out", type=Path, required=True, help="folder for the adapter")
         parser.add_argument("--validation", type=Path, help="validation.jsonl")
-        for name, kind in NUMBERS.items():
-            option = f"--{name.replace('_', '-')}"
-            parser.add_argument(option, type=kind, default=getattr(usual, name))
+        AdapterRecipe.add_options(parser)
         parser.add_argument("--study", help="name or id of the study that gets the system")
         parser.add_argument("--system", default="", help="name of the system; default: --out")
         parser.add_argument(
@@ -73,13 +57,8 @@ class Command(BaseCommand):
             raise CommandError("--answers needs --study: it says whose questions.")
         if options["out"].exists() and any(options["out"].iterdir()):
             raise CommandError(f"{options['out']} is not empty.")
-        numbers = {name: options[name] for name in NUMBERS}
-        if min(options[name] for name in COUNTS) < 1:
-            raise CommandError("Epochs, batch, at-once, rank and longest are at least 1.")
-        if not 0 <= options["warmup"] < 1 or options["weight_decay"] < 0:
-            raise CommandError("Warm-up is a share below 1, weight decay at least 0.")
-        recipe = AdapterRecipe(alpha=ALPHA_PER_RANK * options["rank"], **numbers)
         try:
+            recipe = AdapterRecipe.stored(options)
             pairs = read_pairs(options["pairs"])
             held = read_pairs(options["validation"]) if options["validation"] else []
             options["out"].mkdir(parents=True, exist_ok=True)
@@ -91,13 +70,14 @@ class Command(BaseCommand):
                 validation=held,
                 say=self.stdout.write,
             )
-            self.stdout.write(f"{trained.pairs} pairs learned, {trained.cut} of them cut.")
+            counts = "{pairs} pairs learned, {pairs_cut} of them cut."
+            self.stdout.write(counts.format_map(trained))
             for difference in differences(recipe):
                 self.stdout.write(f"Unlike the paper: {difference}.")
             self.stdout.write(f"The adapter is in {options['out']}.")
             if study is not None:
                 self._add_system(study, options)
-        except (TrainingRefused, ImportRefused) as refusal:
+        except (RecipeError, TrainingRefused, ImportRefused) as refusal:
             raise CommandError(str(refusal)) from refusal
 
     def _add_system(self, study: Study, options: dict[str, Any]) -> None:

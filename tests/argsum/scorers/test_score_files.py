@@ -183,37 +183,32 @@ def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
     assert mine.sha256 != scorers.add_scorer(name="Newer", base_model="own", **usual).sha256
 
 
-class Reader:
-    """Reads pairs without a model."""
-
-    def __init__(self, source):
-        self.asked = []
-
-    def read(self, pairs):
-        self.asked += pairs
-        return np.array([len(first) / 100 for first, _second in pairs], dtype=np.float32)
-
-
 @pytest.mark.django_db
 def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(monkeypatch):
-    monkeypatch.setattr(actions, "PairReader", Reader)
+    asked = []
+
+    def read(model, pairs):
+        asked.extend(pairs)
+        return np.array([len(first) / 100 for first, _second in pairs], dtype=np.float32)
+
+    monkeypatch.setattr(actions.CrossEncoder, "_read", read)
     model = actions.CrossEncoder("any", uses_topic=True)
     heard = []
     model.say = lambda done, total: heard.append((done, total))
-    found = model.matrix(ROWS, COLUMNS, topic=TOPIC)
+    found = model.fill(np.empty((2, 3), np.float32), ROWS, COLUMNS, topic=TOPIC)
     assert heard == [(1, 2), (2, 2)]
     # The topic is read once for each pair, before the first text.
-    assert model._reader.asked[0] == (f"{TOPIC}: {ROWS[0]}", COLUMNS[0])
+    assert asked[0] == (f"{TOPIC}: {ROWS[0]}", COLUMNS[0])
     assert found.shape == (2, 3)
 
     def stops(done, total):
         raise StaleWorker
 
     model.say = stops
-    model._reader.asked.clear()
+    asked.clear()
     with pytest.raises(StaleWorker):
-        model.matrix(ROWS, COLUMNS, topic=TOPIC)
-    assert len(model._reader.asked) == len(COLUMNS)
+        model.fill(found, ROWS, COLUMNS, topic=TOPIC)
+    assert len(asked) == len(COLUMNS)
     # A run hears how far such a model is.
     scorer = make_scorer(make_study(), kind="cross_encoder", base_model="some/model")
     run = SystemRun(match_scorer=scorer)

@@ -1,7 +1,5 @@
 """Clusters of a scorer at one threshold; every number is computed by hand."""
 
-import pytest
-
 from argsum.leaderboard.methods import SetFigures, Terms, board
 from argsum.scorers.methods.figures import Clusterings, OverCells, cluster_figure
 from argsum.systems.methods.clusters import THRESHOLDS
@@ -51,15 +49,3 @@ def test_board_and_card_count_the_same_cells():
     assert row.excluding == excluding
     assert row.figures["excluding"].value == excluding.mean
     assert row.figures["excluding"].n_values == excluding.n
-
-
-@pytest.mark.parametrize("n", [0, 2])
-def test_figures_of_scorers_trained_before_say_the_same(n):
-    from argsum.scorers.models import Scorer
-    from argsum.scorers.reports import split_rows
-
-    old = {"excluding": 0.4, "including": 0.3, "cells_clustered": n}
-    scorer = Scorer(figures={"test": {"cells": 4, "at_threshold": old}})
-    found = split_rows(scorer)[0].figures["at_threshold"]
-    assert found["excluding"] == (0.8 if n else None)
-    assert (found["excluding_with_zeros"], found["cells_judged"]) == (0.4, 4)

@@ -130,9 +130,9 @@ def test_what_cannot_be_trained_is_said_at_its_field(client, study):
         ({}, "train split"),
         ({"task": "quality"}, "fewer than 10"),
         ({"dataset": foreign.public_id}, "valid choice"),
-        ({"learning_rate": 7}, "Between"),
+        ({"learning_rate": 7}, "less than or equal to 0.01"),
         ({"learning_rate": "nan"}, "number"),
-        ({"batch": 1}, "Between"),
+        ({"batch": 1}, "greater than or equal to 4"),
         ({"contrast": 0, "entropy": 0}, "at least one of the two losses"),
     ):
         refused = client.post(url("scorer_train", study), given | change)

@@ -7,13 +7,14 @@ import pytest
 from safetensors.numpy import load_file
 
 from argsum.datasets.models import CellArgument
-from argsum.scorers.actions import encoder_training, trainers
+from argsum.scorers.actions import encoder_training, trainers, training_data
 from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, trained_folder
 from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
-from argsum.scorers.actions.training_data import cells_of
+from argsum.scorers.actions.training_data import data_of
 from argsum.scorers.methods.training import ScorerRecipe
 from argsum.scorers.models import Scorer
+from cqa_site.judging import training as torch_training
 from cqa_site.runs.jobs import StaleWorker
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_learning_dataset
@@ -35,7 +36,7 @@ SHORT = replace(RECIPE, steps=4, checks=2)
 @pytest.fixture(autouse=True)
 def _one_thread(monkeypatch):
     """Two threads for so little would wait for each other while other tests run."""
-    monkeypatch.setattr(encoder_training, "THREADS", 1)
+    monkeypatch.setattr(torch_training.Training, "threads", 1)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_a_trained_scorer_separates_what_the_model_did_not(data, study, dataset)
 
 
 def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
-    monkeypatch.setattr(trainers, "pair_precision", lambda cells: 0.5)
+    monkeypatch.setattr(training_data, "pair_precision", lambda cells: 0.5)
     made = trained(ask(study, dataset, recipe=replace(SHORT, checks=4, patience=2)))
     # The first look is the best; the two after it are not better.
     assert made.figures["steps"] == 3
@@ -122,26 +123,27 @@ def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dat
 
 
 def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monkeypatch):
-    monkeypatch.setattr(trainers, "WAITING", 0.01)
+    monkeypatch.setattr(torch_training, "WAITING", 0.01)
     said = []
 
     def cancelled(done, total, note=""):
         said.append(note)
         raise StaleWorker
 
-    with trainers.ONE_AT_A_TIME, pytest.raises(StaleWorker):
-        trainers.train_match(ask(study, dataset), cells_of(dataset), RECIPE, cancelled)
+    with torch_training.ONE_AT_A_TIME, pytest.raises(StaleWorker):
+        trainers.train(ask(study, dataset), data_of("match", dataset), cancelled)
     assert said == ["waiting for other training to finish"]
-    assert not trainers.ONE_AT_A_TIME.locked()
+    assert not torch_training.ONE_AT_A_TIME.locked()
 
 
 def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
-    cells = cells_of(dataset)
+    cells = data_of("match", dataset)
     recipe = replace(SHORT, members=2, seed=5)
 
     def train(name, recipe, say=never):
-        scorer = study.scorers.filter(name=name).first() or ask(study, dataset, name=name)
-        return scorer, trainers.train_match(scorer, cells, recipe, say)
+        scorer = study.scorers.filter(name=name).first()
+        scorer = scorer or ask(study, dataset, name=name, recipe=recipe)
+        return scorer, trainers.train(scorer, cells, say)
 
     def dies_at(step):
         def say(done, total, note=""):
@@ -245,7 +247,7 @@ def test_a_torn_checkpoint_is_none(tmp_path):
     for content in (b"", b"\x80\x02torn"):
         path = tmp_path / "x.checkpoint"
         path.write_bytes(content)
-        assert encoder_training.read(path) is None
+        assert torch_training.read(path) is None
 
 
 def test_one_model_read_in_two_ways_keeps_two_matrices(study):

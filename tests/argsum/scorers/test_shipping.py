@@ -12,12 +12,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from safetensors.numpy import load_file, save_file
 
-from argsum.scorers.actions import encoder_training, training
+from argsum.scorers.actions import training
 from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
 from argsum.scorers.methods.training import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
 from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, SideClassifier, side_in
+from cqa_site.judging.training import Training
 
 SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
 
@@ -83,7 +84,7 @@ def test_the_statements_that_come_with_the_site():
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """Few statements, few arguments, and places of their own."""
-    monkeypatch.setattr(encoder_training, "THREADS", 1)
+    monkeypatch.setattr(Training, "threads", 1)
     monkeypatch.setattr(training, "HELD_BACK", 1)
     statements, shipped = tmp_path / "statements", tmp_path / "match"
     statements.mkdir()
@@ -122,20 +123,17 @@ class Learned:
         "matrix": np.outer(np.arange(90), np.arange(80)).astype(np.float32) / 7_000,
         "bias": np.ones(80, np.float32),
     }
-    members = (SimpleNamespace(looks=[{"step": 2, "value": 0.5}]),)
-
-    def __init__(self, model, cells, recipe, look, checkpoint):
-        topics = {known.topic for known in cells}
-        assert (len(cells), "trams" in topics, recipe.steps) == (3, True, 2)
-
-    def run(self, say):
-        say(2, 2, "")
-        return self
 
     def save(self, folder):
         folder.mkdir(parents=True)
         learned = {name: part + self.CHANGE.get(name, 0) for name, part in self.PACKAGED.items()}
         save_file(learned, folder / "model.safetensors")
+
+
+def learn(model, cells, recipe, folder, say):
+    topics = {known.topic for known in cells["train"]}
+    assert (len(cells["train"]), "trams" in topics, recipe.steps) == (3, True, 2)
+    return Learned(), [SimpleNamespace(looks=[{"step": 2, "value": 0.5}])]
 
 
 def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
@@ -146,7 +144,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     save_file(Learned.PACKAGED, packaged / "model.safetensors")
     side = SideClassifier(np.ones(384, np.float32), 0.5, training.SIDE_SHARE)
     monkeypatch.setattr(training, "packaged_weights", lambda: str(packaged))
-    monkeypatch.setattr("argsum.scorers.actions.trainers.AveragedTraining", Learned)
+    monkeypatch.setattr(training, "train_members", learn)
     monkeypatch.setattr(training, "side_of", lambda folder, points: (side, 0.75))
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2")
     held = load_file(small / DIFFERENCE)

@@ -1,6 +1,6 @@
 """A writer is trained on an invented dataset with a tiny model, and writes for a run."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,17 +11,16 @@ from safetensors.numpy import load_file
 from argsum.datasets.models import CellArgument
 from argsum.keypoints.actions import solver
 from argsum.keypoints.actions.system_runs import SystemPlan, SystemRunRefused, start_system
-from argsum.scorers.actions import encoder_training, seq2seq_training
+from argsum.scorers.actions import trainers
 from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, checkpoint_of, trained_folder
 from argsum.scorers.actions.scorers import request_try
-from argsum.scorers.actions.seq2seq_training import examples_in, examples_of
+from argsum.scorers.actions.training_data import data_of
 from argsum.scorers.methods.training import (
-    RecipeError,
     WritingRecipe,
     writer_input,
-    writing_recipe_from,
 )
+from cqa_site.judging import training as torch_training
 from cqa_site.runs.jobs import StaleWorker, drain
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer
 from tests.argsum.scorers.tiny_models import make_tiny_model, make_tiny_writer, trained
@@ -37,8 +36,7 @@ POINTS = {point for _stance, points in SIDES for point in points}
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seq2seq_training, "THREADS", 1)
-        patch.setattr(encoder_training, "THREADS", 1)
+        patch.setattr(torch_training.Training, "threads", 1)
         yield
 
 
@@ -103,24 +101,24 @@ def test_what_a_writer_reads_and_how_it_is_told_to_learn(tmp_path):
     said = writer_input(TOPIC, 1, ["It is safe.", "It is cheap."])
     assert said == f"summarize: supporting {TOPIC} It is safe. It is cheap."
     assert writer_input(TOPIC, 0, ["Yes."]) == f"summarize: {TOPIC} Yes."
-    assert writing_recipe_from(RECIPE.as_dict() | {"unknown": 1}) == RECIPE
+    assert WritingRecipe.stored(asdict(RECIPE) | {"unknown": 1}) == RECIPE
     usual = WritingRecipe()
     assert (usual.learning_rate, usual.epochs, usual.batch) == (4e-4, 15, 16)
-    with pytest.raises(RecipeError, match="epochs"):
+    with pytest.raises(torch_training.RecipeError, match="epochs"):
         WritingRecipe(epochs=0)
     with pytest.raises(ScorerRefused):
-        examples_in(tmp_path)
+        data_of("write", tmp_path)
 
 
 def test_examples_hold_the_best_arguments_first(study, dataset):
-    found = examples_of(dataset)
+    found = data_of("write", dataset)
     assert {split: len(each) for split, each in found.items()} == {"train": 4, "dev": 4, "test": 4}
     first = found["train"][0]
     assert first.key_point == "Night buses keep people safe"
     assert first.arguments[0] == "Nobody should have to walk home alone after midnight."
     CellArgument.objects.filter(text=first.arguments[2]).update(quality=1.0)
     CellArgument.objects.filter(text=first.arguments[1]).update(quality=None)
-    again = examples_of(dataset)["train"][0].arguments
+    again = data_of("write", dataset)["train"][0].arguments
     assert again == (first.arguments[2], first.arguments[0], first.arguments[1])
 
 
@@ -144,7 +142,7 @@ def test_a_writer_learns_and_is_kept_with_its_card(taught):
 def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, dataset, monkeypatch):
     recipe = replace(RECIPE, epochs=12)
     whole = trained(ask(study, dataset, name="Whole", recipe=recipe))
-    monkeypatch.setattr(seq2seq_training, "EVERY", 4)
+    monkeypatch.setattr(torch_training, "EVERY", 4)
     scorer = ask(study, dataset, recipe=recipe)
     seen = []
 
@@ -157,9 +155,9 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, datase
         return say
 
     with pytest.raises(StaleWorker):
-        scorer_training._train(scorer, until(10))
+        trainers.train(scorer, data_of("write", dataset), until(10))
     seen.clear()
-    made = scorer_training._train(scorer, until(None))
+    made = trainers.train(scorer, data_of("write", dataset), until(None))
     # The last checkpoint is of an epoch's end: nothing before it is done again.
     assert seen[0] == 10
     assert made["figures"]["losses"] == whole.figures["losses"]

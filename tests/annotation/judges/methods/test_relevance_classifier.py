@@ -12,7 +12,6 @@ import pytest
 from annotation.judges.methods.classifier import (
     OtherFeaturesError,
     TooFewLabelsError,
-    TrainingCancelled,
     find_components,
     fit,
     fit_member,
@@ -129,21 +128,12 @@ def test_input_that_does_not_fit(features, labels, groups, levels, message):
         fit(features, labels, groups, levels=levels)
 
 
-def test_progress_and_cancelling():
+def test_progress():
     features, steps = describe_sentences(SENTENCES, OBJECTS), []
     grouped_out_of_fold(
         features, LABELS, GROUPS, n_folds=3, progress=lambda *step: steps.append(step)
     )
     assert steps == [(1, 3), (2, 3), (3, 3)]
-    with pytest.raises(TrainingCancelled):
-        grouped_out_of_fold(
-            features,
-            LABELS,
-            GROUPS,
-            progress=lambda *step: steps.append(step),
-            is_cancelled=lambda: len(steps) == 5,
-        )
-    assert steps[3:] == [(1, 8), (2, 8)]
 
 
 def test_other_features_than_those_trained_with_are_refused():

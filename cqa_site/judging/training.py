@@ -1,0 +1,313 @@
+"""One training loop for every torch model: batches, checks on dev, checkpoints, best weights.
+
+The same seed and recipe give the same weights, also after an interruption. torch is imported when
+a training begins.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+from argparse import ArgumentParser, BooleanOptionalAction
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar, Self
+from uuid import uuid4
+
+from cqa_site.judging.embedding import require_packages
+
+Say = Callable[[int, int, str], None]
+# Dropout draws from one generator of the process, so two trainings at once would mix their draws.
+ONE_AT_A_TIME = Lock()
+# Seconds after which a training that waits says so again, and notices that it was cancelled.
+WAITING = 2.0
+# Steps between two checkpoints.
+EVERY = 20
+
+
+class RecipeError(ValueError):
+    """A number of the recipe is out of range; the message names it."""
+
+
+class TrainingRecipe:
+    """What recipes, which are dataclasses, share: their numbers are checked, stored and given.
+
+    Every recipe has at least ``seed`` and ``learning_rate``.
+    """
+
+    # Name → lowest and highest value.
+    bounds: ClassVar[dict[str, tuple[float, float]]] = {}
+
+    def __post_init__(self) -> None:
+        for name, (lowest, highest) in self.bounds.items():
+            value = getattr(self, name)
+            if not lowest <= value <= highest:
+                raise RecipeError(f"{name}: {value} is not between {lowest} and {highest}.")
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Self:
+        """Read a recipe from a stored dictionary, or from options; others are ignored."""
+        return cls(**{name: values[name] for name in _numbers(cls) if name in values})
+
+    @classmethod
+    def add_options(cls, parser: ArgumentParser) -> None:
+        """Add an option to a command for each number."""
+        for name, usual in _numbers(cls).items():
+            way: Any = {"type": type(usual)}
+            if isinstance(usual, bool):
+                way = {"action": BooleanOptionalAction}
+            parser.add_argument("--" + name.replace("_", "-"), default=usual, **way)
+
+
+def _numbers(recipe: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in fields(recipe)}
+
+
+@contextmanager
+def alone(say: Say, total: int) -> Iterator[None]:
+    """Wait for another training of this process; ``say`` reports it."""
+    while not ONE_AT_A_TIME.acquire(timeout=WAITING):
+        say(0, total, "waiting for other training to finish")
+    try:
+        yield
+    finally:
+        ONE_AT_A_TIME.release()
+
+
+@dataclass
+class TrainingProgress:
+    """Progress of a training; stored in the checkpoint."""
+
+    step: int = 0
+    losses: list[float] = field(default_factory=list)
+    looks: list[dict[str, Any]] = field(default_factory=list)
+    best: float = -math.inf
+    best_look: int = -1
+    since_best: int = 0
+
+
+class Training:
+    """One training of a model; a child says what a batch costs and how dev is judged.
+
+    A child's ``__init__`` calls this one, loads its ``model`` and calls `prepare`.
+
+    Parameters
+    ----------
+    recipe
+        A `TrainingRecipe`.
+    checkpoint
+        A file that is written every few steps and read at the start if it is there.
+    """
+
+    # The same everywhere: sums over another number of parts would be other weights.
+    threads: int | None = 2
+    # Norm of the gradients at most; None for any.
+    clip: float | None = 1.0
+    # Share that the moving average of the weights keeps at each step; 0 for none.
+    averaging = 0.0
+    # Looks without a better one after which the training ends.
+    patience = math.inf
+    model: Any
+
+    def __init__(self, recipe: Any, checkpoint: Path | None = None) -> None:
+        require_packages()
+        import torch
+
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        if self.threads:
+            torch.set_num_threads(self.threads)
+        torch.manual_seed(recipe.seed)
+        self.recipe, self.checkpoint = recipe, checkpoint
+        self.progress = TrainingProgress()
+        self.best: list[Any] = []
+
+    def prepare(
+        self,
+        batches: Sequence[Any],
+        looks_at: Collection[int],
+        weights: Iterable[Any],
+        *others: dict[str, Any],
+        decay: float,
+    ) -> None:
+        """Set what is learned.
+
+        Parameters
+        ----------
+        batches
+            One for each step.
+        looks_at
+            Steps after which dev is judged, always the last; 0 is before the training.
+        weights
+            What is learned, averaged and kept.
+        others
+            Further groups of parameters for AdamW, each with a learning rate of its own.
+        decay
+            Of the weights.
+        """
+        import torch
+
+        self.batches, self.looks_at, self.weights = batches, looks_at, list(weights)
+        groups = [{"params": self.weights, "weight_decay": decay}, *others]
+        self.optimizer = torch.optim.AdamW(groups, lr=self.recipe.learning_rate)
+        self.average = copied(self.weights) if self.averaging else []
+
+    def rate(self, step: int) -> float:
+        """Return a step's share of the learning rate."""
+        raise NotImplementedError
+
+    def losses(self, batch: Any) -> Iterable[Any]:
+        """Yield tensors that add up to the loss of a batch; one at a time is in memory."""
+        raise NotImplementedError
+
+    def judge(self) -> tuple[dict[str, Any], float]:
+        """Judge the current weights: figures to keep, and the one that chooses, larger better."""
+        raise NotImplementedError
+
+    @property
+    def steps(self) -> int:
+        """Batches in the whole training."""
+        return len(self.batches)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all steps are done, or dev stopped improving."""
+        return self.progress.step >= self.steps or self.progress.since_best >= self.patience
+
+    def run(self, say: Say) -> TrainingProgress:
+        """Train to the end, or until dev stops improving; then load the best weights."""
+        self._resume()
+        if 0 in self.looks_at and not self.progress.looks:
+            self._look()
+        while not self.is_over:
+            self._step()
+            step = self.progress.step
+            say(step, self.steps, f"loss {self.progress.losses[-1]:.3f}")
+            if step in self.looks_at:
+                self._look()
+                say(step, self.steps, "checked on dev")
+            if self.checkpoint and (step % EVERY == 0 or step in self.looks_at):
+                write(self.checkpoint, self._state())
+        load(self.weights, self.best)
+        return self.progress
+
+    def _step(self) -> None:
+        import torch
+
+        self.model.train()
+        step = self.progress.step
+        self.optimizer.param_groups[0]["lr"] = self.recipe.learning_rate * self.rate(step)
+        self.optimizer.zero_grad()
+        total = 0.0
+        for loss in self.losses(self.batches[step]):
+            loss.backward()
+            total += float(loss.detach())
+        if self.clip:
+            torch.nn.utils.clip_grad_norm_(self.weights, self.clip)
+        self.optimizer.step()
+        self.progress.step = step = step + 1
+        self.progress.losses.append(round(total, 5))
+        if self.averaging:
+            # A young average keeps less, so that it does not stay at the untrained weights.
+            keep = min(self.averaging, (1 + step) / (10 + step))
+            with torch.no_grad():
+                torch._foreach_lerp_(self.average, self.weights, 1 - keep)
+
+    def _look(self) -> None:
+        """Judge the last weights and their average on dev; remember the better ones."""
+        self.progress.since_best += 1
+        self._remember("last", self.weights)
+        if self.averaging:
+            weights = copied(self.weights)
+            load(self.weights, self.average)
+            self._remember("average", self.average)
+            load(self.weights, weights)
+
+    def _remember(self, kind: str, weights: Sequence[Any]) -> None:
+        figures, value = self.judge()
+        progress = self.progress
+        progress.looks.append({"step": progress.step, "weights": kind, "value": value, **figures})
+        if not self.best or value > progress.best:
+            progress.best, progress.since_best = -math.inf if math.isnan(value) else value, 0
+            progress.best_look = len(progress.looks) - 1
+            self.best = copied(weights)
+
+    def _learned(self) -> list[Any]:
+        return [weight for group in self.optimizer.param_groups for weight in group["params"]]
+
+    def _state(self) -> dict[str, Any]:
+        """Return the checkpoint; of a training that is over, only what it came to."""
+        import torch
+
+        state = {
+            "recipe": asdict(self.recipe),
+            "progress": json.dumps(asdict(self.progress)),
+            "best": self.best,
+        }
+        if self.is_over:
+            return state
+        return state | {
+            "learned": [weight.detach() for weight in self._learned()],
+            "average": self.average,
+            "optimizer": self.optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+        }
+
+    def _resume(self) -> None:
+        import torch
+
+        state = read(self.checkpoint) if self.checkpoint else None
+        if state is None or state["recipe"] != asdict(self.recipe):
+            return
+        self.progress = TrainingProgress(**json.loads(state["progress"]))
+        self.best = state["best"]
+        if not self.is_over:
+            load(self._learned(), state["learned"])
+            self.average = state["average"]
+            self.optimizer.load_state_dict(state["optimizer"])
+            torch.set_rng_state(state["random"])
+
+
+def copied(weights: Sequence[Any]) -> list[Any]:
+    """Return copies that training does not change."""
+    return [weight.detach().clone() for weight in weights]
+
+
+def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
+    """Write stored values into weights."""
+    import torch
+
+    with torch.no_grad():
+        for weight, value in zip(weights, values, strict=True):
+            weight.copy_(value)
+
+
+def write(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint to a temporary name and rename it, so a kill leaves the old one whole."""
+    import torch
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}-{uuid4().hex}.part")
+    try:
+        with unfinished.open("wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """Read the checkpoint, tensors and plain values only; None if unreadable."""
+    import torch
+
+    try:
+        state: dict[str, Any] = torch.load(path, weights_only=True)
+    except (OSError, RuntimeError, ValueError, EOFError, LookupError, pickle.UnpicklingError):
+        return None
+    return state
