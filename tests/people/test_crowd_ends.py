@@ -19,6 +19,7 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Place, Sheet
 from cqa_site.rounds.queue import place_for
 from tests.benchmark.made_rounds import full_form
 from tests.cast import sign_in
+from tests.flat import flat
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.worlds import built_once
 
@@ -232,19 +233,24 @@ def assert_refused(reply):
 
 @pytest.mark.parametrize("name", ["label", *SERVED])
 def test_a_round_without_a_limit_says_so(build_once, db, name):
+    """Also before anybody has begun; the limit can be set while people work."""
     world = build_once(World, name).copy()
-    pages = [world.kind.audit.round, "crowd_links"]
-    enter(world)
-    world.do(0, at_most=1) if name != "label" else None
-    texts = {}
-    for share in (None, 0.3):
-        limit(world, share)
-        ids = [world.study.public_id, world.round.public_id]
-        client = sign_in(world.researcher)
-        texts[share] = [client.get(reverse(page, args=ids)).text for page in pages]
+    client, ids = sign_in(world.researcher), [world.study.public_id, world.round.public_id]
+    pages = [reverse(page, args=ids) for page in (world.kind.audit.round, "crowd_links")]
     can_skip = world.kind.skipped is not None
-    assert ["has no limit on skips" in text for text in texts[None]] == [can_skip] * 2
-    assert not any("has no limit on skips" in text for text in texts[0.3])
+    limit(world, None)
+    row = "Maximum share of skipped items</th><td>{}</td>"
+    assert (row.format("No limit") in flat(client.get(pages[0]).text)) == can_skip
+    enter(world)
+    assert ("has no limit on skips" in client.get(pages[1]).text) == can_skip
+    if not can_skip:
+        return
+    page = reverse(f"{world.kind.audit.round}_correct", args=ids)
+    asked = client.get(page).context["form"]
+    values = {field: asked[field].value() or "" for field in asked.fields}
+    assert client.post(page, values | {"skip_share": "0.3"}).status_code == 302
+    assert row.format("30 %") in flat(client.get(pages[0]).text)
+    assert "has no limit on skips" not in client.get(pages[1]).text
 
 
 @pytest.mark.parametrize("name", ["label", *SERVED])
@@ -261,16 +267,18 @@ def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, n
     program = Client(headers={"authorization": f"Bearer {secret}"})
     base = f"/api/v1/studies/{world.study.public_id}"
     tail = f"{world.round.public_id}/"
-    own = {"label": f"label-rounds/{tail}raters/"} | {
-        kind: f"{long}-rounds/{tail}people/"
-        for kind, long in {"score": "scoring", "prefer": "preference", "count": "counting"}.items()
-    }
-    for address in (f"rounds/{tail}participants/", own[name]):
+    long = {"score": "scoring", "prefer": "preference", "count": "counting"}.get(name)
+    own = [f"{long}-rounds/{tail}people/"]
+    if name == "label":
+        own = [f"label-rounds/{tail}{people}/" for people in ("raters", "annotators")]
+    for address in (f"rounds/{tail}participants/", *own):
         rows = program.get(f"{base}/{address}").json()["results"]
         (row,) = [each for each in rows if each["skipped_share"] is not None]
         assert row["skipped"] == 2 * can_skip
         assert (row["skipped_share"], row["is_skipping"]) == (float(can_skip), can_skip)
-        if "raters" not in address:
+        if "annotators" in address:
+            assert (row["median_seconds"], row["is_hasty"]) == (None, False), "of labels alone"
+        elif "raters" not in address:
             assert row["seconds_each"] in (2, 2.5, 3)
             assert row["is_hasty"] == (name == "label")
 
@@ -366,15 +374,23 @@ def test_no_more_is_announced_than_there_is(world):
 def test_where_all_is_held_by_others_nothing_is_to_go(world):
     client = enter(world, required_items=3)
     fill(world)
+    things = "sentences" if world.name == "label" else "items"
     text = client.get(work_page(world.round), follow=True).text
-    assert "No sentences available right now" in text
+    assert f"No {things} available right now" in text
     text = client.get(DONE).text
     assert "No items are left for you" in text
     assert "to go" not in text
     world.kind.Slot.objects.update(state="done", lease_until=None)
     text = client.get(work_page(world.round), follow=True).text
-    assert "No sentences left in this round" in text
+    assert f"No {things} left in this round" in text
     assert "You have" not in text
+
+
+def test_a_work_page_promises_no_more_than_that_entries_are_in_the_browser(world):
+    page = flat(enter(world).get(work_page(world.round), follow=True).text)
+    says = r"You (are|were) signed out\. [^<]* in this browser[^<]* on the platform again"
+    assert re.search(says, page)
+    assert "Your work is saved" not in page
 
 
 def test_another_browser_hears_it_on_arrival(world):
