@@ -268,12 +268,14 @@ def test_a_draft_after_a_submission_does_not_look_submitted(visit):
     [
         ("score", "1", re.compile(r"1 of \d\. .+")),
         ("count", "1", re.compile(r".+: .+\. .+")),
+        ("count", ("ArrowRight", "p"), re.compile(r"Summary 1 .+: partly$")),
         ("label", "9", "There is no level 9."),
     ],
 )
 def test_what_was_set_is_said_with_what_follows(visit, kind, key, said):
     page = Desk(visit, kind).page
-    page.keyboard.press(key)
+    for name in (key,) if isinstance(key, str) else key:
+        page.keyboard.press(name)
     expect(page.locator("#announce")).to_have_text(said)
 
 
@@ -295,6 +297,10 @@ def test_saving_that_works_again_is_said(visit, kind):
     page.keyboard.press("1")
     if kind == "label":
         expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer.")
+        page.keyboard.press("2")
+        expect(page.locator("#trouble")).to_contain_text("Not saved yet: 2 answers.")
+        # The number is shown, and not said once more after every sentence.
+        expect(page.locator("#trouble")).to_have_attribute("aria-live", "off")
     else:
         expect(words).to_contain_text("No connection")
         expect(words).not_to_contain_text("Reload the page")
