@@ -41,7 +41,7 @@ from argsum.counting.methods.counts import (
 from argsum.counting.models import CountSheet
 from argsum.datasets.models import Cell, Dataset
 from cqa_site.people.models import Study
-from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm
+from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm, skip_share_field
 from cqa_site.rounds.progress import seconds_each
 from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
 from cqa_site.runs.forms.plan import differing
@@ -196,7 +196,7 @@ class CountingRoundForm(RoundPlanForm):
         ),
         (
             lazy("Judging"),
-            (("raters", "lease_minutes"), ("repeat_share",), ("instructions",)),
+            (("raters", "lease_minutes"), ("repeat_share", "skip_share"), ("instructions",)),
         ),
     )
 
@@ -242,6 +242,7 @@ class CountingRoundForm(RoundPlanForm):
         initial=3,
         help_text=lazy("Agreement needs at least two people per set."),
     )
+    skip_share = skip_share_field()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

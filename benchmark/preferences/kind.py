@@ -99,6 +99,7 @@ class PreferenceRoundKind(OneByOne):
         results=lazy("Preferences"),
     )
     section = "score"
+    submits_at_once = True
     results_page = "preferences"
     terms = ("verdict", "control pair", "contradiction", "qualification")
     work_page = "prefer"

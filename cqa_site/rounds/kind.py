@@ -249,6 +249,8 @@ class SheetKind(TaskKind):
     settled: ClassVar[tuple[str, ...]]
     # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
     figures: ClassVar[dict[str, Any]] = {}
+    # Whether an answer is submitted at once, so that none is ever a draft.
+    submits_at_once: ClassVar[bool] = False
 
     def sheets(self, *around: str) -> QuerySet[Any]:
         """Return sheets with their subject and these related rows."""

@@ -180,6 +180,8 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     desk.context.set_offline(False)
     expect(page.locator("#work .sentence")).not_to_have_text(first)
     expect(page.locator("#trouble")).to_be_hidden()
+    heard_then = f"All decisions saved. 2. Next sentence. tea or coffee. {sentence(page)}"
+    expect(heard).to_contain_text(heard_then)
     assert stored() == {first: (2, "no network")}
     assert Adjudication.objects.count() == 2
     quiet(desk)
@@ -274,6 +276,7 @@ def test_a_comment_that_goes_on_while_it_is_sent_is_not_lost(desk):
     write(page, "later")
     desk.context.set_offline(False)
     expect(page.locator("#saved")).to_contain_text("save the new comment")
+    expect(page.locator("#announce")).to_contain_text("save the new comment")
     assert sentence(page) == first
     page.locator(".level").nth(3).click()
     expect(page.locator("#work .sentence")).not_to_have_text(first)
@@ -328,6 +331,24 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     expect(page.locator("#saved")).to_have_text("All decisions saved")
     assert stored() == {first: (3, "from the old tab")}
     desk.console.clear()
+
+
+@pytest.mark.parametrize("typed", ["", "half a thought"])
+def test_a_second_tab_leaves_what_the_first_one_decided(desk, typed):
+    other = desk.context.new_page()
+    other.goto(desk.page.url)
+    first = sentence(other)
+    if typed:
+        write(other, typed)
+    assert decide(desk.page, "2") == first
+    expect(other.locator("#toasts")).to_contain_text("You decided this sentence in another tab.")
+    if typed:  # it stays, with the decision
+        expect(other.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
+        expect(other.locator("#id_comment")).to_have_value(typed)
+        assert sentence(other) == first
+    else:
+        expect(other.locator("#adjudicate .sentence")).to_have_text(sentence(desk.page))
+    assert stored() == {first: (2, "")}
 
 
 @pytest.mark.long

@@ -105,6 +105,8 @@ def test_stopping_and_withdrawing(enter, width, scheme):
     look(page, "stop")
     page.page.get_by_role("button", name="Stop and withdraw them").click()
     expect(page.page.locator(CODE)).to_have_value("CODE-STOPPED")
+    name = page.page.locator(".who .name")
+    assert name.evaluate("each => each.scrollWidth <= each.clientWidth"), "Participant 1234abcd"
     look(page, "withdrawn")
     assert Participant.objects.get().outcome == "withdrawn"
     assert not Assignment.objects.filter(state="answered").exists()

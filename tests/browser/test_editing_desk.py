@@ -376,7 +376,7 @@ def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, sheet):
     assert stored(sheet) == merged
     put_caret(one, "Tea is calmer")
     one.keyboard.insert_text(" again")
-    one.locator(".conflict").get_by_role("button", name="Keep the stored draft").click()
+    one.locator(".conflict").get_by_role("button", name="Keep the stored version").click()
     expect(one.locator(".conflict")).to_have_count(0)
     assert editor(one).input_value() == merged
     kept = [each.content["text"] for each in KeptText.objects.all()]
@@ -421,7 +421,7 @@ def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet,
     page = open_desk(desk, sheet)
     expect(page.locator(".conflict")).to_contain_text("on the train")
     assert "at home" in stored(sheet)
-    page.get_by_role("button", name="Use the text that arrived").click()
+    page.get_by_role("button", name="Use the version set aside").click()
     expect(editor(page)).to_have_value(re.compile("on the train"))
     assert "at home" in EarlierDraft.objects.get().text
     desk.console.clear()

@@ -40,6 +40,7 @@ HINTS = """() => [...document.querySelectorAll('kbd')]
   .filter(each => each.checkVisibility({visibilityProperty: true}))
   .filter(each => !each.closest('.level, .point'))
   .map(each => each.parentElement.textContent.trim())"""
+CUT = "e => [e.scrollWidth > e.clientWidth, e.scrollHeight > e.clientHeight + 1]"
 LANGUAGE = "each => each.closest('[lang]').lang"
 # What people read and judge, and, with enough text to tell it, its language.
 TEXTS = {
@@ -205,6 +206,27 @@ def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_pa
             page.locator(f".reading{part}").bounding_box()["height"] for part in ("", "-head")
         ]
         assert heights[1] < heights[0] / 2
+
+
+@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
+def test_the_name_of_the_round_and_the_state_are_read_in_full_on_a_phone(open_page, kind):
+    page = open_page(kind, **PHONE).page
+    Round.objects.update(name="Score answers (demo)")
+    page.reload()
+    name = page.locator(".topbar .where span")
+    expect(name).to_have_text("Score answers (demo)")
+    assert name.evaluate(CUT) == [False, False]
+    top = page.locator(".topbar .where a").bounding_box()
+    assert top["y"] >= 0
+    if kind != "label":  # there is room for it in one line
+        lines = page.locator("#saved [data-text]").evaluate("each => each.getClientRects().length")
+        assert lines == 1
+
+
+@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
+def test_no_hint_of_a_key_stands_where_there_is_no_keyboard(open_page, kind):
+    page = open_page(kind, **PHONE).page
+    assert page.evaluate(HINTS) == []
 
 
 # -- scoring --------------------------------------------------------------------------------------

@@ -131,6 +131,9 @@ def test_a_verdict_pressed_while_another_is_on_its_way_takes_its_place(visit, en
     held = hold_first(page, "/submit/")
     press(page, "a")
     page.wait_for_timeout(300)
+    # Nothing is wrong yet.
+    expect(page.locator("#saved [data-text]")).to_have_text("Submitting…")
+    expect(page.locator("#submit-message")).to_be_hidden()
     press(page, "b")
     expect(page.locator("button[value=right]")).to_have_attribute("aria-pressed", "true")
     page.wait_for_timeout(300)
@@ -232,7 +235,8 @@ def test_a_tab_says_that_another_one_submitted(visit, kind):
     expect(other.locator("#changed-elsewhere")).to_be_visible()
 
 
-def test_a_conflict_says_what_is_stored_and_what_is_not(visit):
+@pytest.mark.parametrize("choice", ["mine", "stored"])
+def test_a_conflict_says_what_is_stored_and_what_is_not(visit, choice):
     desk = Desk(visit, "prefer")
     page, before = desk.page, desk.page.url
     other = desk.another_tab()
@@ -248,8 +252,17 @@ def test_a_conflict_says_what_is_stored_and_what_is_not(visit):
     # Nothing asks to press what can no longer be pressed.
     expect(other.locator("#submit-message")).to_be_hidden()
     expect(other.locator(".verdicts button").first).to_be_disabled()
+    if choice == "mine":  # a verdict is never a draft
+        card.get_by_role("button", name="Use the version set aside").click()
+        expect(other.locator("button[value=right]")).to_have_attribute("aria-pressed", "true")
+        expect(other.locator("#saved")).to_contain_text("Submitted")
+        expect(card.locator("tbody tr").first).to_contain_text(
+            re.compile(r"A is better\s*B is better")
+        )
+        assert verdicts() == ["left", "right"]
     card.get_by_role("button", name="Keep the stored version").click()
     expect(other.locator(".conflict")).to_have_count(0)
-    expect(other.locator("button[value=left]")).to_have_attribute("aria-pressed", "true")
-    assert submitted("prefer").get().events.count() == 1
+    pressed = {"mine": "right", "stored": "left"}[choice]
+    expect(other.locator(f"button[value={pressed}]")).to_have_attribute("aria-pressed", "true")
+    assert submitted("prefer").get().events.count() == 1 + (choice == "mine")
     desk.quiet()

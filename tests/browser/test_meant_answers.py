@@ -272,12 +272,14 @@ def test_a_draft_after_a_submission_does_not_look_submitted(visit):
     [
         ("score", "1", re.compile(r"1 of \d\. .+")),
         ("count", "1", re.compile(r".+: .+\. .+")),
+        ("count", ("ArrowRight", "p"), re.compile(r"Summary 1 .+: partly$")),
         ("label", "9", "There is no level 9."),
     ],
 )
 def test_what_was_set_is_said_with_what_follows(visit, kind, key, said):
     page = Desk(visit, kind).page
-    page.keyboard.press(key)
+    for name in (key,) if isinstance(key, str) else key:
+        page.keyboard.press(name)
     expect(page.locator("#announce")).to_have_text(said)
 
 
@@ -299,6 +301,10 @@ def test_saving_that_works_again_is_said(visit, kind):
     page.keyboard.press("1")
     if kind == "label":
         expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer.")
+        page.keyboard.press("2")
+        expect(page.locator("#trouble")).to_contain_text("Not saved yet: 2 answers.")
+        # The number is shown, and not said once more after every sentence.
+        expect(page.locator("#trouble")).to_have_attribute("aria-live", "off")
     else:
         expect(words).to_contain_text("No connection")
         expect(words).not_to_contain_text("Reload the page")
@@ -323,6 +329,38 @@ def test_the_guideline_stands_before_the_first_item_once_for_each_wording(visit,
         type(desk.made).objects.filter(pk=desk.made.pk).update(instructions="Read them twice.")
     page.reload()
     expect(dialog).to_contain_text("Read them twice.")
+
+
+@pytest.mark.parametrize("service_workers", ["block", "allow"])
+def test_twenty_sentences_are_labelled_offline_and_sent_afterwards(visit, service_workers):
+    """With the settings that a new round has, where it has plenty; also after a reload."""
+    study = make_study()
+    made = make_campaign(study, ordinary=80, controls=20)
+    open_round(round_=made, actor=make_member(study, "researcher"))
+    visitor = visit(make_member(study, "annotator"), service_workers=service_workers)
+    page = visitor.go("label", study.public_id, made.public_id)
+    if service_workers == "allow":
+        until(page, [page.url])
+    visitor.context.set_offline(True)
+    seen = []
+    for number in range(20):
+        expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
+        seen.append(sentence(page))
+        page.keyboard.press(str(number % 3))
+        expect(page.locator("#progress")).to_contain_text(f"{number + 1} /")
+        if service_workers == "allow" and number == 9:
+            page.on("dialog", lambda dialog: dialog.accept())
+            page.reload()
+            expect(page.locator("#trouble")).to_contain_text("Not saved yet: 10 answers")
+    assert len(set(seen)) == 20
+    assert not Assignment.objects.exclude(answered_at=None).exists()
+    visitor.context.set_offline(False)
+    expect(page.locator("#saved")).to_have_text("All answers saved", timeout=30_000)
+    rows = Assignment.objects.exclude(answered_at=None).select_related("item__argument")
+    labels = {row.item.argument.text: row.label for row in rows}
+    assert labels == {text: number % 3 for number, text in enumerate(seen)}
+    visitor.context.close()
+    visitor.console.clear()
 
 
 def test_a_block_can_be_labelled_offline_and_the_filler_is_no_sentence(visit):

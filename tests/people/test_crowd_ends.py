@@ -19,6 +19,7 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.queue import place_for
 from tests.benchmark.made_rounds import full_form
 from tests.cast import sign_in
+from tests.flat import flat
 from tests.lengths import first, mostly, of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.worlds import built_once
@@ -159,6 +160,12 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     assert "more than 20 % of an annotator's answers are skips" in text
     assert f"below {labels.round.expected_seconds * HASTY_SHARE:.1f} s" in text
     assert "Only skips so far" not in text
+    secret = create_token(user=labels.researcher, name="test", scope="read")[1]
+    program = Client(headers={"authorization": f"Bearer {secret}"})
+    base = f"/api/v1/studies/{labels.study.public_id}/label-rounds/{labels.round.public_id}"
+    (row,) = program.get(f"{base}/annotators/").json()["results"]
+    assert (row["skipped"], row["skipped_share"], row["is_skipping"]) == (3, 0.75, True)
+    assert row.keys() >= {"median_seconds", "is_hasty"}
     VoteEvent.objects.filter(kind="answer").delete()
     Assignment.objects.filter(state="answered").update(state="skipped", label=None)
     assert "Only skips so far" in sign_in(labels.researcher).get(page).text
@@ -238,6 +245,28 @@ def assert_refused(reply):
 
 
 @pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
+def test_a_round_without_a_limit_says_so(build_once, db, name):
+    """Also before anybody has begun; the limit can be set while people work."""
+    world = build_once(World, name).copy()
+    client, ids = sign_in(world.researcher), [world.study.public_id, world.round.public_id]
+    pages = [reverse(page, args=ids) for page in (world.kind.audit.round, "crowd_links")]
+    can_skip = world.kind.skipped is not None
+    limit(world, None)
+    row = "Maximum share of skipped items</th><td>{}</td>"
+    assert (row.format("No limit") in flat(client.get(pages[0]).text)) == can_skip
+    enter(world)
+    assert ("has no limit on skips" in client.get(pages[1]).text) == can_skip
+    if not can_skip:
+        return
+    page = reverse(f"{world.kind.audit.round}_correct", args=ids)
+    asked = client.get(page).context["form"]
+    values = {field: asked[field].value() or "" for field in asked.fields}
+    assert client.post(page, values | {"skip_share": "0.3"}).status_code == 302
+    assert row.format("30 %") in flat(client.get(pages[0]).text)
+    assert "has no limit on skips" not in client.get(pages[1]).text
+
+
+@pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
 def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, name):
     world = build_once(World, name).copy()
     limit(world, 0.2)
@@ -251,11 +280,11 @@ def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, n
     program = Client(headers={"authorization": f"Bearer {secret}"})
     base = f"/api/v1/studies/{world.study.public_id}"
     tail = f"{world.round.public_id}/"
-    own = {"label": f"label-rounds/{tail}raters/"} | {
-        kind: f"{long}-rounds/{tail}people/"
-        for kind, long in {"score": "scoring", "prefer": "preference", "count": "counting"}.items()
-    }
-    for address in (f"rounds/{tail}participants/", own[name]):
+    long = {"score": "scoring", "prefer": "preference", "count": "counting"}.get(name)
+    own = [f"{long}-rounds/{tail}people/"]
+    if name == "label":
+        own = [f"label-rounds/{tail}raters/"]
+    for address in (f"rounds/{tail}participants/", *own):
         rows = program.get(f"{base}/{address}").json()["results"]
         (row,) = [each for each in rows if each["skipped_share"] is not None]
         assert row["skipped"] == 2 * can_skip
@@ -346,15 +375,23 @@ def test_no_more_is_announced_than_there_is(world):
 def test_where_all_is_held_by_others_nothing_is_to_go(world):
     client = enter(world, required_items=3)
     fill(world)
+    things = "sentences" if world.name == "label" else "items"
     text = client.get(work_page(world.round), follow=True).text
-    assert "No sentences available right now" in text
+    assert f"No {things} available right now" in text
     text = client.get(DONE).text
     assert "No items are left for you" in text
     assert "to go" not in text
     world.kind.Slot.objects.update(state="done", lease_until=None)
     text = client.get(work_page(world.round), follow=True).text
-    assert "No sentences left in this round" in text
+    assert f"No {things} left in this round" in text
     assert "You have" not in text
+
+
+def test_a_work_page_promises_no_more_than_that_entries_are_in_the_browser(world):
+    page = flat(enter(world).get(work_page(world.round), follow=True).text)
+    says = r"You (are|were) signed out\. [^<]* in this browser[^<]* on the platform again"
+    assert re.search(says, page)
+    assert "Your work is saved" not in page
 
 
 @SOME_KINDS

@@ -199,9 +199,21 @@ def test_the_page_says_why_nothing_comes(world, client):
     if world.name in ("score", "prefer", "count"):
         world.slots(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
         assert (
-            "No sentences available right now"
-            in sign_in(world.people[1]).get(world.address("")).text
+            "No items available right now" in sign_in(world.people[1]).get(world.address("")).text
         )
+
+
+def test_two_versions_say_which_one_counts(world, client):
+    send(client, world, "_save", world.work.full_form, client="one", sequence=1)
+    send(client, world, "_save", world.work.changed_form, client="two", sequence=1)
+    page = flat(page_of(client, world))
+    assert "One version is stored. The other one, sent at" in page
+    for head in ("Set aside</", "Stored</", "Use the version set aside</", "Keep the stored"):
+        assert head in page
+    close_round(round_=world.round, actor=world.researcher)
+    page = flat(page_of(client, world))
+    assert "The round is closed, so only the stored version counts." in page
+    assert "Use the version set aside</" not in page
 
 
 # Queries of the form and of a submission, which prepares the next sheet.

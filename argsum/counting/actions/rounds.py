@@ -292,6 +292,7 @@ class CountingPlan:
     raters: int = 3
     repeat_share: float = 0.0
     lease_minutes: int = 120
+    skip_share: float | None = 0.2
     instructions: str = GUIDE
 
     def recipe(self, n_sets: int) -> dict[str, Any]:
@@ -309,7 +310,9 @@ class CountingPlan:
         }
 
 
-SETTINGS = ("name", "seed", "raters", "repeat_share", "lease_minutes", "instructions")
+SETTINGS = (
+    "name", "seed", "raters", "repeat_share", "lease_minutes", "skip_share", "instructions",
+)  # fmt: skip
 
 
 @transaction.atomic

@@ -32,6 +32,7 @@ from ..access import (
 )
 from ..drafts import (
     SAVED_FIELDS,
+    DraftSubmission,
     RoundNotOpen,
     StaleDraft,
     content_of,
@@ -248,9 +249,14 @@ def _settle(request: Any, sheet: Any, version: Any) -> HttpResponse:
     if choice not in ("mine", "stored"):
         return see_other(address)
     try:
-        take_kept(sheet=sheet, kept=version, is_wanted=choice == "mine")
+        stored = take_kept(sheet=sheet, kept=version, is_wanted=choice == "mine")
+        if choice == "mine" and sheet_kind_of(sheet).submits_at_once:
+            sent = DraftSubmission(content_of(stored), stored.version)
+            submit_sheet(sheet=stored, sent=sent, key=uuid.uuid4().hex)
     except RoundNotOpen:
         return closed_reply(request, address)
+    except SheetNotValid:
+        return see_other(address)
     return see_other(address)
 
 

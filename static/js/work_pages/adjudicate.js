@@ -22,6 +22,9 @@ let form = null;
 let given = null;
 let order = 0;
 let isLeaving = false;
+// Whether a trouble was shown, and not yet that it is over.
+let isTroubled = false;
+const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 
 // -- what is on the screen ----------------------------------------------------------------------
 
@@ -53,7 +56,7 @@ async function show(url, prelude, isNext = true) {
     if (response.ok) return swap(parse(await response.text()), response.url, prelude, isNext);
   } catch { /* no connection */ }
   if (response?.status === 403) showOutbox("forbidden");
-  byId("saved").textContent = words.no_next;
+  showAndSay(words.no_next);
   setTimeout(() => show(url, prelude, isNext), 3000);
 }
 
@@ -118,6 +121,7 @@ function standingLabel() {
 function takeSaved({ saved }) {
   if (saved.url && given?.fields.client_key === saved.client_key) given.next = saved.url;
   if (saved.url) return;
+  otherTabs?.postMessage(saved.argument);
   byId("take-back").elements.known.value = saved.known;
   const later = outbox.waiting().find(({ after }) => after === saved.client_key);
   if (later) outbox.put({ ...later, fields: { ...later.fields, known: saved.known } });
@@ -132,12 +136,12 @@ function keepDraft() {
 function forgetDraft(argument) { drafts.drop({ client: argument, sequence: 0 }); }
 
 // Sent from here or from another tab: the next one comes, unless the comment has gone on.
-function goOnWhenSaved() {
+function goOnWhenSaved(prelude) {
   const isThere = ({ fields }) => fields.client_key === given.fields.client_key;
   if (isLeaving || !given || outbox.all().some(isThere)) return;
   const isChanged = !given.fields.move && comment() !== given.fields.comment;
-  if (isChanged) byId("saved").textContent = words.changed;
-  else show(given.next ?? byId("work").dataset.queue, spoken(given), given.fields.move !== "undo");
+  if (isChanged) showAndSay(words.changed);
+  else show(given.next ?? byId("work").dataset.queue, prelude + spoken(given), given.fields.move !== "undo");
 }
 
 // -- what is not saved --------------------------------------------------------------------------
@@ -153,7 +157,18 @@ function showOutbox(trouble) {
   if (waiting().length) levels().forEach((level) => level.setAttribute("aria-pressed", level.value === label));
   showConflicts();
   byId("saved").textContent = savedText(trouble, count);
-  if (!trouble && !sender.isSending) goOnWhenSaved();
+  isTroubled ||= !box.hidden;
+  if (trouble || sender.isSending) return;
+  const prelude = isTroubled && !count && !outbox.refused().length ? `${words.saved}. ` : "";
+  isTroubled = false;
+  if (prelude) say(prelude);
+  goOnWhenSaved(prelude);
+}
+
+// Once, however often it is tried again.
+function showAndSay(text) {
+  if (byId("saved").textContent !== text) say(text);
+  byId("saved").textContent = text;
 }
 
 function savedText(trouble, count) {
@@ -244,6 +259,12 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("input", ({ target }) => { if (target.id === "id_comment") keepDraft(); });
+// What another tab decided is left; where a comment stands here, it is shown with that decision.
+otherTabs?.addEventListener("message", ({ data }) => {
+  if (data !== shown() || given || isLeaving) return;
+  tell(words.elsewhere);
+  show(draftOf(data)?.text ? `?unit=${data}` : byId("work").dataset.queue, "");
+});
 window.addEventListener("beforeunload", (event) => {
   if (outbox.waiting().length && !["signed_out", "forbidden"].includes(sender.trouble)) event.preventDefault();
 });

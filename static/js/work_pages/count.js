@@ -91,9 +91,9 @@ function spoken(row) {
   const text = row.querySelector("legend").textContent.trim().replace(/\s+/g, " ");
   if (!isReference(row)) {
     const letter = letterOf(row);
-    if (letter === "") return `${words.summary} ${text}`;
-    const partly = partlyOf(row).checked ? `, ${words.part}` : "";
-    return `${words.summary} ${text}: ${letter === "0" ? words.nothing : `${words.statement} ${letter}`}${partly}`;
+    const named = letter === "0" ? words.nothing : letter && `${words.statement} ${letter}`;
+    const said = [named, partlyOf(row).checked && words.part].filter(Boolean).join(", ");
+    return `${words.summary} ${text}${said && `: ${said}`}`;
   }
   const level = levelOf(row);
   const by = ticksOf(row).filter((tick) => tick.checked).map((tick) => Number(tick.value) + 1);

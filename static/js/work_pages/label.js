@@ -246,8 +246,12 @@ function showOutbox(trouble) {
   if (trouble === "signed_out") Object.assign(link, { hidden: false, textContent: words.sign_in, href: `${place.signIn}?next=${encodeURIComponent(place.page)}` });
   if (trouble === "forbidden") Object.assign(link, { hidden: false, textContent: words.reload, href: place.page });
   text = text.replace("#", count);
-  // Said once, however often it is tried again.
-  if (box.querySelector("[data-text]").textContent !== text) box.querySelector("[data-text]").textContent = text;
+  // Said once, however often it is tried again and however many answers follow.
+  if (box.querySelector("[data-text]").textContent !== text) {
+    box.ariaLive = box.dataset.trouble === trouble ? "off" : "polite";
+    box.dataset.trouble = trouble;
+    box.querySelector("[data-text]").textContent = text;
+  }
   box.hidden = !text;
   if (isTroubleOpen && !trouble && !count) say(words.saved);
   isTroubleOpen = Boolean(text) || (isTroubleOpen && count > 0);

@@ -145,7 +145,8 @@ function showSaved() {
   const isWaiting = Boolean(submissions.own);
   form.toggleAttribute("data-unsubmitted", isWaiting);
   if (isWaiting && saver.state === "saved") status.dataset.state = "waiting";
-  status.querySelector("[data-text]").textContent = isWaiting ? words.not_yet : stateText(saver.state);
+  const text = isWaiting ? words.not_yet : stateText(saver.state);
+  status.querySelector("[data-text]").textContent = isFirstTry ? words.submitting : text;
 }
 
 function stateText(state) {
@@ -194,6 +195,8 @@ async function deliver(copy) {
 let key = form.elements.client_key.value;
 let isTried = false;
 let isSubmitting = false;
+// A submission is on its way, and has not had to wait.
+let isFirstTry = false;
 // The key of the request that is on its way, or was last.
 let sentKey = "";
 const resubmissions = new Retries(() => resubmit());
@@ -213,16 +216,22 @@ async function submitSheet(isAgain = false) {
   if (isFrozen || saver.isStuck) return;
   if (isSubmitting) return key !== sentKey && keepSubmission();
   isSubmitting = true;
-  if (!isAgain) showSubmit(words.submitting);
+  isFirstTry = !isAgain;
+  if (isFirstTry) {
+    showSubmit("");
+    say(words.submitting);
+  }
   hold(true);
   while (saver.busy) await saver.busy;
   clearTimeout(saver.timer);
   const sent = keepSubmission();
+  showSaved();
   const wanted = isTried ? {} : nextPage();
   isTried = true;
   sentKey = key;
   const { outcome, reply, pause } = await post(form.dataset.submit, sent, csrf, wanted);
   isSubmitting = false;
+  isFirstTry &&= outcome === "ok";
   hold(false);
   if (outcome === "ok") saver.took(sent);
   // Changed meanwhile, and submitted so or not.

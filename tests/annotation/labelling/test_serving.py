@@ -90,6 +90,18 @@ def test_where_a_round_has_plenty_twenty_items_are_held_ahead_in_whole_blocks(st
     assert list(label_violations()) == []
 
 
+@pytest.mark.parametrize(("ordinary", "people"), [(12, 3), (60, 8), (200, 12)])
+def test_whoever_holds_much_ahead_leaves_others_enough(study, ordinary, people):
+    """Of one vote an item: all who come at once get a block, in a small round just one."""
+    campaign = opened(study, ordinary=ordinary, controls=70, votes_per_item=1)
+    for _person in range(people):
+        free = campaign.slots.filter(state="open").count()
+        todo = work(newcomer(campaign)).assignments
+        ordinary_ones = sum(not row.item.is_control for row in todo)
+        assert len(todo) >= 5
+        assert ordinary_ones <= max(4, free / serving.SHARE_AHEAD)
+
+
 def test_everybody_together_fills_every_slot_exactly_once(study):
     campaign = opened(study, ordinary=7, controls=2, votes_per_item=3)
     people = [newcomer(campaign) for _ in range(5)]
