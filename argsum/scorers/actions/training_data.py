@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from argsum.datasets.methods.argument_cells import (
-    RawArgument,
-    RawCell,
-    RawKeyPoint,
-    named_columns,
-)
+from argsum.datasets.methods.argument_cells import RawArgument, RawCell, named_columns
 from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs, read_rated
 from argsum.datasets.methods.preprocessing import prepare
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
@@ -103,7 +98,7 @@ def cells_of(dataset: Dataset) -> Splits:
     points = ReferenceKeyPoint.objects.filter(cell__dataset=dataset).order_by("cell", "position")
     for pk, cell, text in points.values_list("pk", "cell_id", "text"):
         columns[pk] = len(raw[cell].key_points)
-        raw[cell].key_points.append(RawKeyPoint("", text))
+        raw[cell].key_points.append(RawArgument("", text))
     matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset)
     for cell, argument, point, is_match in matches.values_list(
         "argument__cell", "argument", "key_point", "is_match"
