@@ -14,9 +14,9 @@ from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
 from argsum.scorers.forms import (
     LONGEST_TEXT,
-    RecipeForm,
     ScorerForm,
     TrainForm,
+    TrainingRecipeForm,
     TryForm,
     WriterTrainForm,
 )
@@ -159,7 +159,7 @@ class ScorerViews(StudyViews):
         return self._train(request, WriterTrainForm, WriterTrainInput)
 
     def _train(
-        self, request: Request, form_type: type[RecipeForm], body: type[FormInput]
+        self, request: Request, form_type: type[TrainingRecipeForm], body: type[FormInput]
     ) -> Response:
         fields = form_type.base_fields.items()
         usual = {name: field.initial for name, field in fields if field.initial is not None}

@@ -122,7 +122,7 @@ def number(
     return field
 
 
-class RecipeForm(forms.Form):
+class TrainingRecipeForm(forms.Form):
     """A model that learns from a dataset of the study; fields of the recipe are ``advanced``."""
 
     advanced: tuple[str, ...] = ()
@@ -145,7 +145,7 @@ class RecipeForm(forms.Form):
         }
 
 
-class TrainForm(RecipeForm):
+class TrainForm(TrainingRecipeForm):
     """A scorer that learns from a dataset of the study."""
 
     recipe_type = ScorerRecipe
@@ -198,7 +198,7 @@ class TrainForm(RecipeForm):
         return cleaned
 
 
-class WriterTrainForm(RecipeForm):
+class WriterTrainForm(TrainingRecipeForm):
     """A writer that learns from a dataset of the study."""
 
     recipe_type = WritingRecipe

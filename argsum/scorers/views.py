@@ -14,7 +14,13 @@ from django.views.decorators.http import require_POST, require_safe
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
-from argsum.scorers.forms import RecipeForm, ScorerForm, TrainForm, TryForm, WriterTrainForm
+from argsum.scorers.forms import (
+    ScorerForm,
+    TrainForm,
+    TrainingRecipeForm,
+    TryForm,
+    WriterTrainForm,
+)
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import (
     curve_rows,
@@ -70,7 +76,7 @@ def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _trained(
-    request: StudyRequest, study: Study, form_type: type[RecipeForm], page: str
+    request: StudyRequest, study: Study, form_type: type[TrainingRecipeForm], page: str
 ) -> HttpResponse:
     """Start the training of a valid form; else show the form."""
     form = form_type(request.POST or None, study=study)
