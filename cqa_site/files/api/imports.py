@@ -192,6 +192,11 @@ class ImportBatchViews(StudyViews):
             discard_batch(batch=self.find_row(public_id), actor=request.user)
         return Response(status=204)
 
+    def find_row(self, public_id: uuid.UUID) -> ImportBatch:
+        """Return the batch; its files are read whole by whoever works on them."""
+        batches = self.study.import_batches.select_related("job", "study")
+        return get_object_or_404(batches, public_id=public_id)
+
 
 class ImportBatchUploadViews(ImportBatchViews):
     """The list, and uploads as multipart/form-data."""
