@@ -25,7 +25,7 @@ def one_of_each():
 
 @pytest.mark.parametrize("simulation", one_of_each())
 def test_a_verdict_keeps_its_limit_at_its_smallest_n(simulation):
-    share = run(simulation, simulation.sizes[0], max(10, simulation.quick // 8))
+    share = run(simulation, simulation.sizes[0], max(10, simulation.quick // 16))
     # Some intervals are seldom printed at their smallest n: the full run draws enough of them.
     assert not share.n or excess(simulation, share) < FAR
 

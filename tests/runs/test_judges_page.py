@@ -293,6 +293,7 @@ def test_the_fragment_is_quiet_until_something_changes(judged):
     assert "every 5s" not in judged.client.get(judged.url("judges")).content.decode()
 
 
+@pytest.mark.long
 def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_queries):
     for temperature in (0.1, 0.2, 0.3):
         params = {"temperature": temperature, "max_tokens": 200}

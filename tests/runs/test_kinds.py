@@ -18,6 +18,7 @@ from cqa_site.runs.tasks import wake
 from cqa_site.web.limits import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.cast import sign_in
+from tests.lengths import mostly
 from tests.runs.every_kind import CASES, without_models
 from tests.runs.judging import script
 from tests.runs.turns import A_DAY, change, readings, turn
@@ -26,8 +27,6 @@ pytestmark = pytest.mark.django_db
 
 assert worker  # registers the jobs these tests run
 State = Run.State
-# Whose runs a program starts in `make test`; in the long test all.
-BY_PROGRAM = ("relevance", "counting")
 # What the check says of a row that was changed.
 CHANGED = (
     "is not what its reply says",
@@ -40,6 +39,10 @@ CHANGED = (
 @pytest.fixture(scope="module", params=CASES)
 def kind(request):
     return request.param
+
+
+# What the ledger does for all kinds alike, and what tests of their rooms ask, too.
+SOME_KINDS = pytest.mark.parametrize("kind", mostly(CASES, "relevance", "counting"), indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +106,7 @@ def test_every_registered_kind_is_tried_out_here():
 # -- people and programs -------------------------------------------------------------------------
 
 
+@SOME_KINDS
 def test_a_run_from_its_form_to_its_page(
     kind, world, client, monkeypatch, django_capture_on_commit_callbacks
 ):
@@ -150,13 +154,7 @@ def call_page(browser, world, run):
     return browser.get(world.url("run_call", run.public_id, call.public_id)).text
 
 
-@pytest.mark.parametrize(
-    "kind",
-    # The body of a kind stands in the tests of its room, too.
-    [each if each in BY_PROGRAM else pytest.param(each, marks=pytest.mark.long) for each in CASES],
-    scope="module",
-    indirect=True,
-)
+@SOME_KINDS
 def test_a_run_by_a_program(kind, world, client, django_capture_on_commit_callbacks):
     program = client_of(world.researcher)
     base = f"/api/v1/studies/{world.study.public_id}/runs/"
@@ -199,6 +197,7 @@ def test_a_run_by_a_program(kind, world, client, django_capture_on_commit_callba
 # -- planning ------------------------------------------------------------------------------------
 
 
+@SOME_KINDS
 def test_a_plan_takes_what_its_estimate_says_and_a_second_one_is_the_first(world, case):
     found, is_sampled = estimate_run(control.draft(world.plan, world.study))
     assert not is_sampled
@@ -211,6 +210,7 @@ def test_a_plan_takes_what_its_estimate_says_and_a_second_one_is_the_first(world
     assert str(about(run))
 
 
+@SOME_KINDS
 def test_writing_requests_costs_the_same_queries_for_one_and_for_all(
     world, django_assert_max_num_queries
 ):
@@ -241,6 +241,7 @@ def test_a_prompt_is_previewed_as_it_would_be_sent(kind, world):
 # -- replies -------------------------------------------------------------------------------------
 
 
+@SOME_KINDS
 def test_replies_are_stored_once_and_used_again(kind, world, case, client):
     run = carry(planned(world))
     assert run.state == State.DONE
@@ -258,6 +259,7 @@ def test_replies_are_stored_once_and_used_again(kind, world, case, client):
     assert len(client.requests) == run.planned
 
 
+@SOME_KINDS
 def test_a_reply_without_a_value_is_unscored_with_a_reason_until_it_is_asked_again(
     world, case, monkeypatch
 ):
@@ -281,6 +283,7 @@ def test_a_reply_without_a_value_is_unscored_with_a_reason_until_it_is_asked_aga
     assert violations() == []
 
 
+@SOME_KINDS
 def test_a_late_reply_is_kept_and_changes_nothing(world, case):
     run = planned(world)
     sent = turn(world).outgoing
@@ -327,6 +330,7 @@ def test_what_contradicts_the_ledger_is_found(world, case, client):
 # -- steering ------------------------------------------------------------------------------------
 
 
+@SOME_KINDS
 def test_a_run_is_paused_resumed_and_cancelled(world, case, client):
     run = planned(world)
     control.pause_run(run=run, actor=world.researcher)
@@ -346,6 +350,7 @@ def test_a_run_is_paused_resumed_and_cancelled(world, case, client):
         control.resume_run(run=run, actor=world.researcher)
 
 
+@SOME_KINDS
 def test_a_run_stops_at_its_cap_and_after_a_restore(world, client):
     run = carry(planned(world, cap_micro=1))
     assert (run.state, run.pause_reason, client.requests) == (State.PAUSED, "budget", [])

@@ -308,6 +308,7 @@ def test_the_list_filters_by_campaign_and_state(judged):
     assert numbers("?label_round=nonsense&state=nonsense") == [2, 1]
 
 
+@pytest.mark.long
 def test_pages_cost_the_same_queries_however_many_runs_and_calls(
     judged, django_assert_max_num_queries
 ):

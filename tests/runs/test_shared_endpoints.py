@@ -22,6 +22,7 @@ from cqa_site.runs.ledger.turns import Turn, take_turn
 from cqa_site.runs.models import Endpoint, Reply, Run
 from cqa_site.runs.progress import pause_in_words
 from tests.cast import make_member, make_study, sign_in
+from tests.lengths import mostly
 from tests.runs.judging import Lab, answer_by_text, script
 from tests.runs.made_runs import SENTINEL, make_endpoint
 from tests.runs.turns import planned, replies
@@ -189,7 +190,7 @@ def delete_study(offered, boss):
 ENDS = [withdraw, archive, move, other_model, delete_study]
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", mostly(ENDS, withdraw, delete_study))
 def test_what_is_withdrawn_sends_nothing_more(lab, added, offered, boss, end, monkeypatch):
     run = planned(lab)
     first = take_turn(added, "a", Turn(), 2)

@@ -14,8 +14,8 @@ LEAST = 10
 
 
 def few(size):
-    """Few and many where it is narrowest, some where it is widest."""
-    return {"narrow": (NUMBERS[0], NUMBERS[-1]), "wide": NUMBERS[1:2]}.get(size, ())
+    """Many where it is narrowest, some where it is widest."""
+    return {"narrow": NUMBERS[-1:], "wide": NUMBERS[1:2]}.get(size, ())
 
 
 def many(_size):

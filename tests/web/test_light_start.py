@@ -77,6 +77,7 @@ def test_starting_loads_no_heavy_package(web):
     assert web[:2] == [[], []]
 
 
+@pytest.mark.long
 def test_a_worker_loads_no_pages_and_no_command_line(tmp_path):
     database = f"sqlite:///{tmp_path}/site.sqlite3"
     variables = {"CELERY_SKIP_CHECKS": "true", "DATABASE_URL": database}

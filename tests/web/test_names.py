@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 
 from benchmarks.house import ROOT, product_files
 
@@ -17,6 +18,7 @@ LOCAL_NAMES = {"found", "said", "each", "one"}
 REPEATED = {"Command", "ExportFile", "Item", "Slot", "Snapshot"}
 
 
+@cache
 def trees():
     return {path: ast.parse((ROOT / path).read_text()) for path in product_files()}
 
