@@ -203,7 +203,8 @@ def test_what_was_refused_is_said(work):
     page.keyboard.press(kind.key)
     page.wait_for_timeout(150)
     page.keyboard.press(kind.key)
-    if kind.answers is not preferred:
+    # The others may still have the first one before them, which says nothing of itself.
+    if kind.answers not in (preferred, decided):
         expect(page.locator("#toasts")).to_contain_text("had just appeared")
 
 
