@@ -13,7 +13,7 @@ class AnnotationConfig(AppConfig):
         from annotation.consensus.reports import agreed_labels
         from annotation.editing.actions.kind import EDITING
         from annotation.faithfulness.actions import figures
-        from annotation.figures.actions import CAMPAIGNS
+        from annotation.figures.actions import LABEL_ROUNDS
         from annotation.imports.formats import register_study_imports
         from annotation.judges.reports.results import least_sure_first
         from annotation.labelling.actions.blocks import LABELS
@@ -38,5 +38,5 @@ class AnnotationConfig(AppConfig):
         LABELS.least_sure_first = least_sure_first
         LABELS.agreed = agreed_labels
         EDITING.after_closing = (figures.after_closing,)
-        results.register(CAMPAIGNS)
+        results.register(LABEL_ROUNDS)
         database.register(find_violations)

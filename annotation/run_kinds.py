@@ -24,7 +24,7 @@ def register_kinds() -> None:
 
 
 class Relevance(relevance_judge.RelevanceKind, RunKind):
-    """Runs in which a language model labels the sentences of a campaign."""
+    """Runs in which a language model labels the sentences of a round."""
 
     name = relevance_judge.KIND
     title = lazy("Relevance of sentences")
@@ -32,15 +32,15 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
     prompts = relevance_judge.PROMPTS
     tried_on = RELEVANCE_PREVIEW
     call_subjects = RELEVANCE_CALLS
-    related = ("relevance__campaign",)
-    filters = {"label_round": "relevance__campaign__public_id"}
+    related = ("relevance__label_round",)
+    filters = {"label_round": "relevance__label_round__public_id"}
     view_path = "annotation.judges.views.runs.judge_page"
     start_path = "annotation.judges.api.RELEVANCE_START"
     told_path = "annotation.judges.api.RELEVANCE_EXTENSION"
 
     def about(self, run: Run) -> str:
-        """Return the name of the run's campaign."""
-        return str(run.relevance.campaign.name)
+        """Return the name of the run's round."""
+        return str(run.relevance.label_round.name)
 
 
 class Answers(AnswersKind, RunKind):

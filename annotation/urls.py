@@ -13,15 +13,16 @@ from annotation.generation import views as generation
 from annotation.imports import views as imports
 from annotation.judges.views import judges
 from annotation.judges.views import runs as judge_compare
-from annotation.labelling.views import campaigns, label, label_page
+from annotation.labelling.views import label, label_page
+from annotation.labelling.views import rounds as label_rounds
 from annotation.quality.views import exclusion, quality
 from annotation.retrieval import views as retrieval
 from annotation.study.views import overview, questions
 
 urlpatterns = [
     *overview.urlpatterns,
-    *campaigns.campaign_urls,
-    *campaigns.guideline_urls,
+    *label_rounds.label_round_urls,
+    *label_rounds.guideline_urls,
     *label.urlpatterns,
     *label_page.urlpatterns,
     *quality.urlpatterns,

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.campaign_server import ROOT, CampaignServer, migrate, migrated_file
 from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import Annotator
+from benchmarks.label_round_server import ROOT, LabelRoundServer, migrate, migrated_file
 from benchmarks.label_throughput import sign_in
 
 PASSPHRASE = "a passphrase for drills"
@@ -37,7 +37,7 @@ DATABASES = ("sqlite", "postgresql")
 THINK = 0.7
 BATCH = 5_000
 LABELS = """
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 for key, label in Assignment.objects.filter(state="answered").values_list("public_id", "label"):
     print(key, label)
 """
@@ -56,10 +56,10 @@ class Done:
 
 
 @contextmanager
-def empty_site(database: str, template: str = "") -> Iterator[CampaignServer]:
+def empty_site(database: str, template: str = "") -> Iterator[LabelRoundServer]:
     """A throw-away site with tables and nothing in them."""
     if database == "sqlite":
-        site = CampaignServer()
+        site = LabelRoundServer()
         shutil.copy(migrated_file(), site.folder / "site.sqlite3")
         try:
             yield site
@@ -67,7 +67,7 @@ def empty_site(database: str, template: str = "") -> Iterator[CampaignServer]:
             site.remove()
         return
     with postgres_database(template) as url:
-        site = CampaignServer(database_url=url)
+        site = LabelRoundServer(database_url=url)
         try:
             yield site
         finally:
@@ -82,7 +82,7 @@ def migrated_database() -> Iterator[str]:
         yield urlsplit(url).path.removeprefix("/")
 
 
-def run(site: CampaignServer, *arguments: object) -> Done:
+def run(site: LabelRoundServer, *arguments: object) -> Done:
     """A command of a site, measured; what fails raises."""
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as told:
@@ -115,23 +115,23 @@ def contents(path: Path) -> dict[str, str]:
 
 def fill(labels: int) -> None:
     """Three labels on each sentence of a closed round, as thirty people would have given them."""
-    from annotation.labelling.models.campaigns import Assignment, Campaign, Slot, VoteEvent
+    from annotation.labelling.models.rounds import Assignment, LabelRound, Slot, VoteEvent
     from benchmarks.made_rounds import label as made_round
     from cqa_site.people.models import Rater, Study, User
     from cqa_site.rounds.lifecycle import close_round, open_round
 
     study, boss = Study.objects.create(name="Filled"), User.objects.get(email="boss@bench.example")
     wanted = {"controls": 30, "items": -(-labels // 3), "votes": 3}
-    campaign: Campaign = made_round(wanted, study, boss, [])
-    open_round(round_=campaign, actor=boss)
+    label_round: LabelRound = made_round(wanted, study, boss, [])
+    open_round(round_=label_round, actor=boss)
     raters = Rater.objects.bulk_create(
         Rater(study=study, external_id=f"filled-{n}", name=f"Filled {n}") for n in range(30)
     )
-    slots = list(Slot.objects.filter(campaign=campaign).order_by("pk"))
+    slots = list(Slot.objects.filter(round=label_round).order_by("pk"))
     given = Assignment.objects.bulk_create(
         (
             Assignment(
-                campaign=campaign,
+                round=label_round,
                 item_id=slot.item_id,
                 rater=raters[(slot.item_id + slot.number) % 30],
                 slot=slot,
@@ -149,11 +149,11 @@ def fill(labels: int) -> None:
         ),
         batch_size=BATCH,
     )
-    Slot.objects.filter(campaign=campaign).update(state="done")
-    close_round(round_=campaign, actor=boss)
+    Slot.objects.filter(round=label_round).update(state="done")
+    close_round(round_=label_round, actor=boss)
 
 
-def filled_site(site: CampaignServer, labels: int, people: int = 1, items: int = 30) -> None:
+def filled_site(site: LabelRoundServer, labels: int, people: int = 1, items: int = 30) -> None:
     """An open round, and beside it a closed one with the labels."""
     site.people, site.items, site.controls = people, items, items // 10
     site.prepare()
@@ -188,7 +188,7 @@ def under_load(database: str, template: str, options: argparse.Namespace) -> str
 
 
 def _labelled(
-    site: CampaignServer, people: list[Annotator], path: Path, seconds: float
+    site: LabelRoundServer, people: list[Annotator], path: Path, seconds: float
 ) -> tuple[list[float], list[float], dict[str, int], Done]:
     """Seconds of submits before and during a backup, what was acknowledged before, the backup."""
     ends_at = time.monotonic() + 10 * 60
@@ -241,7 +241,7 @@ def _script(text: str) -> str:
 # -- each way ---------------------------------------------------------------------------------
 
 
-def each_way(site: CampaignServer, database: str, template: str) -> Iterator[str]:
+def each_way(site: LabelRoundServer, database: str, template: str) -> Iterator[str]:
     """Back a site up, restore it into both databases, and back those up again."""
     path = site.folder / "backup.zip"
     made = run(site, "backup", path)

@@ -24,7 +24,7 @@ from typing import Any
 import yaml
 from dotenv import dotenv_values
 
-from benchmarks.campaign_server import ROOT, free_port
+from benchmarks.label_round_server import ROOT, free_port
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
 SECONDS = {"s": 1, "m": 60}

@@ -9,8 +9,8 @@ service that makes them. Needs PostgreSQL and Redis on this machine.
 import argparse
 import time
 
-from benchmarks.campaign_server import free_port
 from benchmarks.databases import postgres_database
+from benchmarks.label_round_server import free_port
 
 VOTES = 2
 

@@ -55,13 +55,13 @@ def prepare(folder: str, votes: int) -> None:
 
     call_command("migrate", verbosity=0, run_syncdb=True)
     from annotation.figures.models import Snapshot
-    from annotation.labelling.actions.campaigns import default_guideline
-    from annotation.labelling.models.campaigns import Campaign
+    from annotation.labelling.actions.rounds import default_guideline
+    from annotation.labelling.models.rounds import LabelRound
     from cqa_site.people.models import Study
     from cqa_site.results.models import pack
 
     study = Study.objects.create(name="Benchmark")
-    campaign = Campaign.objects.create(
+    label_round = LabelRound.objects.create(
         study=study, name="Benchmark", guideline=default_guideline(study)
     )
     packed, sha256 = pack(line.encode() for line in lines_of(votes, max(1, votes // 3)))
@@ -69,7 +69,12 @@ def prepare(folder: str, votes: int) -> None:
 
     now = timezone.now()
     Snapshot.objects.create(
-        campaign=campaign, number=1, rows=packed, sha256=sha256, computed_at=now, frozen_at=now
+        label_round=label_round,
+        number=1,
+        rows=packed,
+        sha256=sha256,
+        computed_at=now,
+        frozen_at=now,
     )
 
 
@@ -87,13 +92,13 @@ def measure(folder: str, content: str, format: str) -> None:
     from cqa_site.files.actions.exports import ExportOptions
     from cqa_site.people.models import User
 
-    snapshot = Snapshot.objects.defer("rows").select_related("campaign__study").get()
+    snapshot = Snapshot.objects.defer("rows").select_related("label_round__study").get()
     actor, _created = User.objects.get_or_create(email="benchmark@example.org")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading the site
     before = peak()
     started = time.perf_counter()
     request_exports(
-        campaign=snapshot.campaign,
+        label_round=snapshot.label_round,
         snapshot=snapshot,
         contents=[content],
         format=format,

@@ -56,15 +56,15 @@ def test_vote() -> None:
     """One vote of three, and the figures that count it."""
     from django.urls import reverse
 
-    from annotation.figures.actions import CAMPAIGNS
-    from annotation.labelling.models.campaigns import Assignment
+    from annotation.figures.actions import LABEL_ROUNDS
+    from annotation.labelling.models.rounds import Assignment
     from cqa_site.results import snapshots
     from tests.annotation.voting import opened
     from tests.cast import make_member, make_study, sign_in
 
     study = make_study()
-    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2)
-    ids = [study.public_id, campaign.public_id]
+    label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2)
+    ids = [study.public_id, label_round.public_id]
     boss = sign_in(make_member(study, "researcher"))
 
     def send(client: Any, rows: list[Assignment]) -> None:
@@ -79,7 +79,7 @@ def test_vote() -> None:
         person = make_member(study, "annotator")
         client = sign_in(person)
         client.get(reverse("label", args=ids))
-        rows = Assignment.objects.filter(campaign=campaign, rater__user=person)
+        rows = Assignment.objects.filter(round=label_round, rater__user=person)
         return client, list(rows.order_by("item_id"))
 
     send(*start())
@@ -87,7 +87,7 @@ def test_vote() -> None:
     send(client, rows[:-1])
     with traced("vote → alpha on the page"):
         send(client, rows[-1:])
-        snapshots.refresh(CAMPAIGNS, campaign)
+        snapshots.refresh(LABEL_ROUNDS, label_round)
         page = boss.get(reverse("figures", args=ids))
     assert "alpha" in page.text.lower()
 

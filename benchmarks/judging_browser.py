@@ -5,8 +5,8 @@ import re
 import urllib.parse
 import urllib.request
 
-from benchmarks.campaign_server import PASSWORD
 from benchmarks.judging_site import JudgingSite
+from benchmarks.label_round_server import PASSWORD
 
 TOKEN = r'name="csrfmiddlewaretoken" value="([^"]+)"'
 AGREED = r'name="agreed" value="([^"]+)"'
@@ -21,7 +21,7 @@ class Researcher:
         self._open = urllib.request.build_opener(jar).open
         self._root = f"http://127.0.0.1:{site.port}"
         self._study = f"/s/{site.study}"
-        self._new = f"{self._study}/label-rounds/{site.campaign}/judges/new/"
+        self._new = f"{self._study}/label-rounds/{site.label_round}/judges/new/"
         page, _answer = self.ask("/accounts/login/")
         self.ask("/accounts/login/", page, login="boss@bench.example", password=PASSWORD)
 

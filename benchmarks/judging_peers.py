@@ -15,8 +15,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.campaign_server import ROOT
 from benchmarks.judging_texts import rubric, sentence
+from benchmarks.label_round_server import ROOT
 
 INSPECT_TASK = """
 import json

@@ -1,4 +1,4 @@
-"""A throw-away site whose campaign a judge can be run over, and workers that can be killed."""
+"""A throw-away site whose round a judge can be run over, and workers that can be killed."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from benchmarks.campaign_server import ROOT, CampaignServer
+from benchmarks.label_round_server import ROOT, LabelRoundServer
 
 ENDPOINT = """
 import json, sys
@@ -33,24 +33,24 @@ import json, sys
 import django
 django.setup()
 from annotation.judges.actions.relevance_judge import SINGLE, target_of
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, PromptVersion
 values = {
     "params": {"temperature": 0, "max_tokens": 200}, "preflight": "off", "reuse": False,
 } | json.loads(sys.argv[1])
-campaign = Campaign.objects.get()
+label_round = LabelRound.objects.get()
 endpoint, sample = values.pop("endpoint", "Stub"), values.pop("sample", 0)
 plan = RunPlan(
     kind="relevance",
     endpoint=Endpoint.objects.get(name=endpoint),
     prompt=PromptVersion.objects.get(kind=SINGLE),
-    target=target_of(campaign, choice="sample" if sample else "all", sample=sample),
+    target=target_of(label_round, choice="sample" if sample else "all", sample=sample),
     **values,
 )
 boss = User.objects.get(email="boss@bench.example")
-run = start_run(study=campaign.study, actor=boss, plan=plan)
+run = start_run(study=label_round.study, actor=boss, plan=plan)
 print(run.public_id)
 """
 STATE = """
@@ -74,8 +74,8 @@ print(json.dumps(
 
 
 @dataclass
-class JudgingSite(CampaignServer):
-    """A campaign site with an endpoint; broker and lease can be set for its workers."""
+class JudgingSite(LabelRoundServer):
+    """A site of a label round with an endpoint; broker and lease can be set for its workers."""
 
     stub_port: int = 0
     broker: str = "filesystem://"

@@ -18,7 +18,7 @@ def rubric() -> str:
 
 
 def sentence(place: int) -> str:
-    """A sentence as the campaign of the benchmark has it, with its objects."""
+    """A sentence as the round of the benchmark has it, with its objects."""
     first, other = f"thing {place // 15}", f"other {place // 15}"
     text = f"The {first} is somewhat lighter than the {other} in case {place}."
     return f"Object 1: {first}\nObject 2: {other}\n\n{text}"

@@ -20,9 +20,9 @@ import statistics
 import threading
 import time
 
-from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
 from benchmarks.http_annotator import FORMS, Acknowledged, Annotator, SheetWorker
+from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 
 HEAD = (
     "kind    database    items  processes  people  think s  submits      /s  queries"
@@ -35,7 +35,7 @@ CONTROLS = 200
 SIGN_INS_A_MINUTE = 110
 
 
-def sign_in(server: CampaignServer, count: int) -> list[Annotator]:
+def sign_in(server: LabelRoundServer, count: int) -> list[Annotator]:
     """Sign everybody in once, on the login page."""
     where = (server.port, server.work)
     people: list[Annotator] = [
@@ -52,7 +52,9 @@ def sign_in(server: CampaignServer, count: int) -> list[Annotator]:
     return people
 
 
-def measure(server: CampaignServer, people: list[Annotator], seconds: float, think: float) -> str:
+def measure(
+    server: LabelRoundServer, people: list[Annotator], seconds: float, think: float
+) -> str:
     """Let the people work for a while; return one row of the table."""
     for person in people:
         person.acknowledged = Acknowledged()
@@ -96,7 +98,7 @@ def _p50_p95(seconds: list[float]) -> tuple[float, float]:
 
 def run(kind: str, database_url: str, items: int, options: argparse.Namespace) -> None:
     """Print rows for each number of web processes and people on one prepared round."""
-    server = CampaignServer(
+    server = LabelRoundServer(
         kind=kind,
         settings="benchmarks.counted_settings",
         database_url=database_url,
@@ -123,7 +125,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=["label"])
     parser.add_argument("--seconds", type=float, default=15)
-    # Only campaigns take 100,000; without any number, what each kind takes.
+    # Only label rounds take 100,000; without any number, what each kind takes.
     parser.add_argument("--items", type=int, nargs="*")
     parser.add_argument("--annotators", type=int, nargs="*", default=[1, 8, 50])
     parser.add_argument("--processes", type=int, nargs="*", default=[2])

@@ -28,9 +28,9 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.campaign_server import CampaignServer, collected_files, migrated_file
 from benchmarks.databases import SERVER, postgres_database
 from benchmarks.judging_site import end
+from benchmarks.label_round_server import LabelRoundServer, collected_files, migrated_file
 from benchmarks.large_texts import write_texts
 
 PAGE_HEAD = f"{'page':<34}{'ms':>7}{'CPU ms':>8}{'queries':>9}{'kB':>8}"
@@ -39,7 +39,7 @@ STEP_HEAD = f"{'step':<34}{'s':>9}{'CPU s':>9}{'MiB':>7}  what came of it"
 MOST_MS, MOST_BYTES = 300, 200_000
 
 
-class LargeSite(CampaignServer):
+class LargeSite(LabelRoundServer):
     """A site without anything; every step in it runs in a process of its own."""
 
     @property

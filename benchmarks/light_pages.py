@@ -101,16 +101,16 @@ def bring_out() -> int:
     """Ask for every export of a round in every format; how many failed."""
     from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
-    from annotation.labelling.models.campaigns import Campaign
+    from annotation.labelling.models.rounds import LabelRound
     from cqa_site.files.actions.exports import ExportOptions
     from cqa_site.people.models import User
 
-    campaign = Campaign.objects.earliest("pk")
+    label_round = LabelRound.objects.earliest("pk")
     boss = User.objects.get(email__startswith="researcher@")
     for name in ExportFile.Format.values:
         wanted = [each for each in ExportFile.Content.values if each != "figures"]
         request_exports(
-            campaign=campaign,
+            label_round=label_round,
             snapshot=None,
             contents=wanted,
             format=name,

@@ -28,23 +28,23 @@ Best Option:
 
 
 def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """A campaign of sentences; the first of them are control items."""
-    from annotation.labelling.actions.campaigns import default_guideline
-    from annotation.labelling.models.campaigns import Campaign, Item
+    """A round of sentences; the first of them are control items."""
+    from annotation.labelling.actions.rounds import default_guideline
+    from annotation.labelling.models.rounds import Item, LabelRound
 
     controls = wanted["controls"]
-    campaign = Campaign.objects.create(
+    label_round = LabelRound.objects.create(
         study=study,
         name="Benchmark",
         guideline=default_guideline(study),
         votes_per_item=wanted["votes"],
-        **Campaign.USUAL,
+        **LabelRound.USUAL,
     )
     rows = _arguments(study, wanted["items"] + controls)
     Item.objects.bulk_create(
         (
             Item(
-                campaign=campaign,
+                round=label_round,
                 argument=row,
                 external_id=str(row.public_id),
                 control_label=2 if n < controls else None,
@@ -53,7 +53,7 @@ def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
         ),
         batch_size=BATCH,
     )
-    return campaign
+    return label_round
 
 
 def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:

@@ -135,8 +135,8 @@ def vote_rows(votes: int) -> list[Row]:
     from tests.security.test_matrix import ROLES, World, parameters
 
     world = World("Votes")
-    campaign = fill_votes(world, votes)
-    large = {"study_id": world.study.public_id, "campaign_id": campaign.public_id}
+    label_round = fill_votes(world, votes)
+    large = {"study_id": world.study.public_id, "label_round_id": label_round.public_id}
     starts: dict[str, list[str]] = {}
     for letter in "read":
         names = [n for n, each in STUDY_ROUTES.items() if letter in each.roles and not each.post]
@@ -149,10 +149,10 @@ def vote_rows(votes: int) -> list[Row]:
 
 
 def fill_votes(world: Any, votes: int) -> Any:
-    """An open campaign of the study with so many votes, three an item, some of known sentences."""
+    """An open round of the study with so many votes, three an item, some of known sentences."""
     from annotation.consensus.actions.consensus import recompute_final_labels
-    from annotation.figures.actions import CAMPAIGNS
-    from annotation.labelling.models.campaigns import Campaign, Slot
+    from annotation.figures.actions import LABEL_ROUNDS
+    from annotation.labelling.models.rounds import LabelRound, Slot
     from benchmarks.made_rounds import label
     from cqa_site.people.models import Rater
     from cqa_site.results import snapshots
@@ -162,34 +162,34 @@ def fill_votes(world: Any, votes: int) -> Any:
     boss = world.people["r"]
     items = (votes - RATERS * CONTROLS) // VOTES_EACH + UNTOUCHED
     wanted = {"items": items, "controls": CONTROLS, "votes": VOTES_EACH}
-    campaign = label(wanted, world.study, boss, [])
-    open_round(round_=campaign, actor=boss)
+    label_round = label(wanted, world.study, boss, [])
+    open_round(round_=label_round, actor=boss)
     raters = Rater.objects.bulk_create(
         Rater(study=world.study, external_id=f"rater-{n}", name=f"Rater {n}")
         for n in range(RATERS)
     )
-    Place.objects.bulk_create(Place(round=campaign, rater=each) for each in raters)
-    store_votes(campaign, raters)
-    done = Slot.objects.filter(campaign=campaign, assignment__isnull=False)
+    Place.objects.bulk_create(Place(round=label_round, rater=each) for each in raters)
+    store_votes(label_round, raters)
+    done = Slot.objects.filter(round=label_round, assignment__isnull=False)
     done.update(state=Slot.State.DONE)
-    recompute_final_labels(campaign)
-    snapshots.refresh(CAMPAIGNS, campaign)
-    return Campaign.objects.get(pk=campaign.pk)
+    recompute_final_labels(label_round)
+    snapshots.refresh(LABEL_ROUNDS, label_round)
+    return LabelRound.objects.get(pk=label_round.pk)
 
 
-def store_votes(campaign: Any, raters: list[Any]) -> None:
+def store_votes(label_round: Any, raters: list[Any]) -> None:
     """Votes with their events, straight into the tables; most people are right."""
     from datetime import timedelta
 
     from django.utils import timezone
 
-    from annotation.labelling.models.campaigns import Assignment, VoteEvent
+    from annotation.labelling.models.rounds import Assignment, VoteEvent
 
     drawn, now = random.Random(1), timezone.now()
 
     def vote(n: int, item_id: int, rater: int, slot_id: int | None, known: int) -> Assignment:
         return Assignment(
-            campaign=campaign,
+            round=label_round,
             item_id=item_id,
             rater=raters[rater % RATERS],
             slot_id=slot_id,
@@ -202,8 +202,10 @@ def store_votes(campaign: Any, raters: list[Any]) -> None:
             active_ms=drawn.randrange(2_000, 20_000),
         )
 
-    slots = campaign.slots.order_by("item_id", "number").values_list("item_id", "number", "pk")
-    known = campaign.items.filter(control_label__isnull=False).values_list("pk", "control_label")
+    slots = label_round.slots.order_by("item_id", "number").values_list("item_id", "number", "pk")
+    known = label_round.items.filter(control_label__isnull=False).values_list(
+        "pk", "control_label"
+    )
     wanted = [
         (item, item + number, pk, item % 4)
         for item, number, pk in slots[: len(slots) - UNTOUCHED * VOTES_EACH]

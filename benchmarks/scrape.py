@@ -68,20 +68,20 @@ def start(folder: str, url: str) -> None:
 
 def make_votes() -> None:
     """As many raters label as many items."""
-    from annotation.labelling.models.campaigns import Assignment, VoteEvent
+    from annotation.labelling.models.rounds import Assignment, VoteEvent
     from cqa_site.people.models import Rater
-    from tests.cast import make_campaign, make_study
+    from tests.cast import make_label_round, make_study
 
     study = make_study()
-    campaign = make_campaign(study, ordinary=ITEMS, controls=0)
+    label_round = make_label_round(study, ordinary=ITEMS, controls=0)
     raters = Rater.objects.bulk_create(
         Rater(study=study, name=f"Rater {number}", kind=Rater.Kind.PERSON)
         for number in range(RATERS)
     )
     votes = Assignment.objects.bulk_create(
         (
-            Assignment(campaign=campaign, item=item, rater=rater, state="answered", label=1)
-            for item in campaign.items.all()
+            Assignment(round=label_round, item=item, rater=rater, state="answered", label=1)
+            for item in label_round.items.all()
             for rater in raters
         ),
         batch_size=1_000,

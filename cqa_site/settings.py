@@ -433,7 +433,7 @@ ENUM_NAMES = {
     "SystemKind": "annotation.answers.models.System.Kind",
     "SystemRunState": "argsum.keypoints.models.SystemRun.State",
     "TrainedJudgeKind": "annotation.judges.models.TrainedJudge.Kind",
-    "VoteState": "annotation.labelling.models.campaigns.Assignment.State",
+    "VoteState": "annotation.labelling.models.rounds.Assignment.State",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterpoint API",

@@ -8,7 +8,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.test import Client
 
 from annotation.corpus.models import Argument, Comparison, text_key
-from annotation.labelling.models.campaigns import Campaign, Guideline, Item
+from annotation.labelling.models.rounds import Guideline, Item, LabelRound
 from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.people.sign_in.second_step import NOTED_KEY
 
@@ -72,17 +72,17 @@ def make_arguments(
     )
 
 
-def make_campaign(
+def make_label_round(
     study: Study, *, ordinary: int = 8, controls: int = 2, name: str = "Round 1", **fields
-) -> Campaign:
-    """A draft campaign with items; controls carry label 3."""
-    campaign = Campaign.objects.create(
-        study=study, name=name, guideline=make_guideline(study), **Campaign.USUAL | fields
+) -> LabelRound:
+    """A draft round with items; controls carry label 3."""
+    label_round = LabelRound.objects.create(
+        study=study, name=name, guideline=make_guideline(study), **LabelRound.USUAL | fields
     )
     arguments = make_arguments(study, ordinary + controls)
     Item.objects.bulk_create(
         Item(
-            campaign=campaign,
+            round=label_round,
             argument=argument,
             external_id=str(argument.public_id),
             rank=rank,
@@ -91,7 +91,7 @@ def make_campaign(
         )
         for rank, argument in enumerate(arguments)
     )
-    return campaign
+    return label_round
 
 
 ROLES = list(Role.values)

@@ -12,10 +12,10 @@ from annotation.consensus.actions import consensus, decisions
 from annotation.consensus.models import Adoption
 from annotation.editing.actions.rounds import add_comment
 from annotation.exports import actions as exports
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
+from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from annotation.retrieval.actions.arguments import set_service
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
@@ -57,7 +57,7 @@ from tests.benchmark.made_rounds import make_round as make_scoring_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_judges import make_preferring_run
 from tests.benchmark.preferences.made_preferences import make_pairs_round
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.runs.judging import answer_by_text
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
 
@@ -79,7 +79,7 @@ def make_everything(name: str) -> SimpleNamespace:
 
 
 def add_people(world):
-    """A member of each role, an open campaign and two drafts, an invitation and a crowd link."""
+    """A member of each role, an open round and two drafts, an invitation and a crowd link."""
     study = world.study
     people = {str(role): make_member(study, role) for role in Role.values}
     # The first of the crowd is the annotator, who has begun a sheet of each kind.
@@ -87,24 +87,24 @@ def add_people(world):
     world.people = SimpleNamespace(**people, crowd=crowd)
     world.member = world.people.annotator
     world.boss = world.people.researcher
-    world.campaign = make_campaign(study, ordinary=8, controls=2)
-    open_round(round_=world.campaign, actor=world.boss)
-    world.campaign.refresh_from_db()
-    world.draft = make_campaign(study, name="Draft", ordinary=3, controls=1)
-    world.spare = make_campaign(study, name="Spare", ordinary=1, controls=0)
-    world.closed = make_campaign(study, name="Closed", ordinary=1, state="closed")
+    world.label_round = make_label_round(study, ordinary=8, controls=2)
+    open_round(round_=world.label_round, actor=world.boss)
+    world.label_round.refresh_from_db()
+    world.draft = make_label_round(study, name="Draft", ordinary=3, controls=1)
+    world.spare = make_label_round(study, name="Spare", ordinary=1, controls=0)
+    world.closed = make_label_round(study, name="Closed", ordinary=1, state="closed")
     world.training = world.draft
     world.invitation, _secret = create_invitation(
         study=study, role="expert", note="a colleague", days=3, actor=world.people.admin
     )
-    world.crowd_link = let_in(world.campaign, world.people.admin)
+    world.crowd_link = let_in(world.label_round, world.people.admin)
     world.participant = world.crowd_link.participants.get().user
 
 
-def let_in(campaign, admin):
+def let_in(label_round, admin):
     """A crowd link by which one person came in."""
     link, _secret = create_link(
-        round_=campaign,
+        round_=label_round,
         actor=admin,
         completed_code="DONE",
         screened_out_code="OUT",
@@ -119,35 +119,35 @@ def let_in(campaign, admin):
 
 def add_labels(world):
     """Votes, an expert's labels and last word, an adoption, a trained judge and their figures."""
-    campaign = world.campaign
-    label_some(campaign, world.people.crowd)
-    consensus.recompute_final_labels(campaign)
-    world.argument = campaign.items.filter(control_label=None).first().argument
-    world.control = campaign.items.filter(control_label=3).first().argument
+    label_round = world.label_round
+    label_some(label_round, world.people.crowd)
+    consensus.recompute_final_labels(label_round)
+    world.argument = label_round.items.filter(control_label=None).first().argument
+    world.control = label_round.items.filter(control_label=3).first().argument
     expert = world.study.memberships.get(user=world.people.expert)
     world.expert_rater = serving.rater_for(membership=expert)
     decisions.adjudicate(
-        campaign=campaign, argument=world.argument, rater=world.expert_rater, label=2
+        label_round=label_round, argument=world.argument, rater=world.expert_rater, label=2
     )
-    world.experts = label_as_expert(campaign, world.expert_rater)
-    world.vote = campaign.assignments.filter(state="answered").first()
+    world.experts = label_as_expert(label_round, world.expert_rater)
+    world.vote = label_round.assignments.filter(state="answered").first()
     world.rater = world.vote.rater
-    # Of a campaign without labels, so that it decides nothing.
-    world.exclusion = Exclusion.objects.create(campaign=campaign, below=0, rule="accuracy")
+    # Of a round without labels, so that it decides nothing.
+    world.exclusion = Exclusion.objects.create(label_round=label_round, below=0, rule="accuracy")
     world.adoption = Adoption.objects.create(
-        campaign=campaign, source=world.draft, rater=world.expert_rater
+        label_round=label_round, source=world.draft, rater=world.expert_rater
     )
-    world.trained_judge = train(campaign)
-    world.snapshot = snapshots.refresh(CAMPAIGNS, campaign)
+    world.trained_judge = train(label_round)
+    world.snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
 
 
-def label_some(campaign, people, per_person=6):
+def label_some(label_round, people, per_person=6):
     """Some votes of each person, one after the other."""
     for number, user in enumerate(people):
-        membership = campaign.study.memberships.get(user=user)
-        place = serving.member_place(campaign=campaign, membership=membership)
+        membership = label_round.study.memberships.get(user=user)
+        place = serving.member_place(label_round=label_round, membership=membership)
         for turn in range(per_person):
-            todo = serving.next_work(campaign=campaign, place=place).assignments
+            todo = serving.next_work(label_round=label_round, place=place).assignments
             if not todo:
                 break
             given = answering.SubmittedLabel(
@@ -156,30 +156,30 @@ def label_some(campaign, people, per_person=6):
             answering.answer(rater=place.rater, assignment=todo[0], given=given)
 
 
-def label_as_expert(campaign, rater, label=1):
-    """An imported campaign in which one expert labelled the same sentences."""
-    batch = Campaign.objects.create(
-        study=campaign.study, name="Experts", guideline=campaign.guideline, origin="imported"
+def label_as_expert(label_round, rater, label=1):
+    """An imported round in which one expert labelled the same sentences."""
+    batch = LabelRound.objects.create(
+        study=label_round.study, name="Experts", guideline=label_round.guideline, origin="imported"
     )
-    for item in campaign.items.all():
-        copied = Item(campaign=batch, argument=item.argument, external_id=item.external_id)
+    for item in label_round.items.all():
+        copied = Item(round=batch, argument=item.argument, external_id=item.external_id)
         copied.save()
         vote(copied, rater, label)
     return batch
 
 
-def train(campaign):
+def train(label_round):
     """A version of the trained judge with a label for each sentence, written directly."""
-    rater = Rater.objects.create(study=campaign.study, kind="classifier", name="Trained judge")
+    rater = Rater.objects.create(study=label_round.study, kind="classifier", name="Trained judge")
     version = TrainedJudge.objects.create(
-        campaign=campaign, rater=rater, number=1, figures=FIGURES_OF_NOTHING
+        label_round=label_round, rater=rater, number=1, figures=FIGURES_OF_NOTHING
     )
     JudgeLabel.objects.bulk_create(
         JudgeLabel(
-            campaign=campaign, argument=item.argument, trained=version, label=1,
+            label_round=label_round, argument=item.argument, trained=version, label=1,
             is_out_of_fold=True,
         )
-        for item in campaign.items.select_related("argument")
+        for item in label_round.items.select_related("argument")
     )  # fmt: skip
     return version
 
@@ -199,7 +199,7 @@ def add_files(world):
     """An export that is written, an import with a problem, and files of every kind."""
     study = world.study
     (world.export,) = exports.request_exports(
-        campaign=world.campaign,
+        label_round=world.label_round,
         snapshot=world.snapshot,
         contents=["votes"],
         format="csv",
@@ -244,17 +244,17 @@ def answer_all_but_one(request):
 
 def add_runs(world):
     """Runs of judges, of which the first really ran, and what they need."""
-    campaign, boss = world.campaign, world.boss
+    label_round, boss = world.label_round, world.boss
     world.endpoint = make_endpoint(world.study, boss)
     world.spare_endpoint = make_endpoint(world.study, boss, "Spare")
     world.prompt = make_prompt(world.study, boss)
     usual = {"preflight": "off", "cap_micro": 10**9}
-    world.run = make_run(campaign, world.endpoint, boss, answer_all_but_one, **usual)
+    world.run = make_run(label_round, world.endpoint, boss, answer_all_but_one, **usual)
     again = {"preflight": "off", "seed": 2, "reuse": False}
-    world.other_run = make_run(campaign, world.endpoint, boss, **again)
+    world.other_run = make_run(label_round, world.endpoint, boss, **again)
     world.call = world.run.calls.get(state="unscored")
     for seed, state in enumerate(UNDER_WAY, start=3):
-        setattr(world, f"{state}_run", make_run(campaign, world.endpoint, boss, seed=seed))
+        setattr(world, f"{state}_run", make_run(label_round, world.endpoint, boss, seed=seed))
 
 
 def add_corpora(world):

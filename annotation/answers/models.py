@@ -148,7 +148,7 @@ class Condition(models.Model):
     prompt_number = models.PositiveIntegerField(null=True)
     # See answers/methods/conditions.py; empty where nothing is known or nothing is shown.
     filters = models.JSONField(default=dict)
-    # Of the campaign whose labels filter the arguments, for the same reason as the number.
+    # Of the round whose labels filter the arguments, for the same reason as the number.
     labels_name = models.CharField(max_length=120, blank=True)
     wording = models.JSONField(default=dict)
     decoding = models.JSONField(default=dict)

@@ -20,7 +20,7 @@ from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.corpus.models import ListedArgument, Question
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.models import Study, User
 
 # Sentences and labels of numbered lists of arguments, many lists at a time.
@@ -62,21 +62,21 @@ def relevance_of(
 ) -> dict[int, int | None]:
     """Map each argument to its final label, or None.
 
-    ``whose`` is the public id of a campaign: its final labels alone; or `NEWEST`: of several
-    campaigns that settled an argument, the one made last wins, whatever the label's provenance.
+    ``whose`` is the public id of a round: its final labels alone; or `NEWEST`: of several
+    rounds that settled an argument, the one made last wins, whatever the label's provenance.
     Empty means what the study chose.
     """
     relevance: dict[int, int | None] = dict.fromkeys(argument_pks)
-    campaigns = _campaigns(study, whose) if relevance else {}
+    label_rounds = _label_rounds(study, whose) if relevance else {}
     for keys in _pieces(relevance):
-        settled = FinalLabel.objects.filter(argument__in=keys, label__isnull=False, **campaigns)
-        oldest_first = settled.order_by("campaign__created_at", "campaign_id")
+        settled = FinalLabel.objects.filter(argument__in=keys, label__isnull=False, **label_rounds)
+        oldest_first = settled.order_by("label_round__created_at", "label_round_id")
         relevance |= dict(oldest_first.values_list("argument_id", "label"))
     return relevance
 
 
 def whose_labels(study: Study, whose: str = "") -> str:
-    """Return a campaign id or `NEWEST`; for an empty choice, the study's current choice."""
+    """Return a round id or `NEWEST`; for an empty choice, the study's current choice."""
     source = None if whose else label_source(study)
     return whose or (str(source.public_id) if source else NEWEST)
 
@@ -86,21 +86,21 @@ def labels_name(study: Study, whose: str = "") -> str:
     source = whose_labels(study, whose)
     if source == NEWEST:
         return _("each sentence's newest")
-    return campaigns_of(study).values_list("name", flat=True).get(public_id=source)
+    return label_rounds_of(study).values_list("name", flat=True).get(public_id=source)
 
 
-def labelled_campaigns(study: Study) -> QuerySet[Campaign]:
-    """Return the study's campaigns that have final labels, by name."""
-    labels = FinalLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
-    return campaigns_of(study).filter(Exists(labels)).order_by("name")
+def labelled_rounds(study: Study) -> QuerySet[LabelRound]:
+    """Return the study's rounds that have final labels, by name."""
+    labels = FinalLabel.objects.filter(label_round=OuterRef("pk"), label__isnull=False)
+    return label_rounds_of(study).filter(Exists(labels)).order_by("name")
 
 
-def _campaigns(study: Study, whose: str) -> dict[str, object]:
+def _label_rounds(study: Study, whose: str) -> dict[str, object]:
     """Return lookups that select the final labels that count."""
     if whose and whose != NEWEST:
-        return {"campaign__study": study, "campaign__public_id": whose}
+        return {"label_round__study": study, "label_round__public_id": whose}
     source = None if whose else label_source(study)
-    return {"campaign": source} if source else {"campaign__study": study}
+    return {"label_round": source} if source else {"label_round__study": study}
 
 
 def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:

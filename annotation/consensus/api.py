@@ -19,8 +19,8 @@ from annotation.consensus.actions.decisions import LabelChange
 from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adjudication, Adoption, FinalLabel, PreferredLabels
 from annotation.consensus.reports import FINAL_PATHS, counted_votes, label_source
-from annotation.labelling.api import CampaignViews, SentenceSerializer
-from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from annotation.labelling.api import LabelRoundViews, SentenceSerializer
+from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.api.data import body_of
 from cqa_site.people.actions import rater_for
@@ -39,7 +39,7 @@ class ConsensusSerializer(ReadSerializer):
     )
 
     class Meta:
-        model = Campaign
+        model = LabelRound
         fields = ["aggregator", "overridden_by"]
 
 
@@ -181,7 +181,7 @@ class AdoptInput(Input):
 class ConsensusInput(Input):
     """Aggregation method, and the rounds whose labels overrule votes."""
 
-    aggregator = serializers.ChoiceField(Campaign.Aggregator.choices)
+    aggregator = serializers.ChoiceField(LabelRound.Aggregator.choices)
     overridden_by = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_SOURCES)
 
 
@@ -208,7 +208,7 @@ class VoteFilter(filters.FilterSet):
     label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
 
 
-class VoteViews(CampaignViews):
+class VoteViews(LabelRoundViews):
     """The votes of a round."""
 
     queryset = Assignment.objects.none()
@@ -217,9 +217,9 @@ class VoteViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """List every assignment, including unanswered ones, in the order they were made."""
-        counted = counted_votes(self.campaign).filter(pk=OuterRef("pk"))
+        counted = counted_votes(self.label_round).filter(pk=OuterRef("pk"))
         return (
-            self.campaign.assignments.select_related("item__argument", "rater")
+            self.label_round.assignments.select_related("item__argument", "rater")
             .annotate(is_counted=Exists(counted))
             .order_by("pk")
         )
@@ -235,7 +235,7 @@ class FinalLabelFilter(filters.FilterSet):
     comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
 
 
-class FinalLabelViews(CampaignViews):
+class FinalLabelViews(LabelRoundViews):
     """Final labels of a round."""
 
     queryset = FinalLabel.objects.none()
@@ -244,13 +244,13 @@ class FinalLabelViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """List one row per argument, as last computed."""
-        return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
+        return self.label_round.final_labels.select_related("argument__comparison").order_by("pk")
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def recompute(self, request: Request, **kwargs: Any) -> Response:
         """Recompute final labels in the background."""
         self.read(NothingInput)
-        job = consensus.request_final_labels(campaign=self.campaign, actor=request.user)
+        job = consensus.request_final_labels(label_round=self.label_round, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 
@@ -262,7 +262,7 @@ class AdjudicationFilter(filters.FilterSet):
     source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
 
 
-class AdjudicationViews(CampaignViews):
+class AdjudicationViews(LabelRoundViews):
     """Experts' decisions on arguments of a round."""
 
     queryset = Adjudication.objects.none()
@@ -271,7 +271,7 @@ class AdjudicationViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Decisions in the order they were made."""
-        return self.campaign.adjudications.select_related(
+        return self.label_round.adjudications.select_related(
             "argument__comparison", "rater"
         ).order_by("pk")
 
@@ -291,7 +291,7 @@ class AdjudicationViews(CampaignViews):
             conflict_on(adjudication.DecidedMeanwhile),
         ):
             decision = adjudication.adjudicate(
-                campaign=self.campaign,
+                label_round=self.label_round,
                 argument=argument,
                 rater=rater_for(membership=self.membership),
                 **data,
@@ -302,15 +302,15 @@ class AdjudicationViews(CampaignViews):
 # What decides final labels, and which of them the study uses.
 
 
-class ConsensusViews(CampaignViews):
+class ConsensusViews(LabelRoundViews):
     """The consensus settings of a round."""
 
-    queryset = Campaign.objects.none()
+    queryset = LabelRound.objects.none()
     serializer_class = ConsensusSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """The method, and the rounds whose labels overrule the votes."""
-        return self.shown(self.campaign)
+        return self.shown(self.label_round)
 
     @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
     @transaction.atomic
@@ -321,22 +321,22 @@ class ConsensusViews(CampaignViews):
         """
         data = self.read(ConsensusInput, partial=True)
         # Locked, so that of two changes at once neither writes back what the other replaced.
-        rows = campaigns_of(self.study).select_for_update(of=("self",), no_key=True)
-        campaign = get_object_or_404(rows.select_related("study"), pk=self.campaign.pk)
+        rows = label_rounds_of(self.study).select_for_update(of=("self",), no_key=True)
+        label_round = get_object_or_404(rows.select_related("study"), pk=self.label_round.pk)
         with invalid_on("overridden_by", SourceNotValid):
             set_consensus(
-                campaign=campaign,
-                aggregator=data.get("aggregator", campaign.aggregator),
-                overridden_by=self._sources(campaign, data),
+                label_round=label_round,
+                aggregator=data.get("aggregator", label_round.aggregator),
+                overridden_by=self._sources(label_round, data),
                 actor=request.user,
             )
-        return self.shown(campaign)
+        return self.shown(label_round)
 
-    def _sources(self, campaign: Campaign, data: dict[str, Any]) -> list[Campaign]:
+    def _sources(self, label_round: LabelRound, data: dict[str, Any]) -> list[LabelRound]:
         if "overridden_by" not in data:
-            return list(campaign.overridden_by.all())
+            return list(label_round.overridden_by.all())
         wanted = set(data["overridden_by"])
-        sources = list(campaigns_of(self.study).filter(public_id__in=wanted))
+        sources = list(label_rounds_of(self.study).filter(public_id__in=wanted))
         if len(sources) < len(wanted):
             raise ValidationError(
                 {"overridden_by": ["Some of these are not rounds of this study."]}
@@ -350,7 +350,7 @@ class AdoptionFilter(filters.FilterSet):
     in_force = TrueFalseFilter(field_name="withdrawn_at", lookup_expr="isnull")
 
 
-class AdoptionViews(CampaignViews):
+class AdoptionViews(LabelRoundViews):
     """Adoptions of a round, withdrawn ones included."""
 
     queryset = Adoption.objects.none()
@@ -359,7 +359,7 @@ class AdoptionViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """In the order they were made."""
-        return self.campaign.adoptions.select_related("source", "rater").order_by("pk")
+        return self.label_round.adoptions.select_related("source", "rater").order_by("pk")
 
     @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -387,12 +387,12 @@ class AdoptionViews(CampaignViews):
     def _asked(self) -> dict[str, Any]:
         data = self.read(AdoptInput)
         source = f"{data['label_round']}:{data['rater']}"
-        form = AdoptForm(data | {"source": source}, campaign=self.campaign)
+        form = AdoptForm(data | {"source": source}, label_round=self.label_round)
         if not form.is_valid():
             raise ValidationError({"rater": ["No expert, model or release labelled there."]})
         return {
-            "campaign": self.campaign,
-            "source": campaigns_of(self.study).get(public_id=data["label_round"]),
+            "label_round": self.label_round,
+            "source": label_rounds_of(self.study).get(public_id=data["label_round"]),
             "rater": self.study.raters.get(public_id=data["rater"]),
             "only_tied": data["only_tied"],
         }
@@ -415,16 +415,18 @@ class PreferredLabelsViews(StudyViews):
         if "label_round" not in data:
             return Response(self._shown())
         wanted = data["label_round"]
-        campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
-        if wanted and campaign is None:
+        label_round = (
+            label_rounds_of(self.study).filter(public_id=wanted).first() if wanted else None
+        )
+        if wanted and label_round is None:
             raise ValidationError({"label_round": ["No such round in this study."]})
-        prefer_labels(study=self.study, campaign=campaign, actor=request.user)
+        prefer_labels(study=self.study, label_round=label_round, actor=request.user)
         return Response(self._shown())
 
     def _shown(self) -> dict[str, Any]:
-        campaign = label_source(self.study)
+        label_round = label_source(self.study)
         payload = {
-            "label_round": campaign and campaign.public_id,
-            "name": campaign and campaign.name,
+            "label_round": label_round and label_round.public_id,
+            "name": label_round and label_round.name,
         }
         return PreferredLabelsSerializer(payload).data

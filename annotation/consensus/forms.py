@@ -7,7 +7,7 @@ from types import EllipsisType
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.models.campaigns import Assignment, Campaign
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.web.pages import offer
 
@@ -28,9 +28,9 @@ class AdjudicationForm(forms.Form):
     )
     known = forms.DateTimeField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+    def __init__(self, *args, label_round: LabelRound, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        offer(self, label=[(value, value) for value in campaign.guideline.values])
+        offer(self, label=[(value, value) for value in label_round.guideline.values])
 
     def clean_known(self) -> datetime | EllipsisType | None:
         """Return the time of the displayed decision; Ellipsis if the form has no such field."""
@@ -48,7 +48,7 @@ class ConsensusForm(forms.ModelForm):
     """Form for how votes become a label, and whose labels overrule them."""
 
     class Meta:
-        model = Campaign
+        model = LabelRound
         fields = ["aggregator", "overridden_by"]
         labels = {
             "aggregator": _("Aggregation method"),
@@ -64,40 +64,40 @@ class ConsensusForm(forms.ModelForm):
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        others = Campaign.objects.filter(study=self.instance.study_id)
+        others = LabelRound.objects.filter(study=self.instance.study_id)
         offer(self, overridden_by=others.exclude(pk=self.instance.pk))
 
 
 class AdoptForm(forms.Form):
-    """Form for adopting labels of another campaign as decisions."""
+    """Form for adopting labels of another round as decisions."""
 
     source = forms.ChoiceField(label=_("Labels from"))
     only_tied = forms.BooleanField(
         label=_("Only where votes are tied"), required=False, initial=True
     )
 
-    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+    def __init__(self, *args, label_round: LabelRound, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         sources = [
             (f"{source}:{rater.public_id}", f"{name} · {rater.described}")
-            for source, name, rater in _sources(campaign)
+            for source, name, rater in _sources(label_round)
         ]
         offer(self, source=sources)
 
     @property
     def chosen(self) -> tuple[uuid.UUID, uuid.UUID]:
-        """Public ids of the campaign and the rater."""
-        campaign, rater = self.cleaned_data["source"].split(":")
-        return uuid.UUID(campaign), uuid.UUID(rater)
+        """Public ids of the round and the rater."""
+        label_round, rater = self.cleaned_data["source"].split(":")
+        return uuid.UUID(label_round), uuid.UUID(rater)
 
 
-def _sources(campaign: Campaign) -> list[tuple[uuid.UUID, str, Rater]]:
-    """Return other campaigns of study with each expert, model or release that labelled them."""
+def _sources(label_round: LabelRound) -> list[tuple[uuid.UUID, str, Rater]]:
+    """Return other rounds of study with each expert, model or release that labelled them."""
     labels = Assignment.objects.filter(
-        campaign__study=campaign.study_id, state=Assignment.State.ANSWERED
+        round__study=label_round.study_id, state=Assignment.State.ANSWERED
     )
-    labels = labels.exclude(campaign=campaign).exclude(rater__kind=Rater.Kind.PERSON)
-    columns = ("campaign__public_id", "campaign__name", "rater")
-    rows = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
-    raters = Rater.objects.in_bulk({rater for *_campaign, rater in rows})
+    labels = labels.exclude(round=label_round).exclude(rater__kind=Rater.Kind.PERSON)
+    columns = ("round__public_id", "round__name", "rater")
+    rows = list(labels.order_by("round__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_label_round, rater in rows})
     return [(source, name, raters[rater]) for source, name, rater in rows]

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Adjudication(models.Model):
-    """An expert's decision on one argument of a campaign; superseded rows are kept."""
+    """An expert's decision on one argument of a round; superseded rows are kept."""
 
     class Source(models.TextChoices):
         """Origin of a decision."""
@@ -17,8 +17,8 @@ class Adjudication(models.Model):
         QUEUE = "queue", _("Adjudication queue")
         ADOPTED = "adopted", _("Adopted from another round")
 
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="adjudications"
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="adjudications"
     )
     argument = models.ForeignKey(
         "annotation.Argument", models.PROTECT, related_name="adjudications"
@@ -40,7 +40,7 @@ class Adjudication(models.Model):
                 name="adjudication_undone_is_over",
             ),
             models.UniqueConstraint(
-                fields=["campaign", "argument", "rater"],
+                fields=["label_round", "argument", "rater"],
                 condition=Q(superseded_at__isnull=True),
                 name="adjudication_in_force_once",
             ),
@@ -49,15 +49,17 @@ class Adjudication(models.Model):
 
 
 class Adoption(models.Model):
-    """One rater's labels in another campaign, used as decisions here; withdrawn rows are kept.
+    """One rater's labels in another round, used as decisions here; withdrawn rows are kept.
 
     A rule, not a copy: which sentences it decides follows from the labels and ties there are
     when the final labels are computed, so neither order nor repetition can matter.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="adoptions")
-    source = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="lent_to")
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="adoptions"
+    )
+    source = models.ForeignKey("annotation.LabelRound", models.CASCADE, related_name="lent_to")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="adoptions")
     only_tied = models.BooleanField(default=True)
     created_by = models.ForeignKey(
@@ -70,7 +72,7 @@ class Adoption(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["campaign", "source", "rater"],
+                fields=["label_round", "source", "rater"],
                 condition=Q(withdrawn_at__isnull=True),
                 name="adoption_in_force_once",
             ),
@@ -81,9 +83,9 @@ class Adoption(models.Model):
 
 
 class FinalLabel(models.Model):
-    """The label of one argument in one campaign, with its provenance.
+    """The label of one argument in one round, with its provenance.
 
-    Derived: recomputing rewrites these rows from votes, expert campaigns, adoptions
+    Derived: recomputing rewrites these rows from votes, expert rounds, adoptions
     and adjudications, none of which it touches.
     """
 
@@ -96,8 +98,8 @@ class FinalLabel(models.Model):
         VOTES = "votes", _("Votes")
         NONE = "none", _("No counted vote")
 
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="final_labels"
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="final_labels"
     )
     argument = models.ForeignKey(
         "annotation.Argument", models.PROTECT, related_name="final_labels"
@@ -118,20 +120,20 @@ class FinalLabel(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "argument"], name="final_label_once")
+            models.UniqueConstraint(fields=["label_round", "argument"], name="final_label_once")
         ]
         indexes = [
-            models.Index(fields=["campaign", "is_tied", "-spread", "id"]),
-            models.Index(fields=["campaign", "provenance", "id"]),
-            models.Index(fields=["campaign", "label", "id"]),
+            models.Index(fields=["label_round", "is_tied", "-spread", "id"]),
+            models.Index(fields=["label_round", "provenance", "id"]),
+            models.Index(fields=["label_round", "label", "id"]),
         ]
 
 
 class PreferredLabels(models.Model):
-    """The campaign whose final labels a study uses wherever it needs one label per sentence.
+    """The round whose final labels a study uses wherever it needs one label per sentence.
 
-    A study without a row uses, of each sentence, the label of the newest campaign that has one.
+    A study without a row uses, of each sentence, the label of the newest round that has one.
     """
 
     study = models.OneToOneField("people.Study", models.CASCADE, related_name="preferred_labels")
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="+")
+    label_round = models.ForeignKey("annotation.LabelRound", models.CASCADE, related_name="+")

@@ -20,7 +20,7 @@ from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext
 
 from annotation.consensus.models import Adjudication, PreferredLabels
-from annotation.labelling.models.campaigns import Assignment, Campaign, Guideline
+from annotation.labelling.models.rounds import Assignment, Guideline, LabelRound
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.boards import Conclusion
 
@@ -54,8 +54,8 @@ COLUMNS: dict[str, str | Combinable] = {
 }
 
 
-def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> pd.DataFrame:
-    """Read the votes of a campaign in one query, one row per answered assignment.
+def vote_table(label_round: LabelRound, *, exclude: bool = True, **where: object) -> pd.DataFrame:
+    """Read the votes of a round in one query, one row per answered assignment.
 
     Counted votes are answered, hold a place among the wanted ones (not extra),
     come from a rater who is not excluded and stand on an item that is not
@@ -69,14 +69,14 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
     is_retired, active_ms (Int64), excluded. Ordered by assignment, so that
     seeded methods repeat.
     """
-    everybody = _answered(campaign=campaign, rater__kind__in=VOTERS)
-    votes = counted_votes(campaign) if exclude else everybody
+    everybody = _answered(round=label_round, rater__kind__in=VOTERS)
+    votes = counted_votes(label_round) if exclude else everybody
     return _table(votes.filter(**where))
 
 
-def machine_table(campaign: Campaign) -> pd.DataFrame:
-    """Return the `machine_labels` of a campaign with the same columns as `vote_table`."""
-    return _table(machine_labels(campaign))
+def machine_table(label_round: LabelRound) -> pd.DataFrame:
+    """Return the `machine_labels` of a round with the same columns as `vote_table`."""
+    return _table(machine_labels(label_round))
 
 
 def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
@@ -88,9 +88,9 @@ def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
     return table
 
 
-def counted_votes(campaign: Campaign) -> QuerySet[Assignment]:
+def counted_votes(label_round: LabelRound) -> QuerySet[Assignment]:
     """Return the votes that count in every figure and final label: by people and from releases."""
-    return _counted(_answered(campaign=campaign))
+    return _counted(_answered(round=label_round))
 
 
 def counted_rows(votes: pd.DataFrame, *, with_retired: bool = False) -> pd.DataFrame:
@@ -99,32 +99,32 @@ def counted_rows(votes: pd.DataFrame, *, with_retired: bool = False) -> pd.DataF
     return votes[~is_outside if with_retired else ~is_outside & ~votes["is_retired"]]
 
 
-def machine_labels(campaign: Campaign) -> QuerySet[Assignment]:
+def machine_labels(label_round: LabelRound) -> QuerySet[Assignment]:
     """Return imported labels of models and classifiers; they take no rater's slot."""
-    return _standing(_answered(campaign=campaign, rater__kind__in=MACHINES))
+    return _standing(_answered(round=label_round, rater__kind__in=MACHINES))
 
 
-def override_table(campaign: Campaign) -> pd.DataFrame:
-    """Return the counted labels of overruling campaigns: columns unit, rater, value.
+def override_table(label_round: LabelRound) -> pd.DataFrame:
+    """Return the counted labels of overruling rounds: columns unit, rater, value.
 
-    Only arguments of this campaign and no machine's labels; one row is one label.
+    Only arguments of this round and no machine's labels; one row is one label.
     """
-    sources = campaign.overridden_by.values("pk")
-    labels = _counted(_answered(campaign__in=sources)).filter(
-        item__argument__in=campaign.items.values("argument")
+    sources = label_round.overridden_by.values("pk")
+    labels = _counted(_answered(round__in=sources)).filter(
+        item__argument__in=label_round.items.values("argument")
     )
     return _labels_of(labels)
 
 
-def expert_table(campaign: Campaign) -> pd.DataFrame:
+def expert_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the study experts' labels of the control items: columns unit, rater, value.
 
-    Their counted labels in any campaign, this one included.
+    Their counted labels in any round, this one included.
     """
-    controls = campaign.items.filter(control_label__isnull=False).values("argument")
+    controls = label_round.items.filter(control_label__isnull=False).values("argument")
     labels = _counted(
         _answered(
-            campaign__study=campaign.study_id,
+            round__study=label_round.study_id,
             rater__kind=Rater.Kind.EXPERT,
             item__argument__in=controls,
         )
@@ -132,35 +132,35 @@ def expert_table(campaign: Campaign) -> pd.DataFrame:
     return _labels_of(labels)
 
 
-def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
+def adjudication_table(label_round: LabelRound, **where: object) -> pd.DataFrame:
     """Return current decisions, filtered by ``where``: columns unit, rater, value."""
     rows = (
-        Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True, **where)
+        Adjudication.objects.filter(label_round=label_round, superseded_at__isnull=True, **where)
         .order_by("pk")
         .values_list("argument_id", "rater_id", "label")
     )
     return _frame(rows, ["unit", "rater", "value"])
 
 
-def adoption_table(campaign: Campaign) -> pd.DataFrame:
+def adoption_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the counted labels of current adoptions: columns unit, rater, value, only_tied.
 
-    ``rater`` is the key of the adoption: a rater may be adopted from several campaigns.
-    Only arguments of this campaign; one row is one label.
+    ``rater`` is the key of the adoption: a rater may be adopted from several rounds.
+    Only arguments of this round; one row is one label.
     """
-    rules = campaign.adoptions.filter(withdrawn_at__isnull=True)
+    rules = label_round.adoptions.filter(withdrawn_at__isnull=True)
     rows = [
         (unit, rule.pk, label, rule.only_tied)
         for rule in rules
-        for unit, label in adoptable_labels(campaign, rule.source_id, rule.rater_id)
+        for unit, label in adoptable_labels(label_round, rule.source_id, rule.rater_id)
     ]
     return _frame(rows, ["unit", "rater", "value", "only_tied"])
 
 
-def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, Any]]:
-    """Return (argument, label) for each label of rater elsewhere on this campaign's arguments."""
-    labels = _standing(_answered(campaign=source, rater=rater)).filter(is_extra=False)
-    mine = labels.filter(item__argument__in=campaign.items.values("argument"))
+def adoptable_labels(label_round: LabelRound, source: int, rater: int) -> list[tuple[int, Any]]:
+    """Return (argument, label) for each label of rater elsewhere on this round's arguments."""
+    labels = _standing(_answered(round=source, rater=rater)).filter(is_extra=False)
+    mine = labels.filter(item__argument__in=label_round.items.values("argument"))
     return list(mine.order_by("pk").values_list("item__argument_id", "label"))
 
 
@@ -172,7 +172,7 @@ def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
     guidelines = [
         guideline.pk for guideline in study.guidelines.only("levels") if guideline.values == values
     ]
-    votes = _counted(_answered(campaign__study=study, campaign__guideline__in=guidelines))
+    votes = _counted(_answered(round__study=study, round__guideline__in=guidelines))
     agreed = (
         votes.order_by()
         .values("item__argument")
@@ -184,8 +184,8 @@ def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
 
 
 def _answered(**where: object) -> QuerySet[Assignment]:
-    """Return answered assignments, each with the time its rater was excluded from the campaign."""
-    place = FilteredRelation("rater__places", condition=Q(rater__places__round=F("campaign")))
+    """Return answered assignments, each with the time its rater was excluded from the round."""
+    place = FilteredRelation("rater__places", condition=Q(rater__places__round=F("round")))
     return Assignment.objects.filter(state=Assignment.State.ANSWERED, **where).annotate(
         place=place, excluded_at=F("place__excluded_at")
     )
@@ -210,10 +210,10 @@ def _frame(rows: Iterable[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def label_source(study: Study) -> Campaign | None:
-    """Return the campaign whose final labels the study uses; None for each argument's newest."""
-    chosen = PreferredLabels.objects.filter(study=study).select_related("campaign").first()
-    return chosen.campaign if chosen else None
+def label_source(study: Study) -> LabelRound | None:
+    """Return the round whose final labels the study uses; None for each argument's newest."""
+    chosen = PreferredLabels.objects.filter(study=study).select_related("label_round").first()
+    return chosen.label_round if chosen else None
 
 
 FINAL_PATHS = (

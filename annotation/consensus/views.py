@@ -24,7 +24,7 @@ from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import label_source, labels_finding
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Study
@@ -44,35 +44,35 @@ PACED, LONGEST_PAUSE = 50, 300
 
 
 @study_page(*EXPERTS)
-def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def adjudication(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Show the next disputed sentence, and accept a label, a skip or an undo.
 
     ?unit= reopens a decision.
     """
-    campaign = _adjudicated_campaign(study, campaign_id)
+    label_round = _adjudicated_round(study, label_round_id)
     if "move" in request.POST:
-        return _move(request, study, campaign)
-    form = AdjudicationForm(request.POST or None, campaign=campaign)
+        return _move(request, study, label_round)
+    form = AdjudicationForm(request.POST or None, label_round=label_round)
     if request.method == "POST" and form.is_valid():
-        return _decide(request, study, campaign, form)
+        return _decide(request, study, label_round, form)
     if form.errors and wants_json(request):
         detail = " ".join(str(text) for texts in form.errors.values() for text in texts)
         return JsonResponse({"detail": detail}, status=422)
-    context = _adjudication_page(request, study, campaign) | {"form": form}
+    context = _adjudication_page(request, study, label_round) | {"form": form}
     reply = render(request, TEMPLATE, context, status=422 if form.errors else 200)
     return kept_offline(reply, request)
 
 
 def _decide(
-    request: StudyRequest, study: Study, campaign: Campaign, form: AdjudicationForm
+    request: StudyRequest, study: Study, label_round: LabelRound, form: AdjudicationForm
 ) -> HttpResponse:
     """Store the decision, or show it beside a decision made in the meantime."""
     cleaned_data = form.cleaned_data
-    argument = get_object_or_404(_arguments(campaign), public_id=cleaned_data.pop("argument"))
+    argument = get_object_or_404(_arguments(label_round), public_id=cleaned_data.pop("argument"))
     rater = rater_for(membership=request.membership)
     try:
         decision = actions.adjudicate(
-            campaign=campaign, argument=argument, rater=rater, **cleaned_data
+            label_round=label_round, argument=argument, rater=rater, **cleaned_data
         )
     except actions.DecidedMeanwhile as late:
         conflict = {
@@ -81,7 +81,7 @@ def _decide(
             "mine": cleaned_data,
             "argument": argument,
         }
-        context = _adjudication_page(request, study, campaign) | {
+        context = _adjudication_page(request, study, label_round) | {
             "form": form,
             "conflict": conflict,
         }
@@ -92,27 +92,27 @@ def _decide(
         body = {"detail": str(late), "known": known, "card": card}
         return JsonResponse(body, status=409)
     if not wants_json(request):
-        return redirect(_queue(request, study, campaign))
+        return redirect(_queue(request, study, label_round))
     saved = {"argument": str(argument.public_id), "known": decision.created_at.isoformat()}
     key = request.POST.get("client_key", "")
     return JsonResponse({"saved": saved | {"comment": decision.comment, "client_key": key}})
 
 
-def _move(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
+def _move(request: StudyRequest, study: Study, label_round: LabelRound) -> HttpResponse:
     """Move a sentence to the end until the person signs out, or undo their last decision."""
-    form, address = MoveForm(request.POST), _queue(request, study, campaign)
-    argument = _wanted(request, campaign)
+    form, address = MoveForm(request.POST), _queue(request, study, label_round)
+    argument = _wanted(request, label_round)
     if form.is_valid() and form.cleaned_data["move"] == "undo":
         rater, known = rater_for(membership=request.membership), form.cleaned_data["known"]
-        undone = actions.undo_last(campaign=campaign, rater=rater, known=known)
+        undone = actions.undo_last(label_round=label_round, rater=rater, known=known)
         if undone is None:
             messages.info(request, _("You have no decision to undo."))
         else:
             messages.success(request, _taken_back(undone))
             address = f"{address.partition('?')[0]}?unit={undone.argument.public_id}"
     elif form.is_valid() and argument:
-        skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
-        request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
+        skipped = [pk for pk in _skipped(request, label_round) if pk != argument.pk]
+        request.session[_session_key(label_round)] = [*skipped, argument.pk][-MAX_SKIPPED:]
     else:
         raise Http404
     if not wants_json(request):
@@ -123,47 +123,49 @@ def _move(request: StudyRequest, study: Study, campaign: Campaign) -> HttpRespon
 def _taken_back(undone: Adjudication) -> str:
     """Say which decision was undone, and whether the one before it counts again."""
     # The one in force comes first.
-    before = _decisions_about(undone.campaign, undone.rater, undone.argument)[0]
+    before = _decisions_about(undone.label_round, undone.rater, undone.argument)[0]
     if before.superseded_at is not None:
         return _("Undone: %d. Decide again or continue.") % undone.label
     text = _("Undone: %(last)d. Your previous decision, %(before)d, counts again.")
     return text % {"last": undone.label, "before": before.label}
 
 
-def _adjudication_page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
+def _adjudication_page(
+    request: StudyRequest, study: Study, label_round: LabelRound
+) -> dict[str, Any]:
     """Return the page context: an allow-list without votes, labels or names of others."""
     rater = Rater.objects.filter(study=study, user=request.user).first()
     undecided_only = request.GET.get("scope") != "mine"
-    argument = _wanted(request, campaign)
+    argument = _wanted(request, label_round)
     if argument is None:
         row = actions.next_in_queue(
-            campaign,
+            label_round,
             rater=rater,
             undecided_only=undecided_only,
-            skipped=_skipped(request, campaign),
+            skipped=_skipped(request, label_round),
         )
         argument = row.argument if row else None
-    job = keep_current(campaign, request.user) if argument is None else None
+    job = keep_current(label_round, request.user) if argument is None else None
     # Newest first; superseded ones included.
-    own = Adjudication.objects.filter(campaign=campaign, rater=rater).order_by("-pk")
+    own = Adjudication.objects.filter(label_round=label_round, rater=rater).order_by("-pk")
     own = own.filter(source=Adjudication.Source.QUEUE)
     newest = list(own.values_list("created_at", "superseded_at")[:PACED])
     decided = Paginator(
         own.filter(superseded_at__isnull=True).select_related("argument__comparison"),
         DECISIONS_PER_PAGE,
     ).get_page(request.GET.get("page"))
-    left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
-    earlier = _decisions_about(campaign, rater, argument) if argument else []
+    left = actions.queue(label_round, rater=rater, undecided_only=undecided_only).count()
+    earlier = _decisions_about(label_round, rater, argument) if argument else []
     return {
         "decision": next(
             (adjudication for adjudication in earlier if adjudication.superseded_at is None), None
         ),
         "last_at": next((at for at, superseded in newest if not superseded), None),
-        "queue": _queue(request, study, campaign),
+        "queue": _queue(request, study, label_round),
         "ways": {"answers": "#decisions"},
         "job": job if job and job.is_active else None,
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "argument": argument,
         "segments": _segments(argument),
         "far": TaskProgress(
@@ -175,24 +177,24 @@ def _adjudication_page(request: StudyRequest, study: Study, campaign: Campaign) 
     }
 
 
-def _adjudicated_campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+def _adjudicated_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
     return get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
     )
 
 
-def _arguments(campaign: Campaign) -> QuerySet[Argument]:
-    return Argument.objects.filter(pk__in=campaign.items.values("argument")).select_related(
+def _arguments(label_round: LabelRound) -> QuerySet[Argument]:
+    return Argument.objects.filter(pk__in=label_round.items.values("argument")).select_related(
         "comparison"
     )
 
 
-def _wanted(request: StudyRequest, campaign: Campaign) -> Argument | None:
+def _wanted(request: StudyRequest, label_round: LabelRound) -> Argument | None:
     """Return the sentence named in the address or, after a form with errors, in the form."""
     unit = request.POST.get("argument") or request.GET.get("unit")
     if not unit:
         return None
-    return get_object_or_404(_arguments(campaign), public_id=id_from(unit))
+    return get_object_or_404(_arguments(label_round), public_id=id_from(unit))
 
 
 def _segments(argument: Argument | None) -> list[Any]:
@@ -203,10 +205,10 @@ def _segments(argument: Argument | None) -> list[Any]:
 
 
 def _decisions_about(
-    campaign: Campaign, rater: Rater | None, argument: Argument
+    label_round: LabelRound, rater: Rater | None, argument: Argument
 ) -> list[Adjudication]:
     """Return the person's latest decisions on one sentence, the current one first."""
-    rows = Adjudication.objects.filter(campaign=campaign, rater=rater, argument=argument)
+    rows = Adjudication.objects.filter(label_round=label_round, rater=rater, argument=argument)
     return list(rows.order_by(F("superseded_at").desc(nulls_first=True), "-pk")[:10])
 
 
@@ -216,22 +218,22 @@ def _pace(times: list[datetime]) -> float | None:
     return pace([gap for gap in gaps if gap <= LONGEST_PAUSE])
 
 
-def _session_key(campaign: Campaign) -> str:
-    return f"skipped:{campaign.public_id}"
+def _session_key(label_round: LabelRound) -> str:
+    return f"skipped:{label_round.public_id}"
 
 
-def _skipped(request: StudyRequest, campaign: Campaign) -> list[int]:
-    return request.session.get(_session_key(campaign), [])
+def _skipped(request: StudyRequest, label_round: LabelRound) -> list[int]:
+    return request.session.get(_session_key(label_round), [])
 
 
-def _queue(request: StudyRequest, study: Study, campaign: Campaign) -> str:
-    address = reverse("adjudication", args=[study.public_id, campaign.public_id])
+def _queue(request: StudyRequest, study: Study, label_round: LabelRound) -> str:
+    address = reverse("adjudication", args=[study.public_id, label_round.public_id])
     mine = request.GET.get("scope") == "mine"
     return f"{address}?scope=mine" if mine else address
 
 
 adjudication_urls = [
-    path("label-rounds/<uuid:campaign_id>/adjudicate/", adjudication, name="adjudication"),
+    path("label-rounds/<uuid:label_round_id>/adjudicate/", adjudication, name="adjudication"),
 ]
 
 
@@ -243,115 +245,117 @@ FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
 
 
 @study_page(*RESEARCHERS)
-def final_labels(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def final_labels(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List every argument with its final label and provenance."""
-    return _labels_page(request, study, _labelled_campaign(study, campaign_id))
+    return _labels_page(request, study, _labelled_round(study, label_round_id))
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_settings(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Change how votes become labels and whose labels overrule them."""
-    campaign = _labelled_campaign(study, campaign_id)
-    form = ConsensusForm(request.POST, instance=campaign)
+    label_round = _labelled_round(study, label_round_id)
+    form = ConsensusForm(request.POST, instance=label_round)
     if not form.is_valid():
-        return _labels_page(request, study, campaign, settings_form=form, status=422)
+        return _labels_page(request, study, label_round, settings_form=form, status=422)
     consensus.set_consensus(
-        campaign=_labelled_campaign(study, campaign_id),
+        label_round=_labelled_round(study, label_round_id),
         aggregator=form.cleaned_data["aggregator"],
         overridden_by=form.cleaned_data["overridden_by"],
         actor=request.user,
     )
     messages.success(request, _("Saved. The labels are being recomputed."))
-    return redirect("final_labels", study.public_id, campaign.public_id)
+    return redirect("final_labels", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_adopt(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Preview the adoption of another campaign's labels as decisions; then adopt them."""
-    campaign = _labelled_campaign(study, campaign_id)
-    form = AdoptForm(request.POST, campaign=campaign)
+    """Preview the adoption of another round's labels as decisions; then adopt them."""
+    label_round = _labelled_round(study, label_round_id)
+    form = AdoptForm(request.POST, label_round=label_round)
     if not form.is_valid():
-        return _labels_page(request, study, campaign, adopt_form=form, status=422)
+        return _labels_page(request, study, label_round, adopt_form=form, status=422)
     source, rater = form.chosen
     adoption = {
-        "campaign": campaign,
-        "source": get_object_or_404(campaigns_of(study), public_id=source),
+        "label_round": label_round,
+        "source": get_object_or_404(label_rounds_of(study), public_id=source),
         "rater": get_object_or_404(study.raters, public_id=rater),
         "only_tied": form.cleaned_data["only_tied"],
     }
     if "confirmed" not in request.POST:
         preview = actions.preview_adoption(**adoption)
-        return _labels_page(request, study, campaign, adopt_form=form, preview=preview)
+        return _labels_page(request, study, label_round, adopt_form=form, preview=preview)
     actions.adopt_labels(**adoption, actor=request.user)
     messages.success(request, _("Adopted. The labels are being recomputed."))
-    return redirect("final_labels", study.public_id, campaign.public_id)
+    return redirect("final_labels", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_withdraw(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, adoption_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, adoption_id: uuid.UUID
 ) -> HttpResponse:
     """Withdraw an adoption."""
-    campaign = _labelled_campaign(study, campaign_id)
-    row = get_object_or_404(campaign.adoptions.all(), public_id=adoption_id)
+    label_round = _labelled_round(study, label_round_id)
+    row = get_object_or_404(label_round.adoptions.all(), public_id=adoption_id)
     if actions.withdraw_adoption(adoption=row, actor=request.user):
         messages.success(request, _("Withdrawn. The labels are being recomputed."))
-    return redirect("final_labels", study.public_id, campaign.public_id)
+    return redirect("final_labels", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_recompute(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Recompute the final labels in the background."""
-    campaign = _labelled_campaign(study, campaign_id)
-    consensus.request_final_labels(campaign=campaign, actor=request.user)
-    return redirect("final_labels", study.public_id, campaign.public_id)
+    label_round = _labelled_round(study, label_round_id)
+    consensus.request_final_labels(label_round=label_round, actor=request.user)
+    return redirect("final_labels", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def labels_preferred(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Use this campaign's final labels wherever the study needs one, or each sentence's newest."""
-    campaign = _labelled_campaign(study, campaign_id)
-    chosen = campaign if request.POST.get("use") == "this" else None
-    prefer_labels(study=study, campaign=chosen, actor=request.user)
+def labels_preferred(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
+) -> HttpResponse:
+    """Use this round's final labels wherever the study needs one, or each sentence's newest."""
+    label_round = _labelled_round(study, label_round_id)
+    chosen = label_round if request.POST.get("use") == "this" else None
+    prefer_labels(study=study, label_round=chosen, actor=request.user)
     messages.success(request, _("Saved. Figures computed from other labels are now out of date."))
-    return redirect("final_labels", study.public_id, campaign.public_id)
+    return redirect("final_labels", study.public_id, label_round.public_id)
 
 
 def _labels_page(
     request: StudyRequest,
     study: Study,
-    campaign: Campaign,
+    label_round: LabelRound,
     *,
     settings_form: ConsensusForm | None = None,
     adopt_form: AdoptForm | None = None,
     preview: actions.AdoptionPreview | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    rows, summary = _filtered(campaign, request), _summary(campaign)
+    rows, summary = _filtered(label_round, request), _summary(label_round)
     if summary["is_stale"]:
-        consensus.keep_current(campaign, request.user)
-    adoptions = campaign.adoptions.filter(withdrawn_at__isnull=True)
+        consensus.keep_current(label_round, request.user)
+    adoptions = label_round.adoptions.filter(withdrawn_at__isnull=True)
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "summary": summary,
-        "finding": labels_finding(summary["labels"], campaign.guideline),
+        "finding": labels_finding(summary["labels"], label_round.guideline),
         "provenances": FinalLabel.Provenance.choices,
         "page": Paginator(rows, LABELS_PER_PAGE).get_page(request.GET.get("page")),
-        "job": consensus.active_job(campaign),
-        "settings_form": settings_form or ConsensusForm(instance=campaign),
-        "adopt_form": adopt_form or AdoptForm(campaign=campaign),
+        "job": consensus.active_job(label_round),
+        "settings_form": settings_form or ConsensusForm(instance=label_round),
+        "adopt_form": adopt_form or AdoptForm(label_round=label_round),
         "preview": preview,
         "adoptions": adoptions.select_related("source", "rater", "created_by"),
         "preferred": label_source(study),
@@ -359,30 +363,30 @@ def _labels_page(
     return render(request, "annotation/consensus/final_labels.html", context, status=status)
 
 
-def _labelled_campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+def _labelled_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
     return get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
     )
 
 
-def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]:
+def _filtered(label_round: LabelRound, request: StudyRequest) -> QuerySet[FinalLabel]:
     """Return the rows that match the filters; unknown values are ignored."""
-    rows = campaign.final_labels.select_related("argument__comparison").order_by("pk")
+    rows = label_round.final_labels.select_related("argument__comparison").order_by("pk")
     if request.GET.get("provenance") in FinalLabel.Provenance.values:
         rows = rows.filter(provenance=request.GET["provenance"])
-    if request.GET.get("label", "") in map(str, campaign.guideline.values):
+    if request.GET.get("label", "") in map(str, label_round.guideline.values):
         rows = rows.filter(label=int(request.GET["label"]))
     if request.GET.get("flag") in FLAGS:
         rows = rows.filter(**{FLAGS[request.GET["flag"]]: True})
     return rows
 
 
-def _summary(campaign: Campaign) -> dict[str, Any]:
+def _summary(label_round: LabelRound) -> dict[str, Any]:
     """Count arguments by provenance and by label, and say whether the votes changed since."""
     # Which label the tie rule takes is a choice of ours: how many it decided is said.
     by_rule = Q(is_tied=True, provenance=FinalLabel.Provenance.VOTES)
-    is_majority = campaign.aggregator == Campaign.Aggregator.MAJORITY
-    groups = campaign.final_labels.values_list("provenance", "label").order_by()
+    is_majority = label_round.aggregator == LabelRound.Aggregator.MAJORITY
+    groups = label_round.final_labels.values_list("provenance", "label").order_by()
     tied = 0
     by_provenance: Counter[str] = Counter()
     by_label: Counter[int | None] = Counter()
@@ -399,11 +403,11 @@ def _summary(campaign: Campaign) -> dict[str, Any]:
             {"name": name, "title": title, "count": by_provenance[name]}
             for name, title in FinalLabel.Provenance.choices
         ],
-        "is_stale": consensus.is_stale(campaign),
+        "is_stale": consensus.is_stale(label_round),
     }
 
 
-LABELS = "label-rounds/<uuid:campaign_id>/labels/"
+LABELS = "label-rounds/<uuid:label_round_id>/labels/"
 WITHDRAW = f"{LABELS}adoptions/<uuid:adoption_id>/withdraw/"
 final_label_urls = [
     path(LABELS, final_labels, name="final_labels"),

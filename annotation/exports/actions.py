@@ -1,4 +1,4 @@
-"""Creation of a campaign's export files, always from one snapshot."""
+"""Creation of a round's export files, always from one snapshot."""
 
 import secrets
 from collections.abc import Collection
@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.tables import TABLES, ExportSource
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import marker
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.exports import ExportKind, ExportOptions, FileTable, request_files
 from cqa_site.people.models import User
 from cqa_site.results import snapshots as keeping
@@ -24,7 +24,7 @@ class ExportNotPossible(Exception):
     """The snapshot does not support the requested export; the message says why."""
 
 
-class CampaignExports(ExportKind):
+class LabelRoundExports(ExportKind):
     """Votes, labels, annotators and figures of a snapshot."""
 
     job = "export"
@@ -32,15 +32,15 @@ class CampaignExports(ExportKind):
 
     def source(self, work: JobContext, files: Collection[ExportFile]) -> ExportSource:
         """Return the stored snapshot; a live one is updated first."""
-        snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
+        snapshots = Snapshot.objects.select_related("label_round__study", "label_round__guideline")
         snapshot = snapshots.get(pk=work.payload["snapshot"])
         if not snapshot.is_frozen:
             work.progress(0, note=_("Bringing the figures up to date"))
-            keeping.refresh(CAMPAIGNS, snapshot.campaign)
-            recompute_final_labels(snapshot.campaign)
+            keeping.refresh(LABEL_ROUNDS, snapshot.label_round)
+            recompute_final_labels(snapshot.label_round)
             snapshot = snapshots.get(pk=snapshot.pk)
         try:
-            check_labels(snapshot.campaign, snapshot, [file.content for file in files])
+            check_labels(snapshot.label_round, snapshot, [file.content for file in files])
         except ExportNotPossible as reason:
             raise JobRefused(str(reason)) from reason
         return ExportSource(snapshot, secrets.token_bytes(32), work.payload["with_comments"])
@@ -51,9 +51,9 @@ class CampaignExports(ExportKind):
 
     def about(self, source: ExportSource) -> dict[str, Any]:
         """Describe the round and snapshot, and the treatment of raters and times."""
-        snapshot, campaign = source.snapshot, source.snapshot.campaign
+        snapshot, label_round = source.snapshot, source.snapshot.label_round
         return {
-            "label_round": {"id": str(campaign.public_id), "name": campaign.name},
+            "label_round": {"id": str(label_round.public_id), "name": label_round.name},
             "snapshot": {
                 "id": str(snapshot.public_id),
                 "number": snapshot.number,
@@ -62,19 +62,19 @@ class CampaignExports(ExportKind):
                 "computed_at": snapshot.computed_at and snapshot.computed_at.isoformat(),
                 "recipe": snapshot.recipe,
             },
-            "aggregator": campaign.aggregator,
+            "aggregator": label_round.aggregator,
             "raters": "HMAC-SHA256 under a random key of this set of files, which was not kept",
             "times": "rounded to the minute, UTC",
         }
 
 
-EXPORTS = CampaignExports()
+EXPORTS = LabelRoundExports()
 
 
 @transaction.atomic
 def request_exports(
     *,
-    campaign: Campaign,
+    label_round: LabelRound,
     snapshot: Snapshot | None,
     contents: list[str],
     format: str,
@@ -85,38 +85,40 @@ def request_exports(
 
     Raises ExportNotPossible.
     """
-    snapshot = snapshot or current_snapshot(campaign=campaign)
-    check_labels(campaign, snapshot, contents)
+    snapshot = snapshot or current_snapshot(label_round=label_round)
+    check_labels(label_round, snapshot, contents)
     return request_files(
         EXPORTS,
-        study=campaign.study,
-        subject=f"{campaign.name} #{snapshot.number}",
+        study=label_round.study,
+        subject=f"{label_round.name} #{snapshot.number}",
         contents=contents,
         format=format,
         options=options,
         actor=actor,
         payload={"snapshot": snapshot.pk},
         key=str(snapshot.pk),
-        campaign=campaign,
+        label_round=label_round,
         snapshot=snapshot,
     )
 
 
 @transaction.atomic
-def current_snapshot(*, campaign: Campaign) -> Snapshot:
+def current_snapshot(*, label_round: LabelRound) -> Snapshot:
     """Return the newest snapshot, or a new empty one if it is frozen and outdated."""
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    newest = campaign.snapshots.defer("rows", "figures").first()
-    if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
+    LabelRound.objects.select_for_update(no_key=True).get(pk=label_round.pk)
+    newest = label_round.snapshots.defer("rows", "figures").first()
+    if newest and (not newest.is_frozen or newest.marker == marker(label_round)):
         return newest
-    return Snapshot.objects.create(campaign=campaign, number=newest.number + 1 if newest else 1)
+    return Snapshot.objects.create(
+        label_round=label_round, number=newest.number + 1 if newest else 1
+    )
 
 
-def check_labels(campaign: Campaign, snapshot: Snapshot, contents: list[str]) -> None:
+def check_labels(label_round: LabelRound, snapshot: Snapshot, contents: list[str]) -> None:
     """Raise ExportNotPossible for final labels of an older snapshot; only current ones exist."""
     if ExportFile.Content.FINAL_LABELS not in contents or not snapshot.is_frozen:
         return
-    if marker(campaign) != snapshot.marker:
+    if marker(label_round) != snapshot.marker:
         raise ExportNotPossible(
             _(
                 "The votes have changed since this snapshot was frozen, so its final labels "

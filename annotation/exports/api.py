@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from annotation.exports import actions as exports
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
-from annotation.labelling.api import CampaignViews
+from annotation.labelling.api import LabelRoundViews
 from cqa_site.api.base import Input, ReadSerializer, Request, public_id
 from cqa_site.files.actions.exports import CONTENT_TYPES, ExportOptions, sent_file, sent_manifest
 from cqa_site.web.rest.queries import Conflict, conflict_on
@@ -78,7 +78,7 @@ class ExportFilter(filters.FilterSet):
 # Snapshots of a round, and the files made from them.
 
 
-class ExportViews(CampaignViews):
+class ExportViews(LabelRoundViews):
     """Files made from snapshots."""
 
     queryset = ExportFile.objects.none()
@@ -90,7 +90,7 @@ class ExportViews(CampaignViews):
     def rows(self) -> QuerySet:
         """Newest first."""
         return (
-            self.campaign.export_files.select_related("snapshot", "job", "campaign")
+            self.label_round.export_files.select_related("snapshot", "job", "label_round")
             .defer("snapshot__rows", "snapshot__figures")
             .all()
         )
@@ -102,7 +102,7 @@ class ExportViews(CampaignViews):
         snapshot = self._snapshot(data["snapshot"])
         with conflict_on(exports.ExportNotPossible):
             files = exports.request_exports(
-                campaign=self.campaign,
+                label_round=self.label_round,
                 snapshot=snapshot,
                 contents=data["contents"],
                 format=data["format"],
@@ -129,7 +129,7 @@ class ExportViews(CampaignViews):
     def _snapshot(self, public_id: uuid.UUID | None) -> Snapshot | None:
         if public_id is None:
             return None
-        snapshots = self.campaign.snapshots.defer("rows", "figures")
+        snapshots = self.label_round.snapshots.defer("rows", "figures")
         return get_object_or_404(snapshots, public_id=public_id)
 
     def _finished(self, public_id: uuid.UUID) -> ExportFile:

@@ -57,9 +57,9 @@ class ExportForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args, campaign, **kwargs) -> None:
+    def __init__(self, *args, label_round, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        frozen = campaign.snapshots.filter(frozen_at__isnull=False)
+        frozen = label_round.snapshots.filter(frozen_at__isnull=False)
         offer(self, snapshot=frozen.defer("rows", "figures"))
 
     @property

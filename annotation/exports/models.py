@@ -1,4 +1,4 @@
-"""Export files of a campaign."""
+"""Export files of a round."""
 
 from django.db import models
 from django.utils.text import slugify
@@ -19,8 +19,8 @@ class ExportFile(files.ExportFile):
         FIGURES = "figures", _("Figures from the snapshot")
         CROWDKIT = "crowdkit", _("crowd-kit columns (task, worker, label)")
 
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="export_files"
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="export_files"
     )
     snapshot = models.ForeignKey(
         "annotation.Snapshot", models.CASCADE, related_name="export_files"
@@ -29,6 +29,6 @@ class ExportFile(files.ExportFile):
 
     @property
     def shown_name(self) -> str:
-        """Campaign, number of the snapshot and content."""
-        campaign = slugify(self.campaign.name, allow_unicode=True)[:60] or "round"
-        return f"{campaign}-snapshot-{self.snapshot.number}-{self.content}.{self.format}"
+        """Round, number of the snapshot and content."""
+        label_round = slugify(self.label_round.name, allow_unicode=True)[:60] or "round"
+        return f"{label_round}-snapshot-{self.snapshot.number}-{self.content}.{self.format}"

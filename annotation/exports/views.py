@@ -17,7 +17,7 @@ from annotation.exports import actions
 from annotation.exports.forms import AnswersFileForm, ExportForm
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import TABLES, ExportRequest, plain_cells
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.files.actions.exports import FileTable, sent_file, sent_manifest, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
@@ -30,39 +30,39 @@ PER_PAGE = 25
 
 
 @study_page(*RESEARCHERS, in_archive=True)
-def exports(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def exports(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the existing files, and accept requests for new ones."""
-    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
-    form = ExportForm(request.POST or None, campaign=campaign, initial=_asked_for(request))
+    label_round = get_object_or_404(label_rounds_of(study), public_id=label_round_id)
+    form = ExportForm(request.POST or None, label_round=label_round, initial=_asked_for(request))
     if request.method == "POST" and form.is_valid():
-        return _request(request, study, campaign, form)
-    context = _listed(request, study, campaign) | {"form": form}
+        return _request(request, study, label_round, form)
+    context = _listed(request, study, label_round) | {"form": form}
     return render(
         request, "annotation/exports/exports.html", context, status=422 if form.errors else 200
     )
 
 
 @study_page(*RESEARCHERS)
-def export_list(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def export_list(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return only the list, for a page that waits for a file."""
-    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
-    return render(request, "annotation/exports/_list.html", _listed(request, study, campaign))
+    label_round = get_object_or_404(label_rounds_of(study), public_id=label_round_id)
+    return render(request, "annotation/exports/_list.html", _listed(request, study, label_round))
 
 
 @study_page(*RESEARCHERS)
 def export_download(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
     """Send the finished file."""
-    return sent_file(_finished(study, campaign_id, export_id))
+    return sent_file(_finished(study, label_round_id, export_id))
 
 
 @study_page(*RESEARCHERS)
 def export_manifest(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
     """Send the manifest of the finished file."""
-    return sent_manifest(_finished(study, campaign_id, export_id))
+    return sent_manifest(_finished(study, label_round_id, export_id))
 
 
 def _asked_for(request: StudyRequest) -> dict[str, str]:
@@ -71,11 +71,11 @@ def _asked_for(request: StudyRequest) -> dict[str, str]:
 
 
 def _request(
-    request: StudyRequest, study: Study, campaign: Campaign, form: ExportForm
+    request: StudyRequest, study: Study, label_round: LabelRound, form: ExportForm
 ) -> HttpResponse:
     try:
         actions.request_exports(
-            campaign=campaign,
+            label_round=label_round,
             snapshot=form.cleaned_data["snapshot"],
             contents=form.cleaned_data["contents"],
             format=form.cleaned_data["format"],
@@ -86,18 +86,18 @@ def _request(
         messages.error(request, str(reason))
     else:
         messages.success(request, _("The files are being created."))
-    return redirect("exports", study.public_id, campaign.public_id)
+    return redirect("exports", study.public_id, label_round.public_id)
 
 
-def _listed(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, object]:
-    files = campaign.export_files.select_related("snapshot", "job", "created_by").defer(
+def _listed(request: StudyRequest, study: Study, label_round: LabelRound) -> dict[str, object]:
+    files = label_round.export_files.select_related("snapshot", "job", "created_by").defer(
         "snapshot__rows", "snapshot__figures"
     )
     page = Paginator(files, PER_PAGE).get_page(request.GET.get("page"))
     jobs = {file.job.pk: file.job for file in page if file.job and file.job.is_active}
     return {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "page": page,
         "jobs": list(jobs.values()),
         "worker_alive": is_worker_alive() if jobs else None,
@@ -105,10 +105,14 @@ def _listed(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str
     }
 
 
-def _finished(study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID) -> ExportFile:
-    files = ExportFile.objects.filter(campaign__study=study, campaign__public_id=campaign_id)
+def _finished(study: Study, label_round_id: uuid.UUID, export_id: uuid.UUID) -> ExportFile:
+    files = ExportFile.objects.filter(
+        label_round__study=study, label_round__public_id=label_round_id
+    )
     file = get_object_or_404(
-        files.select_related("campaign", "snapshot").defer("snapshot__rows", "snapshot__figures"),
+        files.select_related("label_round", "snapshot").defer(
+            "snapshot__rows", "snapshot__figures"
+        ),
         public_id=export_id,
     )
     if not file.finished_at:
@@ -117,15 +121,15 @@ def _finished(study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID) -> Exp
 
 
 export_urls = [
-    path("label-rounds/<uuid:campaign_id>/exports/", exports, name="exports"),
-    path("label-rounds/<uuid:campaign_id>/exports/list/", export_list, name="export_list"),
+    path("label-rounds/<uuid:label_round_id>/exports/", exports, name="exports"),
+    path("label-rounds/<uuid:label_round_id>/exports/list/", export_list, name="export_list"),
     path(
-        "label-rounds/<uuid:campaign_id>/exports/<uuid:export_id>/file/",
+        "label-rounds/<uuid:label_round_id>/exports/<uuid:export_id>/file/",
         export_download,
         name="export_download",
     ),
     path(
-        "label-rounds/<uuid:campaign_id>/exports/<uuid:export_id>/manifest/",
+        "label-rounds/<uuid:label_round_id>/exports/<uuid:export_id>/manifest/",
         export_manifest,
         name="export_manifest",
     ),

@@ -1,4 +1,4 @@
-"""Figures of a campaign: requested, computed in the background, stored as a snapshot."""
+"""Figures of a round: requested, computed in the background, stored as a snapshot."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ from annotation.figures.reports.snapshots import (
     read_votes,
     recipe_of,
 )
-from annotation.labelling.models.campaigns import Assignment, Campaign
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from cqa_site.people.models import Study, User
 from cqa_site.results.models import pack
 from cqa_site.results.snapshots import MOST_UNMADE, ResultKind, SnapshotContent, make
@@ -26,25 +26,25 @@ from cqa_site.stats.estimate import to_json
 JOB = "snapshot"
 
 
-class CampaignResults(ResultKind):
-    """Figures of a campaign's votes."""
+class LabelRoundResults(ResultKind):
+    """Figures of a round's votes."""
 
     name = "snapshot"
     Model = Snapshot
-    subject = ("campaign",)
-    owner = "campaign"
-    in_study = "campaign__study"
+    subject = ("label_round",)
+    owner = "label_round"
+    in_study = "label_round__study"
     version = RECIPE_VERSION
     what = lazy("Labels")
-    needed = ("campaign__study",)
+    needed = ("label_round__study",)
 
-    def place(self, subject: Campaign) -> dict[str, Any]:
-        return {"campaign": subject}
+    def place(self, subject: LabelRound) -> dict[str, Any]:
+        return {"label_round": subject}
 
-    def marker(self, subject: Campaign) -> str:
+    def marker(self, subject: LabelRound) -> str:
         return marker(subject)
 
-    def compute(self, subject: Campaign) -> SnapshotContent:
+    def compute(self, subject: LabelRound) -> SnapshotContent:
         # Taken before the votes are read: a vote in between makes the snapshot stale, never wrong.
         seen = marker(subject)
         recipe = recipe_of(subject)
@@ -62,27 +62,30 @@ class CampaignResults(ResultKind):
         return figures | {"agreement": agreement}
 
     def about(self, snapshot: Snapshot) -> str:
-        return snapshot.campaign.name
+        return snapshot.label_round.name
 
     def study_of(self, snapshot: Snapshot) -> Study:
-        return snapshot.campaign.study
+        return snapshot.label_round.study
 
     def url(self, snapshot: Snapshot) -> str:
-        campaign = snapshot.campaign
-        ids = [campaign.study.public_id, campaign.public_id]
+        label_round = snapshot.label_round
+        ids = [label_round.study.public_id, label_round.public_id]
         if snapshot.is_frozen:
             return reverse("snapshot", args=[*ids, snapshot.number])
         return reverse("figures", args=ids)
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
-        votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
-        computed = Snapshot.objects.filter(campaign=OuterRef("pk"), computed_at__isnull=False)
-        rows = Campaign.objects.filter(Exists(votes), ~Exists(computed), study=study)
-        for campaign in rows.order_by("-pk")[:MOST_UNMADE]:
-            yield campaign.name, reverse("figures", args=[study.public_id, campaign.public_id])
+        votes = Assignment.objects.filter(round=OuterRef("pk"), state=Assignment.State.ANSWERED)
+        computed = Snapshot.objects.filter(label_round=OuterRef("pk"), computed_at__isnull=False)
+        rows = LabelRound.objects.filter(Exists(votes), ~Exists(computed), study=study)
+        for label_round in rows.order_by("-pk")[:MOST_UNMADE]:
+            yield (
+                label_round.name,
+                reverse("figures", args=[study.public_id, label_round.public_id]),
+            )
 
 
-CAMPAIGNS = CampaignResults()
+LABEL_ROUNDS = LabelRoundResults()
 
 
 def _is_later(estimate: dict[str, Any]) -> bool:
@@ -97,25 +100,25 @@ def _figures(votes: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     return figures
 
 
-def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:
-    """Request new figures in the background; one job per campaign is active at a time."""
+def request_snapshot(*, label_round: LabelRound, actor: User | None = None) -> Job:
+    """Request new figures in the background; one job per round is active at a time."""
     return enqueue(
-        study=campaign.study,
+        study=label_round.study,
         kind=JOB,
-        key=str(campaign.public_id),
+        key=str(label_round.public_id),
         actor=actor,
-        campaign=str(campaign.public_id),
+        label_round=str(label_round.public_id),
     )
 
 
-def latest_job(campaign: Campaign) -> Job | None:
-    """Return the newest job for this campaign's figures, active or ended."""
-    jobs = Job.objects.filter(study_id=campaign.study_id, key=f"{JOB}:{campaign.public_id}")
+def latest_job(label_round: LabelRound) -> Job | None:
+    """Return the newest job for this round's figures, active or ended."""
+    jobs = Job.objects.filter(study_id=label_round.study_id, key=f"{JOB}:{label_round.public_id}")
     return jobs.order_by("-created_at", "-pk").first()
 
 
 def make_snapshot(work: JobContext) -> None:
-    """Handle a job: compute the campaign's figures and store them as its live snapshot."""
-    campaigns = Campaign.objects.filter(study=work.study).select_related("guideline")
-    campaign = campaigns.get(public_id=work.payload["campaign"])
-    make(work, CAMPAIGNS, campaign)
+    """Handle a job: compute the round's figures and store them as its live snapshot."""
+    label_rounds = LabelRound.objects.filter(study=work.study).select_related("guideline")
+    label_round = label_rounds.get(public_id=work.payload["label_round"])
+    make(work, LABEL_ROUNDS, label_round)

@@ -9,8 +9,8 @@ from rest_framework.serializers import Serializer
 
 from annotation.figures import actions as snapshots
 from annotation.figures.models import Snapshot
-from annotation.labelling.api import CampaignViews
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.api import LabelRoundViews
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.api.base import NothingInput, Request
 from cqa_site.results.api import (
     SNAPSHOT_FIELDS,
@@ -52,24 +52,24 @@ class SnapshotFilter(filters.FilterSet):
 # Addresses of snapshots of a round.
 
 
-class SnapshotViews(FreezingViews, CampaignViews):
+class SnapshotViews(FreezingViews, LabelRoundViews):
     """The numbered sets of figures of a round."""
 
-    kind = snapshots.CAMPAIGNS
+    kind = snapshots.LABEL_ROUNDS
     queryset = Snapshot.objects.none()
     filterset_class = SnapshotFilter
     serializer_class: type[Serializer] = SnapshotDetailSerializer
 
     @property
-    def owner(self) -> Campaign:
+    def owner(self) -> LabelRound:
         """Numbers count within the round."""
-        return self.campaign
+        return self.label_round
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
         """Recompute the live snapshot's figures in the background."""
         self.read(NothingInput)
-        job = snapshots.request_snapshot(campaign=self.campaign, actor=request.user)
+        job = snapshots.request_snapshot(label_round=self.label_round, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 

@@ -1,4 +1,4 @@
-"""Numbered snapshots of a campaign."""
+"""Numbered snapshots of a round."""
 
 from django.db import models
 
@@ -6,9 +6,11 @@ from cqa_site.results import models as results
 
 
 class Snapshot(results.Snapshot):
-    """Figures of a campaign with its votes; reports/snapshots.py describes the rows."""
+    """Figures of a round with its votes; reports/snapshots.py describes the rows."""
 
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="snapshots")
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="snapshots"
+    )
 
     class Meta(results.Snapshot.Meta):
-        constraints = results.once("snapshot", owner="campaign", subject=("campaign",))
+        constraints = results.once("snapshot", owner="label_round", subject=("label_round",))

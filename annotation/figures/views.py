@@ -13,12 +13,12 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.figures.actions import CAMPAIGNS, latest_job, request_snapshot
+from annotation.figures.actions import LABEL_ROUNDS, latest_job, request_snapshot
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS, figures_finding
 from annotation.figures.reports.snapshots import RoundFigures, marker, snapshot_votes
 from annotation.figures.reports.tables import TABLES, compare, figure_table, n_used
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
@@ -30,10 +30,10 @@ from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import whole_number
 from cqa_site.web.tables import TableData
 
-# The agreement dashboard of a campaign: stored figures, renewed in the background.
+# The agreement dashboard of a round: stored figures, renewed in the background.
 
 
-# On SQLite reading the votes keeps writers waiting, so large campaigns rest longer:
+# On SQLite reading the votes keeps writers waiting, so large rounds rest longer:
 # a second for every thousand votes.
 REST = timedelta(seconds=15)
 REST_PER_VOTE = timedelta(milliseconds=1)
@@ -75,23 +75,25 @@ class DashboardState:
 
 
 @study_page(*RESEARCHERS)
-def figures(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def figures(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Show the stored figures; newer ones are computed in the background."""
-    campaign = _campaign(study, campaign_id)
-    state = _current(campaign, request)
-    return render(request, "annotation/figures/figures.html", _context(study, campaign, state))
+    label_round = _label_round(study, label_round_id)
+    state = _current(label_round, request)
+    return render(request, "annotation/figures/figures.html", _context(study, label_round, state))
 
 
 @study_page(*RESEARCHERS)
-def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def figures_fragment(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
+) -> HttpResponse:
     """Return the dashboard's content if it differs from the page's current version."""
-    campaign = _campaign(study, campaign_id)
-    state = _current(campaign, request)
+    label_round = _label_round(study, label_round_id)
+    state = _current(label_round, request)
     seen = request.GET.get("seen", "")
     if seen == state.version and state.is_polling:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     response = render(
-        request, "annotation/figures/_figures.html", _context(study, campaign, state)
+        request, "annotation/figures/_figures.html", _context(study, label_round, state)
     )
     if seen.startswith("none") and state.snapshot:
         response["HX-Refresh"] = "true"
@@ -99,16 +101,16 @@ def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID
 
 
 def snapshot_or_404(
-    study: Study, campaign_id: uuid.UUID, number: int, *, with_votes: bool = False
+    study: Study, label_round_id: uuid.UUID, number: int, *, with_votes: bool = False
 ) -> Snapshot:
     """Return a snapshot of the study that has figures; votes are loaded only on request."""
-    snapshots = Snapshot.objects.select_related("campaign__guideline", "frozen_by")
+    snapshots = Snapshot.objects.select_related("label_round__guideline", "frozen_by")
     if not with_votes:
         snapshots = snapshots.defer("rows")
     return get_object_or_404(
         snapshots,
-        campaign__study=study,
-        campaign__public_id=campaign_id,
+        label_round__study=study,
+        label_round__public_id=label_round_id,
         number=number,
         computed_at__isnull=False,
     )
@@ -121,7 +123,7 @@ def version_of(snapshot: Snapshot) -> str:
 
 def cards(study: Study, snapshot: Snapshot, figures: RoundFigures) -> list[Figure]:
     """Return every figure of a snapshot in the order of the page."""
-    place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
+    place = (study.public_id, snapshot.label_round.public_id, snapshot.number)
     files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
     units = reverse("units", args=place)
     return [
@@ -145,35 +147,35 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
     """Return the additional template context of the figures."""
     figures = from_json(RoundFigures, snapshot.figures)
     hardest = [row.item for row in figures.hardest]
-    arguments = snapshot.campaign.items.filter(external_id__in=hardest)
+    arguments = snapshot.label_round.items.filter(external_id__in=hardest)
     return {
         "study": study,
-        "campaign": snapshot.campaign,
+        "round": snapshot.label_round,
         "snapshot": snapshot,
         "figures": figures,
         "beside": [(estimate, n_used(estimate)) for estimate in figures.agreement["all"][3:]],
-        "finding": figures_finding(figures, snapshot.campaign.guideline),
+        "finding": figures_finding(figures, snapshot.label_round.guideline),
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }
 
 
-def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
     return get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
     )
 
 
-def _current(campaign: Campaign, request: StudyRequest) -> DashboardState:
+def _current(label_round: LabelRound, request: StudyRequest) -> DashboardState:
     """Return the newest snapshot; requests a new one after votes changed and the waiting time."""
-    snapshot = campaign.snapshots.defer("rows").first()
+    snapshot = label_round.snapshots.defer("rows").first()
     if snapshot is not None:
-        snapshot.campaign = campaign
-    is_stale = snapshot is None or snapshot.marker != marker(campaign)
-    job = latest_job(campaign) if is_stale else None
+        snapshot.label_round = label_round
+    is_stale = snapshot is None or snapshot.marker != marker(label_round)
+    job = latest_job(label_round) if is_stale else None
     if is_stale and _is_due(job, snapshot):
-        job = request_snapshot(campaign=campaign, actor=request.user)
-    is_open = campaign.state == Campaign.State.OPEN
+        job = request_snapshot(label_round=label_round, actor=request.user)
+    is_open = label_round.state == LabelRound.State.OPEN
     is_failed = job is not None and job.state == Job.State.FAILED
     return DashboardState(
         snapshot, job, is_stale, is_polling=(is_open or is_stale) and not is_failed
@@ -191,8 +193,8 @@ def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
     return not job.is_active and ended is not None and ended < timezone.now() - rest
 
 
-def _context(study: Study, campaign: Campaign, state: DashboardState) -> dict:
-    context = {"study": study, "campaign": campaign, "shown": state}
+def _context(study: Study, label_round: LabelRound, state: DashboardState) -> dict:
+    context = {"study": study, "round": label_round, "shown": state}
     if state.job is not None and state.job.is_active:
         context["worker_alive"] = is_worker_alive()
     if state.snapshot is not None:
@@ -200,7 +202,7 @@ def _context(study: Study, campaign: Campaign, state: DashboardState) -> dict:
     return context
 
 
-ROUND_PATH = "label-rounds/<uuid:campaign_id>"
+ROUND_PATH = "label-rounds/<uuid:label_round_id>"
 figure_urls = [
     path(f"{ROUND_PATH}/figures/", figures, name="figures"),
     path(f"{ROUND_PATH}/figures/fragment/", figures_fragment, name="figures_fragment"),
@@ -217,20 +219,20 @@ VOTES_PER_PAGE = 50
 def snapshot_figure(
     request: StudyRequest,
     study: Study,
-    campaign_id: uuid.UUID,
+    label_round_id: uuid.UUID,
     number: int,
     figure: str,
     format: str,
 ) -> HttpResponse:
     """Send the table or chart of one figure."""
-    snapshot = snapshot_or_404(study, campaign_id, number)
+    snapshot = snapshot_or_404(study, label_round_id, number)
     figures = from_json(RoundFigures, snapshot.figures)
     return figure_file(request, cards(study, snapshot, figures), figure, format)
 
 
 @study_page(*RESEARCHERS)
 def units_page(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """List the votes behind one figure, from the snapshot's own table."""
     from annotation.figures.reports.units import (
@@ -241,7 +243,7 @@ def units_page(
         units,
     )
 
-    snapshot = snapshot_or_404(study, campaign_id, number, with_votes=True)
+    snapshot = snapshot_or_404(study, label_round_id, number, with_votes=True)
     figure = request.GET.get("figure", "votes")
     try:
         rows = units(snapshot_votes(snapshot), figure)
@@ -255,7 +257,7 @@ def units_page(
     choices = _unit_choices(snapshot)
     context = {
         "study": study,
-        "campaign": snapshot.campaign,
+        "round": snapshot.label_round,
         "snapshot": snapshot,
         "figure": figure,
         "choices": choices,
@@ -282,7 +284,7 @@ def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
     ]
 
 
-FIGURE_PATH = "label-rounds/<uuid:campaign_id>/snapshots/<int:number>"
+FIGURE_PATH = "label-rounds/<uuid:label_round_id>/snapshots/<int:number>"
 file_urls = [
     path(f"{FIGURE_PATH}/units/", units_page, name="units"),
     path(f"{FIGURE_PATH}/<slug:figure>.<str:format>", snapshot_figure, name="snapshot_figure"),
@@ -296,19 +298,19 @@ SNAPSHOTS_PER_PAGE = 25
 
 
 @study_page(*RESEARCHERS)
-def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List the snapshots of a campaign; with ``a`` and ``b``, compare two of them."""
-    campaign = _owner(study, campaign_id)
-    rows = campaign.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
+def snapshots(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
+    """List the snapshots of a round; with ``a`` and ``b``, compare two of them."""
+    label_round = _owner(study, label_round_id)
+    rows = label_round.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     page = Paginator(rows.defer("rows"), SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
     for snapshot in page:
         figures = from_json(RoundFigures, snapshot.figures)
         vars(snapshot).update(alpha=figures.agreement["all"][0])
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "page": page,
-        "compared": _compared(campaign, request.GET.get("a"), request.GET.get("b")),
+        "compared": _compared(label_round, request.GET.get("a"), request.GET.get("b")),
         "a": request.GET.get("a", ""),
         "b": request.GET.get("b", ""),
     }
@@ -317,17 +319,17 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS)
 def snapshot(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """Show one snapshot at its permanent address."""
-    context = figure_context(study, snapshot_or_404(study, campaign_id, number))
+    context = figure_context(study, snapshot_or_404(study, label_round_id, number))
     return render(request, "annotation/figures/snapshot.html", context)
 
 
-def _compared(campaign: Campaign, a: str | None, b: str | None) -> TableData | None:
+def _compared(label_round: LabelRound, a: str | None, b: str | None) -> TableData | None:
     if not a and not b:
         return None
-    known: QuerySet[Snapshot] = campaign.snapshots.filter(computed_at__isnull=False)
+    known: QuerySet[Snapshot] = label_round.snapshots.filter(computed_at__isnull=False)
     numbers = sorted(whole_number(text) or 0 for text in (a, b))
     pair = {row.number: row for row in known.defer("rows").filter(number__in=numbers)}
     if not pair.keys() >= set(numbers):
@@ -335,13 +337,13 @@ def _compared(campaign: Campaign, a: str | None, b: str | None) -> TableData | N
     return compare(*(pair[number] for number in numbers))
 
 
-def _owner(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    return get_object_or_404(campaigns_of(study), public_id=campaign_id)
+def _owner(study: Study, label_round_id: uuid.UUID) -> LabelRound:
+    return get_object_or_404(label_rounds_of(study), public_id=label_round_id)
 
 
-SNAPSHOTS_PATH = "label-rounds/<uuid:campaign_id>/snapshots"
+SNAPSHOTS_PATH = "label-rounds/<uuid:label_round_id>/snapshots"
 FACE = SnapshotPages(
-    CAMPAIGNS,
+    LABEL_ROUNDS,
     f"{SNAPSHOTS_PATH}/<int:number>",
     "snapshot",
     "snapshots",

@@ -219,7 +219,7 @@ class RunComparisonViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """Runs of any kind; each comparison takes those of its own."""
-        return self.study.runs.select_related("prompt", "relevance__campaign")
+        return self.study.runs.select_related("prompt", "relevance__label_round")
 
     @extend_schema(responses=RunComparisonSerializer)
     def compare(
@@ -228,7 +228,7 @@ class RunComparisonViews(StudyViews):
         """Compare this run with another one over the same round."""
         judges = self.get_queryset().filter(kind="relevance")
         run = get_object_or_404(judges, public_id=public_id)
-        others = judges.filter(relevance__campaign=run.relevance.campaign)
+        others = judges.filter(relevance__label_round=run.relevance.label_round)
         other = get_object_or_404(others.exclude(pk=run.pk), public_id=other_id)
         compared = compare_runs(run, other)
         return Response(RunComparisonSerializer(compared).data)

@@ -21,7 +21,7 @@ from annotation.corpus.methods.generic_table import (
     VOTE_FIELDS,
     labels_by_rater,
 )
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.imports import ImportOutcome, Reconciliation
 from cqa_site.files.actions.recognition import preview_of
 from cqa_site.files.format_parts import ObjectCount, Option, register_counted, register_options
@@ -57,17 +57,17 @@ class StudyFormat(Format):
     home: tuple[str, Text] | None = ARGUMENTS_PAGE
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
-        """Return the campaign that the file's labels went to."""
+        """Return the round that the file's labels went to."""
         return {"label_round": file.round and file.round.public_id}
 
     def applied(self, outcome: ImportOutcome, actor: User | None) -> None:
-        """Compute the final labels of the imported campaigns."""
-        campaigns = Campaign.objects.select_related("study").in_bulk(outcome.rounds)
-        for campaign in campaigns.values():
-            request_everywhere(campaign=campaign, actor=actor)
+        """Compute the final labels of the imported rounds."""
+        label_rounds = LabelRound.objects.select_related("study").in_bulk(outcome.rounds)
+        for label_round in label_rounds.values():
+            request_everywhere(label_round=label_round, actor=actor)
 
     def follow(self, file: ImportFile) -> Text:
-        """Return a note on the campaigns that hold the labels."""
+        """Return a note on the rounds that hold the labels."""
         number = file.counts.get("label_rounds", {}).get("new", 0)
         if number > 1:
             return gettext("The labels are in %s rounds; this is the first.") % number
@@ -79,16 +79,16 @@ class StudyFormat(Format):
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[PageLink]:
-        """Return links, the campaign first; for unlabelled arguments, a link to create a round."""
-        campaign = getattr(file, "round", None)
-        if campaign is None and self.home == ARGUMENTS_PAGE:
-            address = reverse("campaign_new", args=[study.public_id])
+        """Return links, the round first; for unlabelled arguments, a link to create a round."""
+        label_round = getattr(file, "round", None)
+        if label_round is None and self.home == ARGUMENTS_PAGE:
+            address = reverse("label_round_new", args=[study.public_id])
             return [PageLink(TO_A_ROUND, address), *super().links(study, file)]
-        if campaign is None:
+        if label_round is None:
             return super().links(study, file)
-        address = reverse("campaign", args=[study.public_id, campaign.public_id])
+        address = reverse("label_round", args=[study.public_id, label_round.public_id])
         return [
-            PageLink(gettext("Open the round “%s”") % campaign.name, address),
+            PageLink(gettext("Open the round “%s”") % label_round.name, address),
             *super().links(study, file),
         ]
 

@@ -19,8 +19,8 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.charts import figures_of
 from annotation.judges.reports.results import JudgeSelection, model_card, state_of
 from annotation.judges.reports.tables import RunAgreement
-from annotation.labelling.api import CampaignViews, SentenceSerializer
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.api import LabelRoundViews, SentenceSerializer
+from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
 from cqa_site.api.data import DataSerializer
 from cqa_site.people.models import Study, User
@@ -140,7 +140,7 @@ class ModelCardSerializer(TrainedJudgeSerializer):
 class RoundOfRun(serializers.Serializer):
     """The round of a relevance judge's run."""
 
-    label_round = public_id("relevance.campaign", allow_null=True, default=None)
+    label_round = public_id("relevance.label_round", allow_null=True, default=None)
 
 
 class DifferingSerializer(serializers.Serializer):
@@ -225,11 +225,11 @@ class JudgeLabelFilter(filters.FilterSet):
 
 
 def _relevance(study: Study, actor: User, data: Given) -> RunPlanForm:
-    campaigns = campaigns_of(study).select_related("guideline")
-    campaign = campaigns.filter(public_id=data.pop("label_round")).first()
-    if campaign is None:
+    label_rounds = label_rounds_of(study).select_related("guideline")
+    label_round = label_rounds.filter(public_id=data.pop("label_round")).first()
+    if label_round is None:
         raise ValidationError({"label_round": ["No such round in this study."]})
-    return RunForm(as_typed(RunForm, study, data), campaign=campaign, actor=actor)
+    return RunForm(as_typed(RunForm, study, data), label_round=label_round, actor=actor)
 
 
 RELEVANCE_START = Start(RunInput, _relevance)
@@ -282,7 +282,7 @@ CHOICE = [
 ]
 
 
-class JudgeViews(CampaignViews):
+class JudgeViews(LabelRoundViews):
     """Models and classifiers that labelled arguments of the round."""
 
     queryset = JudgeLabel.objects.none()
@@ -290,7 +290,7 @@ class JudgeViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List judges, highest ordinal alpha with the final labels first."""
-        figures = figures_of(self.campaign, JudgeSelection(), state_of(self.campaign))
+        figures = figures_of(self.label_round, JudgeSelection(), state_of(self.label_round))
         return self.listed(figures.judges)
 
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
@@ -298,10 +298,10 @@ class JudgeViews(CampaignViews):
         """Return every figure of the Judges page: people, judges, confusion, labels, hardest."""
         refuse_undeclared(request, CHOICE)
         choice = JudgeSelection.from_query(request.query_params)
-        return Response(to_json(figures_of(self.campaign, choice, state_of(self.campaign))))
+        return Response(to_json(figures_of(self.label_round, choice, state_of(self.label_round))))
 
 
-class TrainedJudgeViews(CampaignViews):
+class TrainedJudgeViews(LabelRoundViews):
     """The versions of the judge trained on final labels."""
 
     queryset = TrainedJudge.objects.none()
@@ -309,7 +309,7 @@ class TrainedJudgeViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Newest first, without the models themselves."""
-        versions = self.campaign.trained_judges.select_related("campaign", "rater")
+        versions = self.label_round.trained_judges.select_related("label_round", "rater")
         return versions.defer("model")
 
     @extend_schema(responses=ModelCardSerializer)
@@ -321,14 +321,14 @@ class TrainedJudgeViews(CampaignViews):
     @extend_schema(request=TrainingInput, responses={202: JobSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Train the next version in the background; one training at a time."""
-        wanted = self.read(TrainingInput).get("source", self.campaign.public_id)
-        campaigns = campaigns_of(self.study).select_related("guideline")
-        source = campaigns.filter(public_id=wanted).first()
+        wanted = self.read(TrainingInput).get("source", self.label_round.public_id)
+        label_rounds = label_rounds_of(self.study).select_related("guideline")
+        source = label_rounds.filter(public_id=wanted).first()
         if source is None:
             raise ValidationError({"source": ["No such round in this study."]})
         with invalid_on("source", actions.TrainingNotPossible):
             job = actions.request_training(
-                campaign=self.campaign, source=source, actor=request.user
+                label_round=self.label_round, source=source, actor=request.user
             )
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
@@ -337,12 +337,12 @@ class TrainedJudgeViews(CampaignViews):
     def cancel(self, request: Request, **kwargs: Any) -> Response:
         """Stop the waiting or running training; nothing of it is kept."""
         self.read(NothingInput)
-        if not actions.cancel_training(campaign=self.campaign, actor=request.user):
+        if not actions.cancel_training(label_round=self.label_round, actor=request.user):
             raise Conflict("No training is waiting or running.")
-        return Response(JobSerializer(actions.latest_job(self.campaign)).data)
+        return Response(JobSerializer(actions.latest_job(self.label_round)).data)
 
 
-class LabelComparisonViews(CampaignViews):
+class LabelComparisonViews(LabelRoundViews):
     """A round's final labels compared with any rater's labels."""
 
     queryset = FinalLabel.objects.none()
@@ -366,6 +366,6 @@ class LabelComparisonViews(CampaignViews):
         source = said_by(self.study, key) if key else None
         if key and source is None:
             raise ValidationError({"with": ["No rater in this study has this key."]})
-        sets = compare_sets(self.campaign, source[1]) if source else []
+        sets = compare_sets(self.label_round, source[1]) if source else []
         payload = {"choices": offered, "name": source[0] if source else "", "sets": sets}
         return Response(LabelComparisonSerializer(payload).data)

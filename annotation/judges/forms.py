@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.judges.actions.relevance_judge import BATCH, BATCH_SIZE, KIND, SINGLE, target_of
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.models import User
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.pages import offer
@@ -20,7 +20,7 @@ TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
 
 
 class RunForm(RunPlanForm):
-    """Form for a judge run over one campaign."""
+    """Form for a judge run over one round."""
 
     kind = KIND
     prompt_kinds = (SINGLE, BATCH)
@@ -45,9 +45,9 @@ class RunForm(RunPlanForm):
         help_text=_("Only for prompts with several sentences per request."),
     )
 
-    def __init__(self, *args: Any, campaign: Campaign, actor: User, **kwargs: Any) -> None:
-        super().__init__(*args, study=campaign.study, actor=actor, **kwargs)
-        self.campaign = campaign
+    def __init__(self, *args: Any, label_round: LabelRound, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, study=label_round.study, actor=actor, **kwargs)
+        self.label_round = label_round
 
     @property
     def tokens_wanted(self) -> int | None:
@@ -60,10 +60,10 @@ class RunForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Selected sentences of the campaign, and its scale."""
+        """Selected sentences of the round, and its scale."""
         data = self.cleaned_data
         return target_of(
-            self.campaign,
+            self.label_round,
             choice=data["choice"],
             sample=data["sample"] or 0 if data["choice"] == "sample" else 0,
             batch_size=data["batch_size"],
@@ -74,11 +74,11 @@ class RunForm(RunPlanForm):
 
 
 class TrainingForm(forms.Form):
-    """Form for the source of labels: the campaign, or another with the same scale."""
+    """Form for the source of labels: the round, or another with the same scale."""
 
     source = forms.ModelChoiceField(
         label=_("Final labels from"),
-        queryset=Campaign.objects.none(),
+        queryset=LabelRound.objects.none(),
         to_field_name="public_id",
         required=False,
         help_text=_(
@@ -87,16 +87,20 @@ class TrainingForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+    def __init__(self, *args, label_round: LabelRound, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.campaign = campaign
-        others = campaigns_of(campaign.study).exclude(pk=campaign.pk).select_related("guideline")
+        self.label_round = label_round
+        others = (
+            label_rounds_of(label_round.study)
+            .exclude(pk=label_round.pk)
+            .select_related("guideline")
+        )
         same = [
-            other.pk for other in others if other.guideline.values == campaign.guideline.values
+            other.pk for other in others if other.guideline.values == label_round.guideline.values
         ]
-        offer(self, source=Campaign.objects.filter(pk__in=same))
+        offer(self, source=LabelRound.objects.filter(pk__in=same))
         vars(self.fields["source"]).update(empty_label=_("this round"))
 
-    def clean_source(self) -> Campaign:
-        """Return the selected campaign, by default the campaign itself."""
-        return self.cleaned_data["source"] or self.campaign
+    def clean_source(self) -> LabelRound:
+        """Return the selected round, by default the round itself."""
+        return self.cleaned_data["source"] or self.label_round

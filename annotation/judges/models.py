@@ -13,10 +13,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 class RelevanceRun(models.Model):
-    """The campaign that a run judges, and its rater in statistics."""
+    """The round that a run judges, and its rater in statistics."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="relevance")
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judge_runs")
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="judge_runs"
+    )
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="judge_runs")
 
     def __str__(self) -> str:
@@ -24,7 +26,7 @@ class RelevanceRun(models.Model):
 
 
 class TrainedJudge(models.Model):
-    """One version of a classifier trained on a campaign's final labels, or of its cold start."""
+    """One version of a classifier trained on a round's final labels, or of its cold start."""
 
     class Kind(models.TextChoices):
         """Training data of a version."""
@@ -33,8 +35,8 @@ class TrainedJudge(models.Model):
         COLD = "cold", _("The guideline alone, before labels")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="trained_judges"
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="trained_judges"
     )
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="trained_judges")
     number = models.PositiveIntegerField()
@@ -53,7 +55,7 @@ class TrainedJudge(models.Model):
         ordering = ["-number"]
         constraints = [
             models.UniqueConstraint(
-                fields=["campaign", "number"], name="trained_judge_number_once"
+                fields=["label_round", "number"], name="trained_judge_number_once"
             )
         ]
 
@@ -64,8 +66,8 @@ class TrainedJudge(models.Model):
 class JudgeLabel(models.Model):
     """One machine's label of one argument, or the reason that there is no label."""
 
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="judge_labels", db_index=False
+    label_round = models.ForeignKey(
+        "annotation.LabelRound", models.CASCADE, related_name="judge_labels", db_index=False
     )
     argument = models.ForeignKey(
         "annotation.Argument", models.PROTECT, related_name="judge_labels"
@@ -111,4 +113,4 @@ class JudgeLabel(models.Model):
                 condition=Q(label__isnull=True) | Q(label__lte=9), name="judge_label_range"
             ),
         ]
-        indexes = [models.Index(fields=["campaign", "argument"])]
+        indexes = [models.Index(fields=["label_round", "argument"])]

@@ -10,11 +10,11 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.labelling.actions import campaigns as actions
+from annotation.labelling.actions import rounds as actions
 from annotation.labelling.actions.blocks import retire_item
-from annotation.labelling.actions.campaigns import save_version
+from annotation.labelling.actions.rounds import save_version
 from annotation.labelling.forms import LabelRoundForm
-from annotation.labelling.models.campaigns import Campaign, Guideline, Item
+from annotation.labelling.models.rounds import Guideline, Item, LabelRound
 from annotation.labelling.models.scales import ScaleNotValid
 from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
@@ -42,7 +42,7 @@ class LabelRoundSerializer(RoundSerializer):
     form = LabelRoundForm
 
     class Meta:
-        model = Campaign
+        model = LabelRound
         fields = [*RoundSerializer.Meta.fields, "origin", "aggregator"]
 
 
@@ -138,8 +138,8 @@ class ControlInput(Input):
 class LabelRoundFilter(filters.FilterSet):
     """Rounds by state and origin."""
 
-    state = filters.ChoiceFilter(choices=Campaign.State.choices)
-    origin = filters.ChoiceFilter(choices=Campaign.Origin.choices)
+    state = filters.ChoiceFilter(choices=LabelRound.State.choices)
+    origin = filters.ChoiceFilter(choices=LabelRound.Origin.choices)
 
 
 class ItemFilter(filters.FilterSet):
@@ -164,11 +164,11 @@ ROUNDS = round_views(
 )
 
 
-class CampaignViews(ROUNDS.part):  # type: ignore[name-defined]
+class LabelRoundViews(ROUNDS.part):  # type: ignore[name-defined]
     """Addresses below ``label-rounds/<label_round_id>/``."""
 
     @property
-    def campaign(self) -> Campaign:
+    def label_round(self) -> LabelRound:
         """The round of the address."""
         return self.round
 
@@ -198,7 +198,7 @@ class GuidelineViews(StudyViews):
 # The items of a round: pick arguments, mark control items.
 
 
-class ItemViews(CampaignViews):
+class ItemViews(LabelRoundViews):
     """The items of a round, control items included."""
 
     queryset = Item.objects.none()
@@ -207,7 +207,7 @@ class ItemViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Items in the order they were added."""
-        return self.campaign.items.select_related("argument__comparison").order_by("pk")
+        return self.label_round.items.select_related("argument__comparison").order_by("pk")
 
     @extend_schema(request=ItemsInput, responses={201: AddedSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -220,7 +220,7 @@ class ItemViews(CampaignViews):
             )
         with conflict_on(RoundNotReady):
             added = actions.add_items(
-                campaign=self.campaign, argument_ids=[known[key] for key in wanted]
+                label_round=self.label_round, argument_ids=[known[key] for key in wanted]
             )
         return Response({"added": added}, status=201)
 
@@ -230,7 +230,7 @@ class ItemViews(CampaignViews):
         data = self.read(ControlInput)
         item = self._item(data["item_id"])
         with conflict_on(RoundNotReady):
-            actions.set_control(campaign=self.campaign, item=item, label=data["label"])
+            actions.set_control(label_round=self.label_round, item=item, label=data["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))
 
     @extend_schema(request=RetireInput, responses=LabelItemSerializer)
@@ -240,7 +240,7 @@ class ItemViews(CampaignViews):
         item = self._item(data["item_id"])
         with conflict_on(RoundNotReady):
             retire_item(
-                campaign=self.campaign,
+                label_round=self.label_round,
                 item=item,
                 is_retired=data["is_retired"],
                 actor=request.user,

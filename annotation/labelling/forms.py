@@ -1,4 +1,4 @@
-"""Forms for campaigns, guidelines and labels."""
+"""Forms for rounds, guidelines and labels."""
 
 import math
 from dataclasses import fields as dataclass_fields
@@ -13,22 +13,22 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.corpus.models import Comparison
 from annotation.labelling.actions.answering import SubmittedLabel
 from annotation.labelling.actions.blocks import LABELS
-from annotation.labelling.actions.campaigns import (
+from annotation.labelling.actions.rounds import (
     EVERY,
     LATER,
     NEW,
     LabelPlan,
     Take,
     arguments_of,
-    plan_campaign,
+    plan_round,
 )
-from annotation.labelling.models.campaigns import Assignment, Campaign, Guideline, Item
+from annotation.labelling.models.rounds import Assignment, Guideline, Item, LabelRound
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, Groups, RoundPlanForm, skip_share_field
 from cqa_site.web.pages import offer
 
-# Forms of campaigns and guidelines.
+# Forms of rounds and guidelines.
 
 
 ROWS_OF_LEVELS = 10
@@ -55,7 +55,7 @@ def proposed_controls(arguments: int, known: int) -> dict[str, int]:
 
 
 class LabelRoundForm(RoundPlanForm):
-    """Form for a draft campaign, apart from its items."""
+    """Form for a draft round, apart from its items."""
 
     kind = LABELS
     advanced = (
@@ -63,7 +63,7 @@ class LabelRoundForm(RoundPlanForm):
         "orders_by_uncertainty", *RoundPlanForm.advanced,
     )  # fmt: skip
     correctable = ("name", "guideline", "votes_per_item", "skip_share")
-    planned = staticmethod(plan_campaign)
+    planned = staticmethod(plan_round)
     groups: ClassVar[Groups] = (
         (
             lazy("Task and votes"),
@@ -127,8 +127,8 @@ class LabelRoundForm(RoundPlanForm):
     )
     low_accuracy = forms.ChoiceField(
         label=lazy("Action below the minimum"),
-        choices=Campaign.LowAccuracy,
-        initial=Campaign.LowAccuracy.WARN,
+        choices=LabelRound.LowAccuracy,
+        initial=LabelRound.LowAccuracy.WARN,
     )
     share_cap = forms.FloatField(
         label=lazy("Maximum share of items per annotator"),
@@ -149,7 +149,7 @@ class LabelRoundForm(RoundPlanForm):
         min_value=1,
         # A page in view renews its items long before.
         max_value=240,
-        initial=Campaign.USUAL["lease_minutes"],
+        initial=LabelRound.USUAL["lease_minutes"],
         help_text=lazy(
             "Renewed while the page is visible. When the reservation runs out, others get the "
             "item."
@@ -160,7 +160,7 @@ class LabelRoundForm(RoundPlanForm):
         label=lazy("Random seed"),
         min_value=0,
         max_value=2**63 - 1,
-        initial=Campaign.USUAL["seed"],
+        initial=LabelRound.USUAL["seed"],
         help_text=lazy("The same seed gives the same order."),
     )
     orders_by_uncertainty = forms.BooleanField(
@@ -213,13 +213,13 @@ class LabelRoundForm(RoundPlanForm):
 
     def items(self) -> tuple[int, int]:
         """Return the numbers of ordinary and control items of the draft."""
-        items = Item.objects.filter(campaign=self.round)
+        items = Item.objects.filter(round=self.round)
         controls = items.filter(control_label__isnull=False).count()
         return items.count() - controls, controls
 
 
-class NewCampaignForm(LabelRoundForm):
-    """Form for a campaign with its initial items; API requests and drafts list them one by one."""
+class NewLabelRoundForm(LabelRoundForm):
+    """Form for a round with its initial items; API requests and drafts list them one by one."""
 
     groups: ClassVar[Groups] = (
         (lazy("Arguments to label"), (("which", "sample"), ("known",))),
@@ -261,12 +261,12 @@ class NewCampaignForm(LabelRoundForm):
             self.add_error("known", sentence % len(self.agreed))
         return data
 
-    def planned(self, **about: Any) -> Campaign:
-        """Create the campaign with its items."""
+    def planned(self, **about: Any) -> LabelRound:
+        """Create the round with its items."""
         data = self.cleaned_data
         known = self.agreed if data["known"] else ()
         take = Take(data["which"], data["sample"], known, data["known"])
-        return plan_campaign(take=take, **about)
+        return plan_round(take=take, **about)
 
     @property
     def picks_later(self) -> bool:

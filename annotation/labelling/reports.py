@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot, VoteEvent
 
 # One person may have misread a sentence; two who skip it, and nobody who labels it, have not.
 LEAST_SKIPS = 2
 
 
-def skipped_by_all(campaign: Campaign) -> QuerySet[Item]:
+def skipped_by_all(label_round: LabelRound) -> QuerySet[Item]:
     """Return active items that at least two people skipped and nobody labelled."""
-    rows = Assignment.objects.filter(campaign=campaign).order_by()
+    rows = Assignment.objects.filter(round=label_round).order_by()
     skips = rows.filter(state=Assignment.State.SKIPPED).values("item")
     often = skips.annotate(number=Count("pk")).filter(number__gte=LEAST_SKIPS).values("item")
     labelled = rows.filter(state=Assignment.State.ANSWERED).values("item")
-    return campaign.items.filter(pk__in=often, is_retired=False).exclude(pk__in=labelled)
+    return label_round.items.filter(pk__in=often, is_retired=False).exclude(pk__in=labelled)
 
 
 def label_violations() -> Iterator[str]:
@@ -43,7 +43,7 @@ def _answers_without_their_slot() -> Iterator[str]:
         state=Assignment.State.ANSWERED,
         slot__isnull=True,
         is_extra=False,
-        campaign__origin="live",
+        round__origin="live",
         item__control_label__isnull=True,
     )
     for pk in stray.values_list("pk", flat=True):
@@ -53,9 +53,9 @@ def _answers_without_their_slot() -> Iterator[str]:
 def _items_over_their_votes() -> Iterator[str]:
     counted = Q(assignments__state="answered", assignments__slot__isnull=False)
     over = (
-        Item.objects.filter(campaign__origin="live")
+        Item.objects.filter(round__origin="live")
         .annotate(votes=Count("assignments", filter=counted))
-        .filter(votes__gt=F("campaign__votes_per_item"))
+        .filter(votes__gt=F("round__votes_per_item"))
     )
     for pk in over.values_list("pk", flat=True):
         yield f"item {pk} has more counted votes than wanted"
@@ -63,7 +63,7 @@ def _items_over_their_votes() -> Iterator[str]:
 
 def _labels_unlike_their_history() -> Iterator[str]:
     last = VoteEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk")
-    rows = Assignment.objects.filter(state="answered", campaign__origin="live").annotate(
+    rows = Assignment.objects.filter(state="answered", round__origin="live").annotate(
         said=Subquery(last.values("label")[:1])
     )
     unlike = Q(said__isnull=True) | ~Q(said=F("label"))

@@ -14,7 +14,7 @@ from annotation.faithfulness.reports.faithfulness import (
     judge_runs,
 )
 from annotation.faithfulness.reports.tables import text_of_group
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from annotation.papers.reports import (
     COLUMNS,
     FIGURES,
@@ -74,20 +74,20 @@ RECIPE = "sound recipe: statements and citations as a reader sees them, citation
 
 
 def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproduction:
-    """Compute figures for the newest campaign with votes by people, and every group of answers."""
+    """Compute figures for the newest round with votes by people, and every group of answers."""
     study = find_study(name)
     if study is None:
         raise CommandError(f"There is no study “{name}”.")
     figures: dict[Key, ReproducedValue] = {}
     layouts: list[TableLayout] = []
-    if campaign := _voted(study):
-        values = crowd_values(campaign, options["min_accuracy"])
+    if label_round := _voted(study):
+        values = crowd_values(label_round, options["min_accuracy"])
         figures |= {
             figure.place: ReproducedValue(ours=measured(values[figure.key]))
             for figure in FIGURES
             if figure.key in values
         }
-        layouts.append(votes_layout(f"Votes of “{campaign.name}” and their results."))
+        layouts.append(votes_layout(f"Votes of “{label_round.name}” and their results."))
     if answers := _answers(study):
         figures |= {place: value for row in answers.values() for place, value in row.items()}
         layouts.append(answers_layout({name: list(row) for name, row in answers.items()}))
@@ -96,8 +96,8 @@ def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproductio
     return Reproduction(tuple(compare(figures)), tuple(layouts))
 
 
-def _voted(study: Study) -> Campaign | None:
-    people = campaigns_of(study).filter(
+def _voted(study: Study) -> LabelRound | None:
+    people = label_rounds_of(study).filter(
         assignments__state="answered", assignments__rater__kind=Rater.Kind.PERSON
     )
     return people.order_by("-created_at", "-pk").first()

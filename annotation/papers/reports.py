@@ -1,4 +1,4 @@
-"""Figures of the relevance paper: as printed, and from campaigns and answers."""
+"""Figures of the relevance paper: as printed, and from rounds and answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from annotation.answers.reports import numbered_labels, numbered_texts
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import machine_table, vote_table
 from annotation.judges.reports.label_compare import labels_of_rater
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound
 from annotation.papers.methods import relevance_paper as paper
 from annotation.papers.methods.relevance_answers import CitingAnswer
 from annotation.papers.methods.relevance_paper import Values
@@ -29,7 +29,7 @@ from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 # What the relevance paper prints, and the layout of its tables.
 #
 # The keys are those of the values that `annotation.papers.methods` computes from the released
-# files, and `annotation.papers.reports.relevance_paper` from imported campaigns.
+# files, and `annotation.papers.reports.relevance_paper` from imported rounds.
 
 
 VOTES, CROWD, CONTROLS = "votes (3.1, 3.3.1)", "crowd agreement", "control items (3.3.1)"
@@ -265,7 +265,7 @@ def measured(value: Any) -> MeasuredFigure | None:
     return MeasuredFigure(value if isinstance(value, tuple) else (value,))
 
 
-# The relevance paper's figures from imported or live campaigns.
+# The relevance paper's figures from imported or live rounds.
 #
 # What is computed stands in `annotation.papers.methods.relevance_paper`; here are only the tables.
 
@@ -286,17 +286,17 @@ VOTE_ROWS = {
 
 @dataclass(frozen=True)
 class Sources:
-    """Imported campaigns: the crowd's, the experts' batches and controls, the released labels."""
+    """Imported rounds: the crowd's, the experts' batches and controls, the released labels."""
 
-    crowd: Campaign
-    batches: tuple[Campaign, ...]
-    controls: Campaign
-    released: Campaign
+    crowd: LabelRound
+    batches: tuple[LabelRound, ...]
+    controls: LabelRound
+    released: LabelRound
 
 
-def crowd_rows(campaign: Campaign) -> pd.DataFrame:
-    """Return all assignments of a campaign, answered or not, for `methods.relevance_paper`."""
-    assignments = campaign.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
+def crowd_rows(label_round: LabelRound) -> pd.DataFrame:
+    """Return all assignments of a round, answered or not, for `methods.relevance_paper`."""
+    assignments = label_round.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
     rows = pd.DataFrame(assignments, columns=list(VOTE_ROWS))
     rows["pair"] = list(zip(rows.pop("object1"), rows.pop("object2"), strict=True))
     rows["is_blank"] = rows.pop("text").str.strip() == ""
@@ -307,7 +307,7 @@ def crowd_rows(campaign: Campaign) -> pd.DataFrame:
     return rows
 
 
-def crowd_values(crowd: Campaign, min_accuracy: float) -> Values:
+def crowd_values(crowd: LabelRound, min_accuracy: float) -> Values:
     """Return sizes, agreement, control accuracy and majority labels of the crowd's votes."""
     return paper.crowd_values(crowd_rows(crowd), min_accuracy)
 
@@ -316,7 +316,7 @@ def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
     """Count the majority and final labels that equal a released label."""
     rater = Rater.objects.get(study=sources.released.study_id, kind=Rater.Kind.REFERENCE)
     released = labels_of_rater(sources.released, rater).copies
-    rows = FinalLabel.objects.filter(campaign=sources.crowd, argument__in=released)
+    rows = FinalLabel.objects.filter(label_round=sources.crowd, argument__in=released)
     majority: dict[int, Any] = dict(rows.values_list("argument", "majority_label"))
     final: dict[int, Any] = dict(rows.values_list("argument", "label"))
     return {
@@ -325,24 +325,24 @@ def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
     }
 
 
-def expert_values(controls: Campaign, batches: Iterable[Campaign]) -> Values:
+def expert_values(controls: LabelRound, batches: Iterable[LabelRound]) -> Values:
     """Return the experts' agreement on their control sheet and where their batches overlap."""
-    together = pd.concat([vote_table(campaign) for campaign in batches])
+    together = pd.concat([vote_table(label_round) for label_round in batches])
     return paper.expert_values(vote_table(controls), together)
 
 
-def model_values(released: Campaign) -> Values:
+def model_values(released: LabelRound) -> Values:
     """Return the agreement of the model's labels with the released ones."""
     names = {Rater.Kind.MODEL: "model", Rater.Kind.REFERENCE: "final"}
     labels = pd.concat([vote_table(released), machine_table(released)])
     return paper.model_values(labels.assign(rater=labels["rater_kind"].map(names)))
 
 
-def relabel_controls(crowd: Campaign, labels: dict[str, int]) -> list[str]:
+def relabel_controls(crowd: LabelRound, labels: dict[str, int]) -> list[str]:
     """Change known labels of the crowd's control items; return ids that are not control items."""
     missing = []
     for task, label in labels.items():
-        controls = Item.objects.filter(campaign=crowd, external_id=task)
+        controls = Item.objects.filter(round=crowd, external_id=task)
         if not controls.filter(control_label__isnull=False).update(control_label=label):
             missing.append(task)
     return missing

@@ -11,7 +11,7 @@ from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.actions.decisions import adopt_labels
 from annotation.judges.actions.judge_training import train
 from annotation.judges.reports.results import TrainedFigures
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.rounds import label_rounds_of
 from annotation.papers.methods.relevance_answers import (
     Embed,
     answer_values,
@@ -62,7 +62,7 @@ FILES = (
     ("silver", "silver_50x3.json"),
     ("gold", "gold_40_plus_10x4.json"),
 )
-CAMPAIGNS = {"toloka": "Crowd", "expert_workbook": "Experts", "final_labels": "Released"}
+LABEL_ROUNDS = {"toloka": "Crowd", "expert_workbook": "Experts", "final_labels": "Released"}
 
 
 class DataMissing(Exception):
@@ -93,8 +93,8 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
     embed = _embedder()
     subset = subset_of(_paths(files, "silver")[-1])
     ours = study_values(study, choices)
-    # The newest campaign with final labels is the one whose labels figures use.
-    recompute_final_labels(campaigns_of(study).get(name=CAMPAIGNS["final_labels"]))
+    # The newest round with final labels is the one whose labels figures use.
+    recompute_final_labels(label_rounds_of(study).get(name=LABEL_ROUNDS["final_labels"]))
     gold, silver = (cited_answers(study, kind) for kind in (Written.HUMAN, Written.MODEL))
     ours |= answer_values(gold, silver, subset, embed)
     # Importing again adds nothing, by the files' own account.
@@ -147,7 +147,7 @@ def import_all(study: Study, files: Files) -> list[ImportOutcome]:
             kind=kind,
             path=path,
             name=path.name,
-            options={"label_round": CAMPAIGNS.get(kind, "")},
+            options={"label_round": LABEL_ROUNDS.get(kind, "")},
             write=True,
         )
         for kind, path in files
@@ -159,7 +159,7 @@ def _paths(files: Files, wanted: str) -> list[Path]:
 
 
 def study_values(study: Study, choices: Choices) -> dict[str, Any]:
-    """Compute every figure of the imported campaigns; settles the crowd's final labels."""
+    """Compute every figure of the imported rounds; settles the crowd's final labels."""
     sources = _sources(study)
     missing = relabel_controls(sources.crowd, choices.control_labels)
     if missing:
@@ -173,7 +173,7 @@ def study_values(study: Study, choices: Choices) -> dict[str, Any]:
 
 
 def _sources(study: Study) -> Sources:
-    named = {campaign.name: campaign for campaign in campaigns_of(study)}
+    named = {label_round.name: label_round for label_round in label_rounds_of(study)}
     batches = sorted(name for name in named if name.startswith("Experts: Batch"))
     return Sources(
         crowd=named["Crowd"],
@@ -190,7 +190,7 @@ def _settled_values(sources: Sources) -> dict[str, Any]:
     recompute_final_labels(crowd)
     before = consensus_values(sources)
     adopt_labels(
-        campaign=crowd,
+        label_round=crowd,
         source=sources.released,
         rater=Rater.objects.get(study=crowd.study, kind=Rater.Kind.REFERENCE),
         actor=_nobody(),
@@ -229,7 +229,7 @@ def reproduce_judge(data: Path, say: Say) -> list[PaperFigure]:
     kind = "final_labels"
     files = [file for file in find_files(data) if file[0] == kind]
     import_all(study, files)
-    released = campaigns_of(study).select_related("guideline").get(name=CAMPAIGNS[kind])
+    released = label_rounds_of(study).select_related("guideline").get(name=LABEL_ROUNDS[kind])
     recompute_final_labels(released)
     stored = model_release_values(files[0][1])
     figures = [

@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import request_everywhere
-from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
+from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from annotation.quality.reports.controls import low_raters
 from annotation.quality.reports.quality import ControlRecord, control_record, control_records
 from cqa_site.people.access import record
@@ -25,50 +25,56 @@ class ControlNotValid(Exception):
     """The item is not a control item, or the label is not on the scale."""
 
 
-def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
-    """Apply the campaign's rule to one rater, for example after each completed block.
+def check_rater(*, label_round: LabelRound, place: Place) -> ControlRecord:
+    """Apply the round's rule to one rater, for example after each completed block.
 
     Acts only while the answers show an accuracy below the mark, however often
     the rule has looked; takes an automatic step back once they no longer do,
     and never touches what a person decided.
     """
-    record = control_record(campaign, place.rater_id)
-    _apply_rule(campaign, place, record)
+    record = control_record(label_round, place.rater_id)
+    _apply_rule(label_round, place, record)
     return record
 
 
 @transaction.atomic
-def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
-    """Exclude the rater's labels from every figure; without an actor, by the campaign's rule.
+def exclude_rater(
+    *, label_round: LabelRound, rater: Rater, reason: str, actor: User | None
+) -> None:
+    """Exclude the rater's labels from every figure; without an actor, by the round's rule.
 
     In a round that still runs, others get the rater's places: the labels stay
     as extras, items merely reserved go back.
     """
-    if decide_one(campaign=campaign, rater=rater, decision="exclude", reason=reason, actor=actor):
-        request_everywhere(campaign=campaign, actor=actor)
+    if decide_one(
+        label_round=label_round, rater=rater, decision="exclude", reason=reason, actor=actor
+    ):
+        request_everywhere(label_round=label_round, actor=actor)
 
 
 @transaction.atomic
-def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
+def reinstate_rater(
+    *, label_round: LabelRound, rater: Rater, reason: str, actor: User | None
+) -> None:
     """Count the rater's labels again and resume serving items; this also ends a pause.
 
     Labels whose place nobody took in the meantime hold one again, the others
     stay extras.
     """
     if decide_one(
-        campaign=campaign, rater=rater, decision="reinstate", reason=reason, actor=actor
+        label_round=label_round, rater=rater, decision="reinstate", reason=reason, actor=actor
     ):
-        request_everywhere(campaign=campaign, actor=actor)
+        request_everywhere(label_round=label_round, actor=actor)
 
 
 def decide_one(
-    *, campaign: Campaign, rater: Rater, decision: str, reason: str, actor: User | None
+    *, label_round: LabelRound, rater: Rater, decision: str, reason: str, actor: User | None
 ) -> Place | None:
     """Decide about one rater; unless it returns None, the caller must recompute the labels.
 
     Imported raters may not have a place yet.
     """
-    place = place_for(round_=campaign, rater=rater)
+    place = place_for(round_=label_round, rater=rater)
     decided = decide_rater(place=place, actor=actor, decision=decision, reason=reason)
     if decided is not None and decision == "reinstate":
         decided.exclusions.clear()
@@ -77,7 +83,7 @@ def decide_one(
 
 @transaction.atomic
 def replace_control_label(
-    *, campaign: Campaign, item: Item, label: int | None, reason: str, actor: User
+    *, label_round: LabelRound, item: Item, label: int | None, reason: str, actor: User
 ) -> None:
     """Change a control item's known label, or retire it with None; then reapply the rule.
 
@@ -86,47 +92,47 @@ def replace_control_label(
     brings it back.
     """
     # Not its key: serving it, which refers to it, must not wait for us while we wait for raters.
-    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
-    if not item.is_control or (label is not None and label not in campaign.guideline.values):
+    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, round=label_round)
+    if not item.is_control or (label is not None and label not in label_round.guideline.values):
         raise ControlNotValid(_("Choose a label from the scale for a control item."))
     before = {"label": item.control_label, "is_retired": item.is_retired}
     item.is_retired = label is None
     item.control_label = item.control_label if label is None else label
     item.save(update_fields=["is_retired", "control_label"])
     record(
-        study=campaign.study,
+        study=label_round.study,
         actor=actor,
         verb="control_retired" if label is None else "control_label_changed",
-        subject=f"{campaign.name}: {item.external_id}",
+        subject=f"{label_round.name}: {item.external_id}",
         reason=reason,
         before=before,
         after={"label": item.control_label, "is_retired": item.is_retired},
     )
-    _recheck_everybody(campaign)
-    request_everywhere(campaign=campaign, actor=actor)
+    _recheck_everybody(label_round)
+    request_everywhere(label_round=label_round, actor=actor)
 
 
-def _recheck_everybody(campaign: Campaign) -> None:
-    records = control_records(campaign)
-    for place in campaign.places.select_related("rater").order_by("rater"):
-        _apply_rule(campaign, place, records.get(place.rater_id, ControlRecord()))
+def _recheck_everybody(label_round: LabelRound) -> None:
+    records = control_records(label_round)
+    for place in label_round.places.select_related("rater").order_by("rater"):
+        _apply_rule(label_round, place, records.get(place.rater_id, ControlRecord()))
 
 
-def _apply_rule(campaign: Campaign, place: Place, record: ControlRecord) -> None:
+def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) -> None:
     if place.is_decided_by_person:
         return
     is_acted_on = place.is_excluded or place.is_stopped
-    is_low = record.is_below_at_any_look(campaign.min_control_accuracy)
-    if is_acted_on == (is_low and campaign.low_accuracy != Campaign.LowAccuracy.WARN):
+    is_low = record.is_below_at_any_look(label_round.min_control_accuracy)
+    if is_acted_on == (is_low and label_round.low_accuracy != LabelRound.LowAccuracy.WARN):
         return
     reason = _describe(record)
     if is_acted_on:
-        reinstate_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
-    elif campaign.low_accuracy == Campaign.LowAccuracy.EXCLUDE:
-        exclude_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
+        reinstate_rater(label_round=label_round, rater=place.rater, reason=reason, actor=None)
+    elif label_round.low_accuracy == LabelRound.LowAccuracy.EXCLUDE:
+        exclude_rater(label_round=label_round, rater=place.rater, reason=reason, actor=None)
     else:
         decide_one(
-            campaign=campaign, rater=place.rater, decision="pause", reason=reason, actor=None
+            label_round=label_round, rater=place.rater, decision="pause", reason=reason, actor=None
         )
 
 
@@ -149,23 +155,23 @@ def _describe(record: ControlRecord) -> str:
 
 @transaction.atomic
 def exclude_below(
-    *, campaign: Campaign, below: float, rule: str, reason: str, actor: User
+    *, label_round: LabelRound, below: float, rule: str, reason: str, actor: User
 ) -> Exclusion | None:
     """Exclude all counted raters below a threshold; return None, storing nothing, if none is.
 
     ``below`` is a share of right answers on control items, 0 to 1; who has exactly this share
     stays. ``rule`` is one of `Exclusion.Rule`: the share itself, or its interval's upper bound.
     """
-    Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
-    raters = Rater.objects.filter(pk__in=low_raters(campaign, below, rule)).order_by("pk")
+    LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
+    raters = Rater.objects.filter(pk__in=low_raters(label_round, below, rule)).order_by("pk")
     if not raters:
         return None
     exclusion = Exclusion.objects.create(
-        campaign=campaign, below=below, rule=rule, reason=reason[:300], made_by=actor
+        label_round=label_round, below=below, rule=rule, reason=reason[:300], made_by=actor
     )
     for rater in raters:
         place = decide_one(
-            campaign=campaign, rater=rater, decision="exclude", reason=reason, actor=actor
+            label_round=label_round, rater=rater, decision="exclude", reason=reason, actor=actor
         )
         if place is not None:
             exclusion.places.add(place)
@@ -179,28 +185,28 @@ def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
     rows = Exclusion.objects.filter(pk=exclusion.pk, undone_at__isnull=True)
     if not rows.update(undone_at=timezone.now()):
         return None
-    campaign = exclusion.campaign
+    label_round = exclusion.label_round
     raters = Rater.objects.filter(places__exclusions=exclusion).order_by("pk")
     reason = _("The exclusion of all annotators below %s was undone.") % f"{exclusion.below:g}"
     count = len(raters)
     for rater in raters:
         decide_one(
-            campaign=campaign, rater=rater, decision="reinstate", reason=reason, actor=actor
+            label_round=label_round, rater=rater, decision="reinstate", reason=reason, actor=actor
         )
     _log(exclusion, "exclusion_undone", actor, count)
     return count
 
 
 def _log(exclusion: Exclusion, verb: str, actor: User, annotators: int) -> None:
-    campaign = exclusion.campaign
+    label_round = exclusion.label_round
     record(
-        study=campaign.study,
+        study=label_round.study,
         actor=actor,
         verb=verb,
-        subject=campaign.name,
+        subject=label_round.name,
         reason=exclusion.reason,
         below=exclusion.below,
         rule=exclusion.rule,
         annotators=annotators,
     )
-    request_everywhere(campaign=campaign, actor=actor)
+    request_everywhere(label_round=label_round, actor=actor)

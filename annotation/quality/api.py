@@ -14,8 +14,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from annotation.consensus.reports import vote_table
-from annotation.labelling.api import CampaignViews
-from annotation.labelling.models.campaigns import Assignment, Exclusion, Item
+from annotation.labelling.api import LabelRoundViews
+from annotation.labelling.models.rounds import Assignment, Exclusion, Item
 from annotation.quality import actions
 from annotation.quality.reports.controls import (
     control_detail,
@@ -220,7 +220,7 @@ class ExcludeLowInput(BelowInput):
 # Addresses of annotators, control items and exclusions.
 
 
-class RaterViews(CampaignViews):
+class RaterViews(LabelRoundViews):
     """The raters of a round, under pseudonyms."""
 
     queryset = Rater.objects.none()
@@ -228,8 +228,8 @@ class RaterViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """List everyone who was ever served an item here, with their counts."""
-        mine = self.campaign.assignments.filter(rater=OuterRef("pk"))
-        place = self.campaign.places.filter(rater=OuterRef("pk"))
+        mine = self.label_round.assignments.filter(rater=OuterRef("pk"))
+        place = self.label_round.places.filter(rater=OuterRef("pk"))
         answered = mine.filter(state=Assignment.State.ANSWERED)
         controls = answered.filter(item__control_label__isnull=False, item__is_retired=False)
         return (
@@ -259,14 +259,14 @@ class RaterViews(CampaignViews):
     def _decide(self, decision: Callable[..., None], public_id: uuid.UUID) -> Response:
         rater = self.find_row(public_id)
         reason = self.read(ReasonInput)["reason"]
-        decision(campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user)
+        decision(label_round=self.label_round, rater=rater, reason=reason, actor=self.request.user)
         return self.shown(self.get_queryset().get(pk=rater.pk))
 
 
 # How reliable annotators are, and whether the control items deserve their keys.
 
 
-class AnnotatorViews(CampaignViews):
+class AnnotatorViews(LabelRoundViews):
     """Annotators with a label in the round, with their quality figures."""
 
     queryset = Rater.objects.none()
@@ -274,14 +274,14 @@ class AnnotatorViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List the quality table, in order of first appearance."""
-        votes = vote_table(self.campaign, exclude=False)
-        return self.listed(annotators(self.campaign, facts_of(votes)))
+        votes = vote_table(self.label_round, exclude=False)
+        return self.listed(annotators(self.label_round, facts_of(votes)))
 
     @extend_schema(responses=AnnotatorDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return one annotator: control record, labels compared with everybody's, active times."""
         rater = get_object_or_404(self.study.raters, public_id=public_id)
-        detail = annotator_detail(self.campaign, rater)
+        detail = annotator_detail(self.label_round, rater)
         if detail is None:
             raise Http404
         times = [{"seconds": name, "count": count} for name, count, _percent in detail.times]
@@ -300,9 +300,9 @@ class AnnotatorViews(CampaignViews):
         """Preview excluding all annotators below a control accuracy, with the whole curve."""
         serializer = BelowInput(data=request.query_params)
         serializer.is_valid(raise_exception=True)
-        state, threshold = state_of(self.campaign), self._threshold(serializer.validated_data)
-        seen = preview_exclusion(self.campaign, **threshold, state=state)
-        seen["curve"] = exclusion_curve(self.campaign, state=state)
+        state, threshold = state_of(self.label_round), self._threshold(serializer.validated_data)
+        seen = preview_exclusion(self.label_round, **threshold, state=state)
+        seen["curve"] = exclusion_curve(self.label_round, state=state)
         return Response(ExclusionPreviewSerializer(seen).data)
 
     @extend_schema(request=ExcludeLowInput, responses=ExcludedSerializer)
@@ -310,7 +310,7 @@ class AnnotatorViews(CampaignViews):
         """Exclude all annotators below a control accuracy in one action that can be undone."""
         data = self.read(ExcludeLowInput)
         exclusion = actions.exclude_below(
-            campaign=self.campaign,
+            label_round=self.label_round,
             reason=data["reason"],
             actor=request.user,
             **self._threshold(data),
@@ -320,11 +320,11 @@ class AnnotatorViews(CampaignViews):
         return Response(ExcludedSerializer(payload).data)
 
     def _threshold(self, data: dict[str, Any]) -> dict[str, Any]:
-        below = data.get("below", self.campaign.min_control_accuracy)
+        below = data.get("below", self.label_round.min_control_accuracy)
         return {"below": below, "rule": data["rule"]}
 
 
-class ExclusionViews(CampaignViews):
+class ExclusionViews(LabelRoundViews):
     """Exclusions of all annotators below a control accuracy, including undone ones."""
 
     queryset = Exclusion.objects.none()
@@ -332,7 +332,7 @@ class ExclusionViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Newest first, with how many are still out by each."""
-        exclusions = self.campaign.exclusions.annotate(still_excluded=Count("places"))
+        exclusions = self.label_round.exclusions.annotate(still_excluded=Count("places"))
         # A count groups the rows, and groups forget the order of the model.
         return exclusions.order_by("-pk")
 
@@ -346,7 +346,7 @@ class ExclusionViews(CampaignViews):
         return self.shown(self.get_queryset().get(pk=row.pk))
 
 
-class ControlViews(CampaignViews):
+class ControlViews(LabelRoundViews):
     """Control items of a round, with the crowd's and experts' labels."""
 
     queryset = Item.objects.none()
@@ -354,14 +354,14 @@ class ControlViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List control items, lowest share of correct votes first."""
-        votes = vote_table(self.campaign, exclude=False, item__control_label__isnull=False)
-        return self.listed(controls(self.campaign, crowd_views(votes)))
+        votes = vote_table(self.label_round, exclude=False, item__control_label__isnull=False)
+        return self.listed(controls(self.label_round, crowd_views(votes)))
 
     @extend_schema(responses=ControlDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return the control items on one argument, with labels of the crowd and of experts."""
         argument = get_object_or_404(self.study.arguments, public_id=public_id)
-        detail = control_detail(self.campaign, argument.pk)
+        detail = control_detail(self.label_round, argument.pk)
         if not detail.controls:
             raise Http404
         return Response(ControlDetailSerializer(detail).data)
@@ -374,14 +374,14 @@ class ControlViews(CampaignViews):
         it a label restores it.
         """
         data = self.read(ControlChangeInput)
-        keyed = self.campaign.items.filter(control_label__isnull=False)
+        keyed = self.label_round.items.filter(control_label__isnull=False)
         item = keyed.filter(external_id=data.pop("item_id")).first()
         if item is None:
             raise ValidationError({"item_id": ["No such control item in this round."]})
         with invalid_on("label", actions.ControlNotValid):
             actions.replace_control_label(
-                campaign=self.campaign, item=item, actor=request.user, **data
+                label_round=self.label_round, item=item, actor=request.user, **data
             )
-        votes = vote_table(self.campaign, exclude=False, item=item.pk)
-        (changed,) = controls(self.campaign, crowd_views(votes), pk=item.pk)
+        votes = vote_table(self.label_round, exclude=False, item=item.pk)
+        (changed,) = controls(self.label_round, crowd_views(votes), pk=item.pk)
         return self.shown(changed)

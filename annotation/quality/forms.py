@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.models.campaigns import Campaign, Exclusion
+from annotation.labelling.models.rounds import Exclusion, LabelRound
 from cqa_site.web.pages import offer
 
 
@@ -32,9 +32,9 @@ class ControlChangeForm(ReasonForm):
     label = forms.ChoiceField(label=_("Known label"), widget=forms.RadioSelect)
     field_order = ("label", "reason")
 
-    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+    def __init__(self, *args, label_round: LabelRound, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        levels = [(str(level["value"]), _level(level)) for level in campaign.guideline.levels]
+        levels = [(str(level["value"]), _level(level)) for level in label_round.guideline.levels]
         offer(self, label=[*levels, (self.RETIRE, _("Retire this control item"))])
 
     @property

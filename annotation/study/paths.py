@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.labelling.actions.blocks import LABELS
-from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.rounds.models import Participant
 from cqa_site.rounds.progress import rounds_of
@@ -25,14 +25,15 @@ NEWEST = 6
 def relevance_steps(study: Study) -> list[StudyStep]:
     """Return the steps: arguments, a round, people, labels, figures."""
     rounds = list(rounds_of(LABELS, study)[:NEWEST])
-    voted = next((campaign for campaign in rounds if campaign.votes), None)
+    voted = next((label_round for label_round in rounds if label_round.votes), None)
     opened = next(
-        (campaign for campaign in rounds if campaign.state != Campaign.State.DRAFT), None
+        (label_round for label_round in rounds if label_round.state != LabelRound.State.DRAFT),
+        None,
     )
     return [
         _arguments(study),
         _round(study, rounds, opened),
-        _annotators_step(study, opened or next(iter(rounds), Campaign())),
+        _annotators_step(study, opened or next(iter(rounds), LabelRound())),
         _labels(study, opened),
         _figures(study, voted),
     ]
@@ -56,12 +57,21 @@ def _arguments(study: Study) -> StudyStep:
 
 def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
     title = _("Open a label round")
-    draft = next((campaign for campaign in rounds if campaign.state == Campaign.State.DRAFT), None)
+    draft = next(
+        (label_round for label_round in rounds if label_round.state == LabelRound.State.DRAFT),
+        None,
+    )
     if draft and not opened:
         text = _("“%s” is a draft: choose its items and control items, then open it.") % draft
         button = _("Continue the draft")
         return step(
-            study, title=title, text=text, button=button, page="campaign", is_done=False, of=draft
+            study,
+            title=title,
+            text=text,
+            button=button,
+            page="label_round",
+            is_done=False,
+            of=draft,
         )
     return step(
         study,
@@ -71,7 +81,7 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
             "guideline."
         ),
         button=_("New label round"),
-        page="campaign_new",
+        page="label_round_new",
         is_done=opened is not None,
     )
 
@@ -96,7 +106,7 @@ def _annotators_step(study: Study, about: Any) -> StudyStep:
         title=_("Add annotators"),
         text=" ".join(sentences),
         button=_("View round") if about.pk else _("Label rounds"),
-        page="campaign" if about.pk else "campaigns",
+        page="label_round" if about.pk else "label_rounds",
         other=(_("People"), "members"),
         is_done=members >= wanted or not about.is_live,
         of=about if about.pk else None,
@@ -130,7 +140,7 @@ def _labels(study: Study, opened: Any | None) -> StudyStep:
         title=title,
         text=text if opened.is_live else _("Labels were imported from a file."),
         button=_("View round"),
-        page="campaign",
+        page="label_round",
         is_done=_has_all(opened),
         of=opened,
     )
@@ -166,7 +176,7 @@ def _later(study: Study, title: str, text: str) -> StudyStep:
         title=title,
         text=text,
         button=_("Label rounds"),
-        page="campaigns",
+        page="label_rounds",
         is_done=False,
     )
 
@@ -193,14 +203,14 @@ def judge_steps(study: Study) -> list[StudyStep]:
     from cqa_site.stats.alternative_annotator import ADVISED_HUMANS
 
     by_people = Assignment.objects.filter(
-        campaign__study=study, state=Assignment.State.ANSWERED, rater__kind__in=PEOPLE
+        round__study=study, state=Assignment.State.ANSWERED, rater__kind__in=PEOPLE
     )
     runs = Run.objects.filter(study=study, kind=KIND, state=Run.State.DONE)
-    finished = runs.select_related("relevance__campaign").first()
-    labelled = campaigns_of(study).filter(pk__in=by_people.values("campaign"))
+    finished = runs.select_related("relevance__label_round").first()
+    labelled = label_rounds_of(study).filter(pk__in=by_people.values("round"))
     # What the judge labelled is what people have to have labelled, too.
-    campaign = finished.relevance.campaign if finished else labelled.first()
-    raters = by_people.filter(campaign=campaign).order_by().values("rater").distinct().count()
+    label_round = finished.relevance.label_round if finished else labelled.first()
+    raters = by_people.filter(round=label_round).order_by().values("rater").distinct().count()
     is_enough = raters >= ADVISED_HUMANS
     return [
         _labels_step(study, raters, is_enough=is_enough),
@@ -210,28 +220,28 @@ def judge_steps(study: Study) -> list[StudyStep]:
             title=_("Let the model label the same arguments"),
             text=_("You see the cost and try a few calls before the run continues on its own."),
             button=_("New run"),
-            page="run_new" if campaign else "runs",
+            page="run_new" if label_round else "runs",
             is_done=finished is not None,
-            of=campaign,
+            of=label_round,
         ),
         step(
             study,
             title=_("View the verdict"),
             text=_("Whether the judge agrees with people as well as they agree with each other."),
             button=_("Compare judges"),
-            page="judges" if campaign else "runs",
+            page="judges" if label_round else "runs",
             is_done=finished is not None and is_enough,
-            of=campaign,
+            of=label_round,
         ),
     ]
 
 
 def _labels_step(study: Study, raters: int, *, is_enough: bool) -> StudyStep:
     button, page = _("Import labels or arguments"), "imports"
-    if campaigns_of(study).exists():
-        button, page = _("Label rounds"), "campaigns"
+    if label_rounds_of(study).exists():
+        button, page = _("Label rounds"), "label_rounds"
     elif study.arguments.exists():
-        button, page = _("New label round"), "campaign_new"
+        button, page = _("New label round"), "label_round_new"
     sentence = ngettext(
         "%(count)s person has labelled arguments",
         "%(count)s people have labelled arguments",

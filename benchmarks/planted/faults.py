@@ -300,7 +300,7 @@ FAULTS = (
     Fault(
         name="select-without-a-name",
         means="A screen reader does not say which list sets the known label of an item.",
-        file="templates/annotation/labelling/_campaign_item.html",
+        file="templates/annotation/labelling/_round_item.html",
         old='<select name="label" aria-label="{% translate \'Known label\' %}">',
         new='<select name="label">',
         aims=("tests/annotation/labelling", "tests/security/test_matrix.py"),
@@ -356,11 +356,11 @@ FAULTS = (
     Fault(
         name="two-votes-of-one-rater",
         means="The database takes two labels of one annotator for one item.",
-        file="annotation/labelling/models/campaigns.py",
+        file="annotation/labelling/models/rounds.py",
         old='fields=["item", "rater"], condition=~Q(state="void")',
         new='fields=["item", "rater"], condition=Q(state="void")',
         aims=(
-            "tests/annotation/labelling/test_campaigns_as_rounds.py",
+            "tests/annotation/labelling/test_shared_table.py",
             "tests/annotation/labelling/test_serving.py",
             "tests/annotation/labelling",
             "tests/annotation/imports",
@@ -378,8 +378,8 @@ FAULTS = (
         name="decisions-of-others",
         means="An expert sees what other experts decided before deciding.",
         file="annotation/consensus/views.py",
-        old="objects.filter(campaign=campaign, rater=rater).order_by",
-        new="objects.filter(campaign=campaign).order_by",
+        old="objects.filter(label_round=label_round, rater=rater).order_by",
+        new="objects.filter(label_round=label_round).order_by",
         aims=(
             "tests/annotation/consensus/test_adjudication.py",
             "tests/annotation/consensus",

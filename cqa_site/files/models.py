@@ -1,7 +1,7 @@
 """Imported and exported files, each with a record of its processing.
 
 Nothing here points at a table of a paper. What a file's rows went to is a `Round`, which a paper's
-campaign is, too; the row that a text nearly is is known by its public id alone, because papers
+label round is, too; the row that a text nearly is is known by its public id alone, because papers
 have rows of several kinds and a format knows the page of its own. `ExportFile` is abstract, as
 snapshots are: a paper's own table adds what its files were made from.
 """

@@ -40,12 +40,10 @@ class Audit:
     person: str
     # Decisions about people that it has other words for.
     decisions: Mapping[str, str] = field(default_factory=dict)
-    # What the history calls a round, where addresses have another word.
-    noun: str = ""
 
     def of_round(self, act: str) -> str:
         """Return the verb for an action on a round."""
-        return f"{self.noun or self.round}_{act}"
+        return f"{self.round}_{act}"
 
 
 @dataclass(frozen=True)

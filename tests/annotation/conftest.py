@@ -36,8 +36,8 @@ def client(researcher):
 
 
 @pytest.fixture
-def campaign(lab):
-    return lab.campaign
+def label_round(lab):
+    return lab.label_round
 
 
 @pytest.fixture

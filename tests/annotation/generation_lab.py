@@ -2,7 +2,7 @@
 
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import Argument, Comparison, Question, text_key
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, Run
@@ -18,7 +18,7 @@ class GenerationLab:
         self.study: Study = make_study()
         self.researcher: User = make_member(self.study, Role.RESEARCHER)
         self.endpoint: Endpoint = make_endpoint(self.study, self.researcher)
-        self.labels = Campaign.objects.create(
+        self.labels = LabelRound.objects.create(
             study=self.study, name="Labels", guideline=make_guideline(self.study)
         )
         pairs = Comparison.objects.bulk_create(
@@ -41,7 +41,7 @@ class GenerationLab:
             for pair, text in texts
         )
         FinalLabel.objects.bulk_create(
-            FinalLabel(campaign=self.labels, argument=row, label=place % 4)
+            FinalLabel(label_round=self.labels, argument=row, label=place % 4)
             for place, row in enumerate(rows)
         )
 

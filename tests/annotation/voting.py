@@ -1,15 +1,15 @@
-"""Campaigns with votes, for tests about what becomes of them."""
+"""Rounds with votes, for tests about what becomes of them."""
 
 import itertools
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import place_for
-from tests.cast import make_campaign, make_member
+from tests.cast import make_label_round, make_member
 
 KEYS = itertools.count()
 
@@ -25,67 +25,67 @@ def make_raters(study: Study, count: int, kind: str = "person") -> list[Rater]:
 def vote(item, rater: Rater, label: int, **fields) -> Assignment:
     """One answered assignment, written directly."""
     return Assignment.objects.create(
-        campaign=item.campaign, item=item, rater=rater, label=label, state="answered", **fields
+        round=item.round, item=item, rater=rater, label=label, state="answered", **fields
     )
 
 
 def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crowd", **fields):
-    """An imported campaign; a row of ``votes`` per item, ``controls`` are (its place, key)."""
-    campaign = make_campaign(
+    """An imported round; a row of ``votes`` per item, ``controls`` are (its place, key)."""
+    label_round = make_label_round(
         study, ordinary=len(votes), controls=0, name=name, origin="imported", **fields
     )
     keys = dict(controls)
-    for place, item in enumerate(campaign.items.order_by("pk")):
+    for place, item in enumerate(label_round.items.order_by("pk")):
         if place in keys:
             item.control_label = item.imported_control_label = keys[place]
             item.save()
     Assignment.objects.bulk_create(
         Assignment(
-            campaign=campaign,
+            round=label_round,
             item=item,
             rater=rater,
             label=value,
             state="answered",
             active_ms=4_000,
         )
-        for item, values in zip(campaign.items.order_by("pk"), votes, strict=True)
+        for item, values in zip(label_round.items.order_by("pk"), votes, strict=True)
         for rater, value in zip(crowd, values, strict=False)
         if value is not None
     )
-    return campaign
+    return label_round
 
 
-def lend(campaign: Campaign, labels: dict[int, int], rater: Rater, name: str) -> Campaign:
-    """A campaign in which the rater gave these labels, by place of the sentence."""
-    source = imported(campaign.study, [], votes=[[]], name=name)
-    arguments = [item.argument for item in campaign.items.order_by("pk")]
+def lend(label_round: LabelRound, labels: dict[int, int], rater: Rater, name: str) -> LabelRound:
+    """A round in which the rater gave these labels, by place of the sentence."""
+    source = imported(label_round.study, [], votes=[[]], name=name)
+    arguments = [item.argument for item in label_round.items.order_by("pk")]
     for place, label in labels.items():
         item = Item.objects.create(
-            campaign=source, argument=arguments[place], external_id=f"{name}-{place}"
+            round=source, argument=arguments[place], external_id=f"{name}-{place}"
         )
         vote(item, rater, label)
     return source
 
 
-def opened(study: Study, **fields) -> Campaign:
-    """A live campaign that serves."""
-    campaign = make_campaign(study, **fields)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
-    return campaign
+def opened(study: Study, **fields) -> LabelRound:
+    """A live round that serves."""
+    label_round = make_label_round(study, **fields)
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
+    return label_round
 
 
-def newcomer(campaign: Campaign) -> Place:
+def newcomer(label_round: LabelRound) -> Place:
     """The place of a new rater."""
-    (rater,) = make_raters(campaign.study, 1)
-    return place_for(round_=campaign, rater=rater)
+    (rater,) = make_raters(label_round.study, 1)
+    return place_for(round_=label_round, rater=rater)
 
 
 def work(place: Place) -> serving.LabelWork:
     """What the rater may do now."""
     place.refresh_from_db()
-    campaign = Campaign.objects.get(pk=place.round_id)
-    return serving.next_work(campaign=campaign, place=place)
+    label_round = LabelRound.objects.get(pk=place.round_id)
+    return serving.next_work(label_round=label_round, place=place)
 
 
 def label(place: Place, assignment: Assignment, value: int = 2) -> Assignment:
@@ -104,11 +104,11 @@ def label_all(place: Place, value: int = 2, at_most: int = 1_000) -> int:
     return at_most
 
 
-def label_by_machine(campaign, label=1):
-    """A classifier labels every argument of a campaign."""
-    rater = Rater.objects.create(study=campaign.study, kind="classifier", name="Trained judge")
-    version = TrainedJudge.objects.create(campaign=campaign, rater=rater, number=1)
-    for item in campaign.items.all():
+def label_by_machine(label_round, label=1):
+    """A classifier labels every argument of a round."""
+    rater = Rater.objects.create(study=label_round.study, kind="classifier", name="Trained judge")
+    version = TrainedJudge.objects.create(label_round=label_round, rater=rater, number=1)
+    for item in label_round.items.all():
         JudgeLabel.objects.create(
-            campaign=campaign, argument=item.argument, trained=version, label=label
+            label_round=label_round, argument=item.argument, trained=version, label=label
         )

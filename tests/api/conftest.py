@@ -65,7 +65,7 @@ def put_to_work(world):
         # Whatever is paused here can be corrected, too.
         refused = "parameter: temperature: refused" if state == "paused" else ""
         rows.update(state=state, ended_at=None, pause_reason=refused)
-    trained_judge.request_training(campaign=world.training, actor=world.people.researcher)
+    trained_judge.request_training(label_round=world.training, actor=world.people.researcher)
     figures.request_figures(study=world.study, embedding="")
 
 

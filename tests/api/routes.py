@@ -44,7 +44,7 @@ class Route:
     ids: tuple[str, ...] = ("study",)
     body: object = None
     is_list: bool = False
-    campaign: str = "campaign"
+    label_round: str = "label_round"
     caller: str = "researcher"
     queries: int = 5
     query: str = ""
@@ -59,8 +59,8 @@ class Route:
     def kwargs(self, world) -> dict:
         source = {
             "study": ("study_id", world.study),
-            "campaign": ("label_round_id", getattr(world, self.campaign)),
-            "any_round": ("any_round_id", getattr(world, self.campaign)),
+            "label_round": ("label_round_id", getattr(world, self.label_round)),
+            "any_round": ("any_round_id", getattr(world, self.label_round)),
             "import_of": ("import_id", world.imported),
             "run_of": ("run_id", world.run),
             "round_of": ("round_id", world.editing_round),
@@ -82,11 +82,11 @@ class Route:
             "commented": ("cell_id", world.commented),
             "counter": ("rater_id", world.counter),
             "faithful_round_of": ("round_id", world.faithful_round),
-            "own_campaign": ("public_id", getattr(world, self.campaign)),
+            "own_label_round": ("public_id", getattr(world, self.label_round)),
             **{name: ("public_id", getattr(world, name)) for name in NAMED},
             "comparison": ("public_id", world.argument.comparison),
             "comparison_of": ("comparison_id", world.argument.comparison),
-            "guideline": ("public_id", world.campaign.guideline),
+            "guideline": ("public_id", world.label_round.guideline),
         }
         return {key: row.public_id for key, row in (source[name] for name in self.ids)}
 
@@ -215,7 +215,7 @@ def ask(world) -> dict:
 
 
 def free_argument(world) -> str:
-    return str(world.study.arguments.exclude(items__campaign=world.draft).first().public_id)
+    return str(world.study.arguments.exclude(items__round=world.draft).first().public_id)
 
 
 def adoption(world) -> dict:
@@ -227,13 +227,13 @@ def adoption(world) -> dict:
 
 
 def new_key(world) -> dict:
-    item = world.campaign.items.get(argument=world.control)
+    item = world.label_round.items.get(argument=world.control)
     return {"item_id": item.external_id, "label": 2, "reason": "Both objects, no reason."}
 
 
 def plan(world) -> dict:
     return {
-        "label_round": str(world.campaign.public_id),
+        "label_round": str(world.label_round.public_id),
         "endpoint": str(world.endpoint.public_id),
         "prompt": str(world.prompt.public_id),
     }
@@ -289,7 +289,7 @@ CODES = {
     "no_work_code": "C",
     "fault_code": "D",
 }
-S, C, RUN = ("study",), ("study", "campaign"), ("study", "run_of")
+S, C, RUN = ("study",), ("study", "label_round"), ("study", "run_of")
 ANY = ("study", "any_round")
 ROUND = ("study", "round_of")
 ROUTES = [
@@ -347,15 +347,20 @@ ROUTES = [
     Route("import_problems", "get", 200, (*S, "import_of"), is_list=True),
     Route("label_rounds", "get", 200, is_list=True),
     Route("label_rounds", "post", 201, body={"name": "Made by a program"}),
-    Route("label_round", "get", 200, (*S, "own_campaign")),
+    Route("label_round", "get", 200, (*S, "own_label_round")),
     Route(
-        "label_round", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"
+        "label_round",
+        "patch",
+        200,
+        (*S, "own_label_round"),
+        {"votes_per_item": 5},
+        label_round="draft",
     ),
-    Route("label_round", "delete", 204, (*S, "own_campaign"), campaign="spare"),
-    Route("label_round_open", "post", 200, (*S, "own_campaign"), campaign="draft"),
-    Route("label_round_pause", "post", 200, (*S, "own_campaign")),
-    Route("label_round_close", "post", 200, (*S, "own_campaign")),
-    Route("label_round_reopen", "post", 200, (*S, "own_campaign"), campaign="closed"),
+    Route("label_round", "delete", 204, (*S, "own_label_round"), label_round="spare"),
+    Route("label_round_open", "post", 200, (*S, "own_label_round"), label_round="draft"),
+    Route("label_round_pause", "post", 200, (*S, "own_label_round")),
+    Route("label_round_close", "post", 200, (*S, "own_label_round")),
+    Route("label_round_reopen", "post", 200, (*S, "own_label_round"), label_round="closed"),
     Route("items", "get", 200, C, is_list=True),
     Route(
         "items",
@@ -363,7 +368,7 @@ ROUTES = [
         201,
         C,
         lambda world: {"arguments": [free_argument(world)]},
-        campaign="draft",
+        label_round="draft",
     ),
     Route(
         "item_control",
@@ -371,7 +376,7 @@ ROUTES = [
         200,
         C,
         lambda world: {"item_id": world.draft.items.last().external_id, "label": 1},
-        campaign="draft",
+        label_round="draft",
     ),
     Route(
         "item_retire",
@@ -623,7 +628,7 @@ ROUTES = [
     Route("trained_judges", "get", 200, C, is_list=True),
     Route("trained_judges", "post", 202, C),
     Route("trained_judge", "get", 200, (*C, "trained_judge")),
-    Route("trained_judges_cancel", "post", 200, C, campaign="training"),
+    Route("trained_judges_cancel", "post", 200, C, label_round="training"),
     Route("questions", "get", 200, is_list=True),
     Route("questions", "post", 201, body=question_asked),
     Route("questions_missing", "post", 200),

@@ -25,7 +25,7 @@ def test_every_list_has_rows(answers):
 
 
 def test_lists_show_nothing_of_another_study(answers, foreign, subtests):
-    rows = [getattr(foreign, name) for name in ("campaign", "draft", "experts", *NAMED)]
+    rows = [getattr(foreign, name) for name in ("label_round", "draft", "experts", *NAMED)]
     for route in [each for each in ROUTES if each.is_list]:
         with subtests.test(str(route)):
             text = answers[route].content.decode()

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from annotation.consensus.models import FinalLabel
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 
 from .conftest import client_of
 
@@ -49,7 +49,7 @@ def test_an_answer_comes_with_its_arguments_and_their_labels(researcher, study):
     answer = study.answers.get(text="One [1].")
     argument = answer.argument_list.entries.get(number=2).argument
     FinalLabel.objects.create(
-        campaign=make_campaign(study), argument=argument, label=3, provenance="votes"
+        label_round=make_label_round(study), argument=argument, label=3, provenance="votes"
     )
     address = reverse("api_answer", args=[study.public_id, answer.public_id])
     shown = researcher.get(address).json()

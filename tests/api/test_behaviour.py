@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.labelling.models.campaigns import Assignment, Item
+from annotation.labelling.models.rounds import Assignment, Item
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import ApiToken, AuditEvent
 from cqa_site.runs import jobs
@@ -25,8 +25,8 @@ def base(world):
     return f"/api/v1/studies/{world.study.public_id}/"
 
 
-def of_campaign(world, campaign=None):
-    return f"{base(world)}label-rounds/{(campaign or world.campaign).public_id}/"
+def of_label_round(world, label_round=None):
+    return f"{base(world)}label-rounds/{(label_round or world.label_round).public_id}/"
 
 
 def post(client, url, status, **body):
@@ -39,12 +39,12 @@ def test_lists_cost_few_queries_however_long_the_page(world, researcher, alone):
     make_arguments(world.study, 30, pair=("chess", "draughts"))
     argument = world.argument
     items = Item.objects.bulk_create(
-        Item(campaign=world.campaign, argument=argument, external_id=f"more-{n}")
+        Item(round=world.label_round, argument=argument, external_id=f"more-{n}")
         for n in range(30)
     )
     Assignment.objects.bulk_create(
         Assignment(
-            campaign=world.campaign, item=item, rater=world.rater, state="answered", label=1
+            round=world.label_round, item=item, rater=world.rater, state="answered", label=1
         )
         for item in items
     )
@@ -90,7 +90,7 @@ def test_too_many_requests_are_429(world, researcher, monkeypatch):
     assert codes == [200, 200, 200, 429]
 
 
-def test_a_campaign_from_draft_to_closed(world, researcher):
+def test_a_label_round_from_draft_to_closed(world, researcher):
     made = post(
         researcher,
         f"{base(world)}label-rounds/",
@@ -125,7 +125,7 @@ def test_a_campaign_from_draft_to_closed(world, researcher):
 
 
 def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
-    url = of_campaign(world, world.draft)
+    url = of_label_round(world, world.draft)
     before = researcher.get(url).json()
     after = researcher.patch(url, {"lease_minutes": 20}, format="json").json()
     assert after == before | {"lease_minutes": 20}
@@ -137,7 +137,7 @@ def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
 
 
 def test_excluding_and_reinstating_is_logged_with_its_reason(world, researcher):
-    url = f"{of_campaign(world)}raters/{world.rater.public_id}/"
+    url = f"{of_label_round(world)}raters/{world.rater.public_id}/"
     out = post(researcher, f"{url}exclude/", 200, reason="Always the same label.")
     assert (out["is_excluded"], out["exclusion_reason"]) == (True, "Always the same label.")
     back = post(researcher, f"{url}reinstate/", 200, reason="Looked again.")
@@ -149,7 +149,7 @@ def test_excluding_and_reinstating_is_logged_with_its_reason(world, researcher):
 
 
 def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
-    url = f"{of_campaign(world)}adjudications/"
+    url = f"{of_label_round(world)}adjudications/"
     about = {"argument": str(world.argument.public_id)}
     first = post(researcher, url, 201, **about, label=1, known=None)
     late = post(researcher, url, 409, **about, label=0, known=None)
@@ -164,15 +164,15 @@ def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
 def test_raters_are_shown_without_name_and_person(world, researcher):
     world.rater.name = "A name to keep"
     world.rater.save()
-    text = researcher.get(f"{of_campaign(world)}raters/").content.decode()
-    text += researcher.get(f"{of_campaign(world)}votes/").content.decode()
+    text = researcher.get(f"{of_label_round(world)}raters/").content.decode()
+    text += researcher.get(f"{of_label_round(world)}votes/").content.decode()
     assert "A name to keep" not in text
     assert world.rater.user.email not in text
     assert str(world.rater.user.public_id) not in text
 
 
 def test_an_export_from_wish_to_file(world, researcher):
-    url = f"{of_campaign(world)}exports/"
+    url = f"{of_label_round(world)}exports/"
     wish = {"contents": ["crowdkit", "votes"], "format": "jsonl"}
     made = post(researcher, url, 202, **wish)
     assert [row["finished_at"] for row in made] == [None, None]

@@ -16,7 +16,7 @@ from annotation.judges.api import RunInput
 from annotation.judges.forms import RunForm
 from annotation.labelling.api import LabelRoundInput
 from annotation.labelling.forms import LabelRoundForm
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.rounds import label_rounds_of
 from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.analysis.api.analyses import AnalysisInput
@@ -287,14 +287,14 @@ def test_the_actor_is_the_token_and_the_study_is_the_address(world, foreign, res
     made = researcher.post(
         f"/api/v1/studies/{world.study.public_id}/label-rounds/", {"name": "Mine"}, format="json"
     ).json()
-    campaign = campaigns_of(world.study).get(public_id=made["id"])
-    assert campaign.created_by == world.people.researcher
-    assert (campaign.state, campaign.origin) == ("draft", "live")
+    label_round = label_rounds_of(world.study).get(public_id=made["id"])
+    assert label_round.created_by == world.people.researcher
+    assert (label_round.state, label_round.origin) == ("draft", "live")
 
 
 def test_a_guideline_or_argument_of_another_study_is_no_value(world, foreign, researcher):
     base = f"/api/v1/studies/{world.study.public_id}/label-rounds/"
-    theirs = {"name": "Borrowed", "guideline": str(foreign.campaign.guideline.public_id)}
+    theirs = {"name": "Borrowed", "guideline": str(foreign.label_round.guideline.public_id)}
     nothing = {"name": "Borrowed", "guideline": str(NOWHERE)}
     answers = [researcher.post(base, body, format="json") for body in (theirs, nothing)]
     assert answers[0].status_code == 400

@@ -45,11 +45,13 @@ def test_only_models_on_offer_can_be_asked_for(world, researcher):
         assert researcher.post(address, given, format="json").status_code == 400
 
 
-def test_scores_by_another_campaign_s_labels(world, researcher):
+def test_scores_by_another_label_round_s_labels(world, researcher):
     usual = researcher.get(at(world, "faithfulness/")).json()
     assert usual["labels"] == "newest"
-    key = str(FinalLabel.objects.filter(campaign__study=world.study).first().campaign.public_id)
-    FinalLabel.objects.filter(campaign__public_id=key).update(label=0)
+    key = str(
+        FinalLabel.objects.filter(label_round__study=world.study).first().label_round.public_id
+    )
+    FinalLabel.objects.filter(label_round__public_id=key).update(label=0)
     by_one = researcher.get(at(world, f"faithfulness/?labels={key}")).json()
     assert by_one["labels"] == key
     assert all(each["measures"]["f1"]["value"] is None for each in by_one["groups"])

@@ -226,8 +226,8 @@ def test_counted_votes_are_those_of_the_figures(world, researcher):
     others = ids_of(researcher, world, "votes", "?counted=false")
     assert {vote["state"] for vote in counted} == {"answered"}
     assert {vote["is_counted"] for vote in others} == {False}
-    assert len(counted) == world.campaign.assignments.filter(state="answered").count()
-    place = world.campaign.places.get(rater=world.rater)
+    assert len(counted) == world.label_round.assignments.filter(state="answered").count()
+    place = world.label_round.places.get(rater=world.rater)
     place.excluded_at = place.started_at
     place.save()
     left = ids_of(researcher, world, "votes", "?counted=true")

@@ -61,7 +61,7 @@ WITHOUT = {
         analysis_trends_figure
     """,
     ESTIMATE: """
-        campaign_extent editing_round_extent scoring_round_extent preference_round_extent
+        label_round_extent editing_round_extent scoring_round_extent preference_round_extent
         counting_round_extent
     """,
     TRIAL: """
@@ -106,14 +106,14 @@ ONE = {
     "member": "member_role member_active",
     "invitations": "invitation_new",
     "log": "audit",
-    "label_rounds": "campaigns campaign_new",
-    "label_round": "campaign campaign_edit campaign_correct campaign_delete",
-    "item_control": "campaign_control",
-    "item_retire": "campaign_item_retire",
-    "label_round_reopen": "campaign_reopen",
-    "label_round_open": "campaign_open",
-    "label_round_pause": "campaign_pause",
-    "label_round_close": "campaign_close",
+    "label_rounds": "label_rounds label_round_new",
+    "label_round": "label_round label_round_edit label_round_correct label_round_delete",
+    "item_control": "label_round_control",
+    "item_retire": "label_round_item_retire",
+    "label_round_reopen": "label_round_reopen",
+    "label_round_open": "label_round_open",
+    "label_round_pause": "label_round_pause",
+    "label_round_close": "label_round_close",
     "guidelines": "guideline_new",
     "annotators_exclude_low": "exclusion_figure",
     "adjudications": "adjudication",
@@ -209,7 +209,7 @@ IN_PAGES = {
     "units": ("votes", "export_file"),
     "study": ("study", "label_rounds"),
     "members": ("members", "invitations"),
-    "campaign_items": ("items", "arguments"),
+    "label_round_items": ("items", "arguments"),
     "quality": ("annotators", "controls"),
     "quality_exclude_low": ("annotators_exclude_low", "exclusions"),
     "annotator": ("annotator", "rater_exclude", "rater_reinstate"),

@@ -31,7 +31,7 @@ def verbs(world):
 
 
 def of_round(world, round_=None):
-    return f"{base(world)}rounds/{(round_ or world.campaign).public_id}/"
+    return f"{base(world)}rounds/{(round_ or world.label_round).public_id}/"
 
 
 def test_opening_a_study_makes_its_first_admin(site_admin):
@@ -146,7 +146,7 @@ def test_a_crowd_link_lets_people_in_until_it_is_closed(world, researcher):
     assert not {"completed_code", "secret_hash"} & set(closed)
 
 
-@pytest.mark.parametrize("name", ["campaign", "open_scoring", "counting_round"])
+@pytest.mark.parametrize("name", ["label_round", "open_scoring", "counting_round"])
 def test_rounds_of_every_kind_take_crowd_links(world, researcher, name):
     url = f"{of_round(world, getattr(world, name))}crowd-links/"
     made = post(researcher, url, 201, **CODES, platform="Another", required_items=1)
@@ -182,7 +182,7 @@ def test_a_place_is_released_and_a_fault_confirmed(world, researcher):
 
 def make_room(world):
     """The crowd of the world holds or did everything; a full round lets nobody new in."""
-    world.campaign.slots.filter(number=1).update(state="open", lease_until=None)
+    world.label_round.slots.filter(number=1).update(state="open", lease_until=None)
 
 
 def enter(address, person):
@@ -193,7 +193,7 @@ def enter(address, person):
     return browser.post(reverse("join_start"))
 
 
-def test_links_of_another_campaign_are_elsewhere(world, researcher):
+def test_links_of_another_label_round_are_elsewhere(world, researcher):
     url = f"{of_round(world, world.draft)}crowd-links/"
     assert researcher.get(url).json()["count"] == 0
     assert researcher.get(f"{url}{world.crowd_link.public_id}/").status_code == 404

@@ -7,7 +7,7 @@ from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
 
 from .routes import NOWHERE
-from .test_behaviour import base, of_campaign, post
+from .test_behaviour import base, of_label_round, post
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ def rows(client, url):
 
 
 def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, researcher, world):
-    first, _second, last = rows(researcher, f"{of_campaign(world, crowd)}annotators/")
+    first, _second, last = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
     assert (first["votes"], first["control_votes"], first["control_correct"]) == (12, 8, 8)
     assert first["control_interval"] == pytest.approx([0.6306, 1], abs=1e-4)
     assert (first["agreement"], first["is_low"]) == (1, False)
@@ -41,7 +41,7 @@ def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, rese
 
 
 def test_excluding_those_surely_below_the_mark(crowd, researcher, world):
-    url = f"{of_campaign(world, crowd)}annotators/"
+    url = f"{of_label_round(world, crowd)}annotators/"
     post(researcher, f"{url}exclude-low/", 400)
     assert post(researcher, f"{url}exclude-low/", 200, reason="Below the mark.")["excluded"] == 1
     assert post(researcher, f"{url}exclude-low/", 200, reason="Again.") == {
@@ -53,7 +53,7 @@ def test_excluding_those_surely_below_the_mark(crowd, researcher, world):
 
 
 def test_contested_controls_and_a_changed_key(crowd, researcher, world):
-    url = f"{of_campaign(world, crowd)}controls/"
+    url = f"{of_label_round(world, crowd)}controls/"
     found = rows(researcher, url)
     assert {row["is_contested"] for row in found} == {False}
     item = found[0]["item_id"]
@@ -62,7 +62,7 @@ def test_contested_controls_and_a_changed_key(crowd, researcher, world):
     assert (changed["control_label"], changed["imported_control_label"]) == (0, 3)
     assert (changed["crowd_label"], changed["is_contested"], changed["share"]) == (3, True, 1 / 3)
     assert rows(researcher, url)[0] == changed
-    people = rows(researcher, f"{of_campaign(world, crowd)}annotators/")
+    people = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
     assert [each["control_correct"] for each in people] == [7, 7, 1]
     detail = researcher.get(f"{url}{changed['argument']}/").json()
     assert detail["controls"] == [changed]
@@ -70,11 +70,11 @@ def test_contested_controls_and_a_changed_key(crowd, researcher, world):
 
 
 def test_retiring_a_control_and_bringing_it_back(crowd, researcher, world):
-    url = f"{of_campaign(world, crowd)}controls/"
+    url = f"{of_label_round(world, crowd)}controls/"
     item = rows(researcher, url)[0]["item_id"]
     retired = post(researcher, f"{url}change/", 200, item_id=item, label=None, reason="Broken.")
     assert (retired["is_retired"], retired["control_label"]) == (True, 3)
-    people = rows(researcher, f"{of_campaign(world, crowd)}annotators/")
+    people = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
     assert [each["control_votes"] for each in people] == [7, 7, 7]
     back = post(researcher, f"{url}change/", 200, item_id=item, label=3, reason="Looked again.")
     assert back["is_retired"] is False
@@ -84,7 +84,7 @@ def test_retiring_a_control_and_bringing_it_back(crowd, researcher, world):
 
 
 def test_only_control_items_and_labels_of_the_scale(crowd, researcher, world):
-    url = f"{of_campaign(world, crowd)}controls/"
+    url = f"{of_label_round(world, crowd)}controls/"
     ordinary = crowd.items.filter(control_label=None).first()
     keyed = crowd.items.exclude(control_label=None).first()
     refused = (
@@ -99,7 +99,7 @@ def test_only_control_items_and_labels_of_the_scale(crowd, researcher, world):
 
 
 def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):
-    url = f"{of_campaign(world)}consensus/"
+    url = f"{of_label_round(world)}consensus/"
     assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
     experts = str(world.experts.public_id)
     body = {"overridden_by": [experts, experts]}
@@ -108,18 +108,18 @@ def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):
     changed = researcher.patch(url, {"aggregator": "mace"}, format="json").json()
     assert changed == {"aggregator": "mace", "overridden_by": [experts]}
     jobs.drain()
-    labels = FinalLabel.objects.filter(campaign=world.campaign, provenance="expert")
+    labels = FinalLabel.objects.filter(label_round=world.label_round, provenance="expert")
     assert set(labels.values_list("label", flat=True)) == {1}
     event = world.study.audit_events.filter(verb="consensus_changed").first()
     assert event.details["before"] == {"aggregator": "majority", "overridden_by": ["Experts"]}
     assert event.actor == world.people.researcher
 
 
-def test_a_campaign_is_not_overruled_by_itself_or_by_strangers(world, foreign, researcher):
-    url = f"{of_campaign(world)}consensus/"
+def test_a_label_round_is_not_overruled_by_itself_or_by_strangers(world, foreign, researcher):
+    url = f"{of_label_round(world)}consensus/"
     answers = [
         researcher.patch(url, {"overridden_by": [str(each)]}, format="json")
-        for each in (foreign.experts.public_id, NOWHERE, world.campaign.public_id)
+        for each in (foreign.experts.public_id, NOWHERE, world.label_round.public_id)
     ]
     assert [answer.status_code for answer in answers] == [400, 400, 400]
     assert answers[0].content == answers[1].content
@@ -128,20 +128,20 @@ def test_a_campaign_is_not_overruled_by_itself_or_by_strangers(world, foreign, r
 
 
 def test_adopting_an_experts_labels(world, researcher):
-    url = f"{of_campaign(world)}adoptions/"
+    url = f"{of_label_round(world)}adoptions/"
     source = {
         "label_round": str(world.experts.public_id),
         "rater": str(world.expert_rater.public_id),
     }
     everything = source | {"only_tied": False}
-    sentences = world.campaign.items.values("argument").distinct().count()
+    sentences = world.label_round.items.values("argument").distinct().count()
     seen = post(researcher, f"{url}preview/", 200, **everything)
     assert (seen["labelled"], seen["decided"]) == (sentences, sentences - 1)
     made = post(researcher, url, 201, **everything)
     assert post(researcher, url, 201, **everything) == made
     assert made["rater_name"] == world.expert_rater.described
     jobs.drain()
-    labels = FinalLabel.objects.filter(campaign=world.campaign)
+    labels = FinalLabel.objects.filter(label_round=world.label_round)
     # The expert's own decision in the queue is stronger than what they said elsewhere.
     assert set(labels.values_list("label", "provenance")) == {(1, "adopted"), (2, "adjudicated")}
     in_force = [row["id"] for row in rows(researcher, f"{url}?in_force=true")]
@@ -152,11 +152,11 @@ def test_adopting_an_experts_labels(world, researcher):
 
 
 def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, researcher):
-    url = f"{of_campaign(world)}adoptions/"
+    url = f"{of_label_round(world)}adoptions/"
     experts, expert = str(world.experts.public_id), str(world.expert_rater.public_id)
     refused = (
         {"label_round": experts, "rater": str(world.rater.public_id)},
-        {"label_round": str(world.campaign.public_id), "rater": expert},
+        {"label_round": str(world.label_round.public_id), "rater": expert},
         {
             "label_round": str(foreign.experts.public_id),
             "rater": str(foreign.expert_rater.public_id),
@@ -166,4 +166,4 @@ def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, res
     answers = [post(researcher, url, 400, **body) for body in refused]
     assert all(answer == answers[0] for answer in answers)
     assert list(answers[0]["errors"]) == ["rater"]
-    assert not world.campaign.adoptions.exclude(pk=world.adoption.pk).exists()
+    assert not world.label_round.adoptions.exclude(pk=world.adoption.pk).exists()

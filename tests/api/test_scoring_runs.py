@@ -7,7 +7,7 @@ from cqa_site.runs.actions.endpoints import first_prompts
 from tests.benchmark.judges.test_scoring_judge import Lab
 from tests.benchmark.made_judges import fair, obedient
 from tests.benchmark.made_scores import make_rater, make_sheets
-from tests.cast import make_campaign
+from tests.cast import make_label_round
 from tests.runs.judging import script
 from tests.runs.made_runs import make_run
 
@@ -121,6 +121,6 @@ def test_contamination_is_refused(lab, program):
 
 
 def test_runs_of_other_kinds_have_no_scores(lab, program):
-    run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
+    run = make_run(make_label_round(lab.study), lab.endpoint, lab.researcher)
     for part in ("scoring", "sheets", "probes"):
         program.get(f"runs/{run.public_id}/{part}/", 404)

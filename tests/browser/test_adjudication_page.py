@@ -10,7 +10,7 @@ from annotation.consensus import views
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.actions.decisions import adjudicate
 from annotation.consensus.models import Adjudication
-from annotation.labelling.actions import campaigns
+from annotation.labelling.actions import rounds as label_rounds
 from cqa_site.people.actions import rater_for
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters
@@ -27,15 +27,15 @@ def make_world():
     """A round with four sentences that nobody agrees about."""
     study = make_study()
     votes = [[0, 3], [3, 0], [0, 3], [3, 0]]
-    campaign = imported(study, make_raters(study, 2), votes=votes)
-    campaign.guideline = campaigns.default_guideline(study)
-    campaign.guideline.levels = campaigns.default_levels()
-    campaign.guideline.body = campaigns.default_body()
-    campaign.guideline.save()
-    campaign.save()
-    recompute_final_labels(campaign)
+    label_round = imported(study, make_raters(study, 2), votes=votes)
+    label_round.guideline = label_rounds.default_guideline(study)
+    label_round.guideline.levels = label_rounds.default_levels()
+    label_round.guideline.body = label_rounds.default_body()
+    label_round.guideline.save()
+    label_round.save()
+    recompute_final_labels(label_round)
     make_member(study, "expert")
-    return campaign
+    return label_round
 
 
 @pytest.fixture
@@ -77,7 +77,9 @@ def decide_elsewhere(world, expert, text, label, comment=""):
     """What the same expert says about a sentence from another device."""
     argument = world.items.get(argument__text=text).argument
     rater = rater_for(membership=expert.memberships.get())
-    return adjudicate(campaign=world, argument=argument, rater=rater, label=label, comment=comment)
+    return adjudicate(
+        label_round=world, argument=argument, rater=rater, label=label, comment=comment
+    )
 
 
 def stored():

@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.campaigns import Campaign
-from tests.cast import make_campaign, make_member, make_study
+from annotation.labelling.models.rounds import LabelRound
+from tests.cast import make_label_round, make_member, make_study
 
 pytestmark = pytest.mark.browser
 # Bytes that a page about the interface sends beside what every page has (the typeface, htmx).
@@ -15,7 +15,7 @@ LIGHT = 30_000
 @pytest.fixture
 def boss(server):
     study = make_study("Drinks")
-    make_campaign(study, ordinary=2, controls=0, name="Tea or coffee " * 5)
+    make_label_round(study, ordinary=2, controls=0, name="Tea or coffee " * 5)
     return make_member(study, "researcher")
 
 
@@ -37,7 +37,7 @@ def test_a_read_is_tried_and_answers(boss, visit):
     page.wait_for_load_state("networkidle")
     assert loaded(page) < LIGHT
     assert visitor.axe() == []
-    page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
+    page.get_by_label("label_round_id").fill(str(LabelRound.objects.get().public_id))
     page.get_by_role("button", name="Send").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
     expect(page.get_by_label("Response")).to_contain_text('"count": 2')
@@ -48,7 +48,7 @@ def test_a_read_is_tried_and_answers(boss, visit):
     # Lent once, and again when it has ended.
     assert boss.api_tokens.count() == 1
     boss.api_tokens.all().delete()
-    page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
+    page.get_by_label("label_round_id").fill(str(LabelRound.objects.get().public_id))
     page.get_by_role("button", name="Send").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
     # Chromium notes the two refusals, and nothing else: no breach of the policy.
@@ -62,7 +62,7 @@ def test_a_read_is_tried_and_answers(boss, visit):
 @pytest.mark.long
 def test_a_word_is_looked_up_by_keyboard(boss, visit):
     visitor = visit(boss)
-    page = visitor.go("campaign_new", boss.memberships.get().study.public_id)
+    page = visitor.go("label_round_new", boss.memberships.get().study.public_id)
     word = page.get_by_role("button", name="control item")
     note = page.get_by_text("item with a known label, hidden among ordinary items")
     expect(note).to_be_hidden()

@@ -7,10 +7,10 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, ParticipantLink
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.people.crowd import IDS, create_link
 
 from .conftest import LOOKS
@@ -22,18 +22,18 @@ CODE = "input#code"
 def make_world():
     study = make_study("Tea or coffee")
     researcher = make_member(study, "researcher")
-    campaign = make_campaign(study, ordinary=8, controls=2)
-    campaign.skip_share = 0.2
-    campaign.save()
-    open_round(round_=campaign, actor=researcher)
-    return campaign, researcher
+    label_round = make_label_round(study, ordinary=8, controls=2)
+    label_round.skip_share = 0.2
+    label_round.save()
+    open_round(round_=label_round, actor=researcher)
+    return label_round, researcher
 
 
 @pytest.fixture
 def link(world):
-    campaign, researcher = world
+    label_round, researcher = world
     more = {"stopped_code": "CODE-STOPPED", "skips_code": "CODE-SKIPS", "required_items": 3}
-    return create_link(campaign, researcher, **more)[1]
+    return create_link(label_round, researcher, **more)[1]
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_from_the_last_label_one_press_leads_to_the_code(page):
 
 @pytest.mark.long
 def test_the_time_left_goes_down_slowly_and_is_the_same_after_a_reload(page, world):
-    campaign, _researcher = world
+    label_round, _researcher = world
     ParticipantLink.objects.update(required_items=8)
     page.page.get_by_role("button", name="Start").click()
     page.page.wait_for_url("**/label/")
@@ -84,7 +84,7 @@ def test_the_time_left_goes_down_slowly_and_is_the_same_after_a_reload(page, wor
     label(page, "123")
     expect(left).to_have_text("about 2 min left")
     here = page.page.evaluate("progress.seconds")
-    assert campaign.expected_seconds / 2 < here < campaign.expected_seconds
+    assert label_round.expected_seconds / 2 < here < label_round.expected_seconds
     expect(page.page.locator("#saved")).to_contain_text("All answers saved")
     page.page.reload()
     assert page.page.evaluate("progress.seconds") == pytest.approx(here, abs=0.01)
@@ -134,8 +134,8 @@ def test_full_rounds_skips_and_the_page_of_the_researcher(enter, visit, world, w
     page.page.wait_for_url("**/label/")
     label(page, "1")
     Assignment.objects.filter(state="answered").update(active_ms=400)
-    campaign, researcher = world
-    campaign.slots.filter(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
+    label_round, researcher = world
+    label_round.slots.filter(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
     settings = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
     other = visit(None, **settings)
     other.page.goto(page.first.replace("PID-5f1", "PID-2").replace("SESSION-1", "SESSION-2"))
@@ -143,7 +143,7 @@ def test_full_rounds_skips_and_the_page_of_the_researcher(enter, visit, world, w
     look(other, "full")
     other.console.clear()  # 410 is right
     desk = visit(researcher, **settings)
-    desk.go("crowd_links", campaign.study.public_id, campaign.public_id)
+    desk.go("crowd_links", label_round.study.public_id, label_round.public_id)
     expect(desk.page.locator("main")).to_contain_text("Very fast")
     desk.page.locator("details.card > summary").first.click()
     look(desk, "links")

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from annotation.answers.methods.answer_text import find_citations
 from annotation.editing.models import EarlierDraft, EditingSheet, KeptText, Revision
-from benchmarks.campaign_server import PASSWORD, CampaignServer
+from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 from cqa_site.rounds.lifecycle import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
@@ -563,7 +563,7 @@ print(sheet.version, repr(sheet.text), sheet.kept.count())
 """
 
 
-class EditingServer(CampaignServer):
+class EditingServer(LabelRoundServer):
     """The production web server in front of one answer to edit."""
 
     def prepare_on(self, empty_file):

@@ -4,7 +4,7 @@ import pytest
 from django.test import override_settings
 from playwright.sync_api import expect
 
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from cqa_site.people.models import Membership, Role, User
 from cqa_site.rounds.models import Round
 from tests import cast

@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.editing.models import Revision
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from argsum.counting.models import CountSheet
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceSheet
@@ -23,7 +23,7 @@ from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.lengths import mostly
 
 pytestmark = pytest.mark.browser
@@ -52,8 +52,8 @@ def press_and_leave(page, *keys):
     page.wait_for_url(lambda url: url != before)
 
 
-def campaign(study, boss, people):
-    made = make_campaign(study, ordinary=4, controls=1, votes_per_item=2)
+def label_round(study, boss, people):
+    made = make_label_round(study, ordinary=4, controls=1, votes_per_item=2)
     open_round(round_=made, actor=boss)
     return made
 
@@ -163,7 +163,7 @@ class Walk:
 
 WALKS = {
     "label": Walk(
-        campaign,
+        label_round,
         label,
         labels,
         {("Ann", 1): 1, ("Ann", 3): 4, ("Ben", 1): 1, ("Ben", 2): 4},

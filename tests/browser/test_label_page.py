@@ -8,11 +8,11 @@ from playwright.sync_api import expect
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
-from annotation.labelling.actions import campaigns
-from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
+from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.models.rounds import Assignment, Slot, VoteEvent
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests.annotation.voting import imported, make_raters
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 
 from .conftest import LOOKS, lose_first
 
@@ -22,30 +22,30 @@ pytestmark = pytest.mark.browser
 def make_world():
     """An open round with the default guideline."""
     study = make_study()
-    campaign = make_campaign(study, ordinary=30, controls=8)
-    campaign.guideline = campaigns.default_guideline(study)
-    campaign.guideline.levels = campaigns.default_levels()
-    campaign.guideline.body = campaigns.default_body()
-    campaign.guideline.save()
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
-    return campaign
+    label_round = make_label_round(study, ordinary=30, controls=8)
+    label_round.guideline = label_rounds.default_guideline(study)
+    label_round.guideline.levels = label_rounds.default_levels()
+    label_round.guideline.body = label_rounds.default_body()
+    label_round.guideline.save()
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
+    return label_round
 
 
 @pytest.fixture
-def campaign(world):
+def label_round(world):
     return world
 
 
 @pytest.fixture
-def person(campaign):
-    return make_member(campaign.study, "annotator")
+def person(label_round):
+    return make_member(label_round.study, "annotator")
 
 
 @pytest.fixture
-def desk(visit, person, campaign):
+def desk(visit, person, label_round):
     visitor = visit(person)
-    visitor.go("label", campaign.study.public_id, campaign.public_id)
+    visitor.go("label", label_round.study.public_id, label_round.public_id)
     return visitor
 
 
@@ -102,7 +102,7 @@ def test_digits_of_the_number_pad_and_of_other_layouts(desk):
     assert stored() == given
 
 
-def test_the_next_sentence_is_there_before_the_server_answers(desk, campaign):
+def test_the_next_sentence_is_there_before_the_server_answers(desk, label_round):
     desk.context.route(re.compile("/label/answer/"), lambda route: None)
     first = sentence(desk.page)
     press(desk.page, "2")
@@ -174,11 +174,11 @@ def test_reloading_in_the_middle_goes_on_where_it_was(desk):
 
 
 @pytest.mark.long
-def test_the_answers_page_leads_back_to_each_answer(desk, campaign):
+def test_the_answers_page_leads_back_to_each_answer(desk, label_round):
     first = press(desk.page, "2")
     press(desk.page, "1")
     expect_saved(desk.page)
-    page = desk.go("label_answers", campaign.study.public_id, campaign.public_id)
+    page = desk.go("label_answers", label_round.study.public_id, label_round.public_id)
     page.locator(".answers .card", has_text=first).get_by_role("link", name="Change").click()
     assert sentence(page) == first
     press(page, "0")
@@ -215,7 +215,7 @@ def test_a_lost_reply_is_asked_for_again_with_the_same_key(desk):
     desk.console.clear()
 
 
-def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, campaign):
+def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, label_round):
     page = desk.page
     desk.context.route(re.compile("/label/answer/"), lambda route: route.abort())
     first = press(page, "3")
@@ -223,10 +223,10 @@ def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, ca
     expect(page.locator("#trouble")).to_contain_text("1 answer")
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    desk.go("label_answers", campaign.study.public_id, campaign.public_id)
+    desk.go("label_answers", label_round.study.public_id, label_round.public_id)
     assert asked == ["beforeunload"]
     desk.context.unroute_all()
-    desk.go("label", campaign.study.public_id, campaign.public_id)
+    desk.go("label", label_round.study.public_id, label_round.public_id)
     expect_saved(page)
     assert sentence(page) == here
     assert stored() == {first: 3}
@@ -234,7 +234,7 @@ def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, ca
 
 
 @pytest.mark.long
-def test_two_tabs_end_the_same(desk, campaign):
+def test_two_tabs_end_the_same(desk, label_round):
     one = desk.page
     two = desk.context.new_page()
     two.goto(one.url)
@@ -260,11 +260,11 @@ def test_two_tabs_end_the_same(desk, campaign):
 
 
 @pytest.mark.long
-def test_refused_answers_are_shown_and_kept(desk, campaign):
+def test_refused_answers_are_shown_and_kept(desk, label_round):
     first = press(desk.page, "2")
     expect_saved(desk.page)
     press(desk.page, "u")
-    close_round(round_=campaign, actor=make_member(campaign.study, "researcher"))
+    close_round(round_=label_round, actor=make_member(label_round.study, "researcher"))
     desk.page.keyboard.press("0")
     refused = desk.page.locator("#refused")
     expect(refused).to_contain_text(first)
@@ -278,10 +278,10 @@ def test_refused_answers_are_shown_and_kept(desk, campaign):
 
 
 def test_a_late_answer_of_another_device_is_refused_and_both_are_named(
-    desk, visit, person, campaign
+    desk, visit, person, label_round
 ):
     other = visit(person)
-    page = other.go("label", campaign.study.public_id, campaign.public_id)
+    page = other.go("label", label_round.study.public_id, label_round.public_id)
     first = sentence(page)
     other.context.set_offline(True)
     press(page, "0")
@@ -306,7 +306,7 @@ def test_a_late_answer_of_another_device_is_refused_and_both_are_named(
     other.console.clear()
 
 
-def test_signed_out_says_so_and_keeps_the_answer(desk, visit, person, campaign):
+def test_signed_out_says_so_and_keeps_the_answer(desk, visit, person, label_round):
     cookies = desk.context.cookies()
     desk.context.clear_cookies(name="sessionid")
     first = press(desk.page, "2")
@@ -350,13 +350,13 @@ def test_a_busy_server_gets_the_answer_later(desk):
 
 
 @pytest.mark.long
-def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
-    slots = Slot.objects.filter(campaign=campaign)
+def test_a_page_that_found_nothing_free_looks_again(visit, label_round, person):
+    slots = Slot.objects.filter(round=label_round)
     slots.update(state="leased", lease_until="2999-01-01T00:00Z")
     visitor = visit(person)
     visitor.context.new_page().close()
     visitor.page.clock.install()
-    visitor.go("label", campaign.study.public_id, campaign.public_id)
+    visitor.go("label", label_round.study.public_id, label_round.public_id)
     expect(visitor.page.get_by_role("heading")).to_have_text("No sentences available right now")
     slots.update(state="open", lease_until=None)
     visitor.page.clock.run_for(21_000)
@@ -366,10 +366,10 @@ def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
 @pytest.mark.long
 @pytest.mark.parametrize("is_wide", [True, False])
 def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
-    visit, person, campaign, is_wide
+    visit, person, label_round, is_wide
 ):
     visitor = visit(person, viewport={"width": 1280 if is_wide else 1000, "height": 800})
-    page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    page = visitor.go("label", label_round.study.public_id, label_round.public_id)
     page.keyboard.press("i")
     pin = page.get_by_role("button", name="Keep open at the side")
     expect(pin).to_be_visible(visible=is_wide)
@@ -404,14 +404,14 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
 
 
 @pytest.mark.long
-def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
+def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, label_round):
     page = desk.page
     first = sentence(page)
     for choice, wrong, right in (("Off", "2", None), ("With Alt", "3", "Alt+3")):
         desk.go("account")
         page.get_by_label(choice).check()
         page.locator("#keys button").click()
-        desk.go("label", campaign.study.public_id, campaign.public_id)
+        desk.go("label", label_round.study.public_id, label_round.public_id)
         page.keyboard.press(wrong)
         page.keyboard.press("i")
         page.wait_for_timeout(150)
@@ -431,13 +431,15 @@ def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
 
 
 @pytest.mark.long
-def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
-    settled = imported(campaign.study, make_raters(campaign.study, 2), votes=[[0, 3], [3, 0]])
-    settled.guideline = campaign.guideline
+def test_decisions_have_the_keys_of_the_label_page(visit, label_round):
+    settled = imported(
+        label_round.study, make_raters(label_round.study, 2), votes=[[0, 3], [3, 0]]
+    )
+    settled.guideline = label_round.guideline
     settled.save()
     recompute_final_labels(settled)
-    visitor = visit(make_member(campaign.study, "expert"))
-    page = visitor.go("adjudication", campaign.study.public_id, settled.public_id)
+    visitor = visit(make_member(label_round.study, "expert"))
+    page = visitor.go("adjudication", label_round.study.public_id, settled.public_id)
     page.keyboard.press("i")
     expect(page.locator("#guideline-dialog .scale")).to_be_visible()
     page.keyboard.press("i")
@@ -467,12 +469,12 @@ def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
 
 
 @pytest.fixture
-def short(campaign):
+def short(label_round):
     """A round of six items, five in a block."""
-    round_2 = make_campaign(
-        campaign.study, name="Round 2", ordinary=5, controls=1, votes_per_item=1
+    round_2 = make_label_round(
+        label_round.study, name="Round 2", ordinary=5, controls=1, votes_per_item=1
     )
-    open_round(round_=round_2, actor=make_member(campaign.study, "researcher"))
+    open_round(round_=round_2, actor=make_member(label_round.study, "researcher"))
     return round_2
 
 
@@ -503,8 +505,8 @@ def test_the_whole_job_by_keyboard_alone(visit, person, short):
         press(page, "3")
     page.keyboard.press("3")
     expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
-    assert Assignment.objects.filter(campaign=short, state="answered").count() == 5
-    assert Assignment.objects.filter(campaign=short, state="skipped").count() == 1
+    assert Assignment.objects.filter(round=short, state="answered").count() == 5
+    assert Assignment.objects.filter(round=short, state="skipped").count() == 1
 
 
 @pytest.mark.long
@@ -527,7 +529,7 @@ def test_the_whole_job_without_script(visit, person, short):
     for _ in range(4):
         page.locator(".level").nth(1).click()
     expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
-    labels = Counter(Assignment.objects.filter(campaign=short).values_list("label", flat=True))
+    labels = Counter(Assignment.objects.filter(round=short).values_list("label", flat=True))
     assert labels == {None: 1, 2: 1, 1: 4}
     flagged = Assignment.objects.get(label=2)
     assert (flagged.is_flagged, flagged.comment) == (True, "odd")
@@ -547,8 +549,8 @@ def test_enter_in_a_field_never_labels_without_script(visit, person, short):
 
 
 @pytest.mark.long
-def test_a_key_right_after_a_dialog_closed_counts(visit, person, campaign):
-    page = visit(person).go("label", campaign.study.public_id, campaign.public_id)
+def test_a_key_right_after_a_dialog_closed_counts(visit, person, label_round):
+    page = visit(person).go("label", label_round.study.public_id, label_round.public_id)
     page.keyboard.press("f")
     expect(page.locator("#flag-comment")).to_be_focused()
     page.evaluate(
@@ -565,9 +567,9 @@ def test_a_key_right_after_a_dialog_closed_counts(visit, person, campaign):
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_accessible_and_narrow(visit, person, campaign, scheme, width):
+def test_accessible_and_narrow(visit, person, label_round, scheme, width):
     visitor = visit(person, color_scheme=scheme, viewport={"width": width, "height": 800})
-    page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    page = visitor.go("label", label_round.study.public_id, label_round.public_id)
     assert visitor.axe() == []
     for key in ("s", "f", "?", "i"):
         page.keyboard.press(key)
@@ -583,7 +585,7 @@ def test_accessible_and_narrow(visit, person, campaign, scheme, width):
     assert visitor.has_no_sideways_scroll()
     page.keyboard.press("Escape")
     expect_saved(page)
-    visitor.go("label_answers", campaign.study.public_id, campaign.public_id)
+    visitor.go("label_answers", label_round.study.public_id, label_round.public_id)
     assert visitor.axe() == []
     assert visitor.has_no_sideways_scroll()
 
@@ -597,13 +599,13 @@ def test_a_screen_reader_hears_the_next_sentence(desk):
 
 @pytest.mark.long
 def test_all_levels_are_in_sight_on_a_phone_and_a_long_word_does_not_widen_it(
-    visit, person, campaign
+    visit, person, label_round
 ):
-    comparison = campaign.items.first().argument.comparison
+    comparison = label_round.items.first().argument.comparison
     comparison.object1 = "Donaudampfschifffahrtsgesellschaft" * 3
     comparison.save()
     visitor = visit(person, viewport={"width": 360, "height": 740})
-    page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    page = visitor.go("label", label_round.study.public_id, label_round.public_id)
     assert visitor.has_no_sideways_scroll()
     comparison.object1 = "tea"
     comparison.save()

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import User
@@ -16,7 +16,7 @@ from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly
 
 from .test_offline_reload import until
@@ -26,11 +26,11 @@ INSTRUCTIONS = "Read both sides first."
 
 
 def labelling(study, boss):
-    campaign = make_campaign(study, ordinary=12, controls=1, votes_per_item=1)
-    campaign.guideline.body = INSTRUCTIONS
-    campaign.guideline.save()
-    open_round(round_=campaign, actor=boss)
-    return campaign
+    label_round = make_label_round(study, ordinary=12, controls=1, votes_per_item=1)
+    label_round.guideline.body = INSTRUCTIONS
+    label_round.guideline.save()
+    open_round(round_=label_round, actor=boss)
+    return label_round
 
 
 def scoring(study, boss):
@@ -335,7 +335,7 @@ def test_the_guideline_stands_before_the_first_item_once_for_each_wording(visit,
 def test_twenty_sentences_are_labelled_offline_and_sent_afterwards(visit, service_workers):
     """With the settings that a new round has, where it has plenty; also after a reload."""
     study = make_study()
-    made = make_campaign(study, ordinary=80, controls=20)
+    made = make_label_round(study, ordinary=80, controls=20)
     open_round(round_=made, actor=make_member(study, "researcher"))
     visitor = visit(make_member(study, "annotator"), service_workers=service_workers)
     page = visitor.go("label", study.public_id, made.public_id)

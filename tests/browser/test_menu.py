@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from cqa_site.files.actions.files import store_upload
 from cqa_site.files.models import ImportFile
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def boss(server):
     study = make_study("Drinks")
-    make_campaign(study, ordinary=2, controls=0, name="Tea or coffee")
+    make_label_round(study, ordinary=2, controls=0, name="Tea or coffee")
     boss = make_member(study, "researcher")
     file = store_upload(study=study, kind="table", name="x.csv", chunks=[b"a"], actor=boss)
     ImportFile.objects.filter(pk=file.pk).update(state=ImportFile.State.CHECKED)

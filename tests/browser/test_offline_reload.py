@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from benchmark.scoring.models import KeptScore, ScoreSheet
 from cqa_site.rounds.crowd.participants import create_link
 from cqa_site.rounds.lifecycle import open_round
@@ -19,7 +19,7 @@ from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly
 
 pytestmark = pytest.mark.browser
@@ -165,9 +165,9 @@ def test_other_sheets_go_on_where_they_were(visit, server, kind):
 
 def test_labels_go_on_where_they_were(visit, server):
     study = make_study()
-    campaign = labelling(study)
+    label_round = labelling(study)
     visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "label", study.public_id, campaign.public_id)
+    page = open_kept(visitor, "label", study.public_id, label_round.public_id)
     sentence = page.locator("[data-sentence]")
     seen = []
     for key in "12":
@@ -214,7 +214,7 @@ def test_a_text_goes_on_where_it_was(visit, server):
 
 
 def labelling(study, name="Round 1"):
-    made = make_campaign(study, ordinary=12, controls=2, name=name)
+    made = make_label_round(study, ordinary=12, controls=2, name=name)
     open_round(round_=made, actor=make_member(study, "researcher"))
     return made
 
@@ -257,9 +257,9 @@ def test_somebody_else_who_signs_in_does_not_find_it(visit, server):
 def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
     """Cookies of the session end with the browser, and nobody has to come by first."""
     study = make_study()
-    campaign = labelling(study)
+    label_round = labelling(study)
     visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "label", study.public_id, campaign.public_id)
+    page = open_kept(visitor, "label", study.public_id, label_round.public_id)
     address = page.url
     visitor.context.clear_cookies()
     visitor.context.set_offline(True)
@@ -270,12 +270,12 @@ def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
 
 def test_whoever_comes_by_a_link_does_not_find_it(visit, server):
     study = make_study()
-    campaign, second = labelling(study), labelling(study, "Round 2")
+    label_round, second = labelling(study), labelling(study, "Round 2")
     boss = make_member(study, "researcher")
     expires = timezone.now() + timedelta(days=1)
     links = [
         create_link(round_=each, actor=boss, completed_code="DONE", expires_at=expires)[1]
-        for each in (campaign, second)
+        for each in (label_round, second)
     ]
     visitor = visit(None, service_workers="allow")
     come(visitor, links[0], "P1")

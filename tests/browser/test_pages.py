@@ -28,7 +28,7 @@ from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant
 from tests.annotation.made_generations import make_generation
 from tests.annotation.retrieval.made_retrieval import make_corpus
-from tests.cast import make_campaign
+from tests.cast import make_label_round
 from tests.runs.judging import good
 from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
@@ -91,7 +91,7 @@ class FullSite(World):
             study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss
         )
         self.ids["file_id"] = file.public_id
-        self.large = make_campaign(self.study, ordinary=24, controls=0, name="Large")
+        self.large = make_label_round(self.study, ordinary=24, controls=0, name="Large")
         self.waiting = make_run(self.large, self.endpoint, boss, lambda request: good(2))
         self.again = make_run(self.large, self.endpoint, boss, preflight="off", reuse=False)
         self.checked = make_corpus(self.study, name="Checked", state="checked")
@@ -103,7 +103,7 @@ class FullSite(World):
             completed_code="DONE",
             expires_at=timezone.now() + timedelta(days=1),
         )
-        roomy = make_campaign(self.study, ordinary=8, controls=1, name="Roomy")
+        roomy = make_label_round(self.study, ordinary=8, controls=1, name="Roomy")
         open_round(round_=roomy, actor=boss)
         tomorrow = timezone.now() + timedelta(days=1)
         _link, self.roomy_secret = create_link(
@@ -181,7 +181,7 @@ class FullSite(World):
     def pages_of_crowd(self):
         place = [self.study.public_id, self.open.public_id]
         label = {"label": reverse("label", args=place)}
-        refused = {"another role's page": reverse("campaigns", args=place[:1])}
+        refused = {"another role's page": reverse("label_rounds", args=place[:1])}
         return site_pages("account", "participation_end") | label | refused
 
     def pages_of_ended(self):

@@ -4,12 +4,12 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.models import Place
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
-from tests.cast import make_arguments, make_campaign, make_member, make_study
+from tests.cast import make_arguments, make_label_round, make_member, make_study
 
 pytestmark = pytest.mark.browser
 
@@ -25,8 +25,8 @@ def boss(study):
 
 
 def test_labels_on_trial_by_keys_to_the_end(visit, study, boss):
-    campaign = make_campaign(study, ordinary=6, controls=2)
-    page = visit(boss).go("label_trial", study.public_id, campaign.public_id, 1)
+    label_round = make_label_round(study, ordinary=6, controls=2)
+    page = visit(boss).go("label_trial", study.public_id, label_round.public_id, 1)
     line = page.get_by_role("complementary", name="Trial")
     expect(line).to_contain_text("Nothing is stored")
     said = line.inner_text()
@@ -51,7 +51,7 @@ def test_labels_on_trial_by_keys_to_the_end(visit, study, boss):
     assert len(seen) == 8
     # After the last one the trial ends at the round; nothing of it all was kept.
     page.keyboard.press("2")
-    page.wait_for_url("**" + reverse("campaign", args=[study.public_id, campaign.public_id]))
+    page.wait_for_url("**" + reverse("label_round", args=[study.public_id, label_round.public_id]))
     assert not Assignment.objects.exists()
     assert not Place.objects.exists()
 
@@ -76,7 +76,7 @@ def test_a_sheet_on_trial_by_keys(visit, study, boss):
 @pytest.mark.long
 def test_figures_of_a_plan_follow_what_is_written(visit, study, boss):
     make_arguments(study, 12)
-    page = visit(boss).go("campaign_new", study.public_id)
+    page = visit(boss).go("label_round_new", study.public_id)
     figures = page.locator("#extent")
     expect(figures).to_contain_text("36")
     page.get_by_label("Votes per item").fill("5")
@@ -90,7 +90,7 @@ def test_figures_of_a_plan_follow_what_is_written(visit, study, boss):
 @pytest.mark.long
 def test_figures_of_a_plan_without_script(visit, study, boss):
     make_arguments(study, 12)
-    page = visit(boss, java_script_enabled=False).go("campaign_new", study.public_id)
+    page = visit(boss, java_script_enabled=False).go("label_round_new", study.public_id)
     page.get_by_label("Votes per item").fill("5")
     page.get_by_role("button", name="Update workload").click()
     expect(page.locator("#extent")).to_contain_text("60")

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
 from annotation.editing.models import Revision
-from annotation.labelling.actions import campaigns
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.models.rounds import Assignment
 from benchmark.preferences.models import PreferenceSheet
 from cqa_site.rounds.lifecycle import open_round
 from tests.annotation import editing_cast
@@ -23,7 +23,7 @@ from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs_round
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly
 
 pytestmark = pytest.mark.browser
@@ -48,20 +48,20 @@ LAST_GAP = """() => { const [a, b] = sessionStorage.pressed.split(' ').slice(-2)
 
 
 def labelling(study, boss):
-    campaign = make_campaign(study, ordinary=max(40, SIZE), controls=1, votes_per_item=1)
-    open_round(round_=campaign, actor=boss)
-    return campaign
+    label_round = make_label_round(study, ordinary=max(40, SIZE), controls=1, votes_per_item=1)
+    open_round(round_=label_round, actor=boss)
+    return label_round
 
 
 def disputing(study, _boss):
     """A round in which nobody agrees about any sentence."""
-    campaign = imported(study, make_raters(study, 2), votes=[[0, 3]] * SIZE)
-    campaign.guideline = campaigns.default_guideline(study)
-    campaign.guideline.levels = campaigns.default_levels()
-    campaign.guideline.save()
-    campaign.save()
-    recompute_final_labels(campaign)
-    return campaign
+    label_round = imported(study, make_raters(study, 2), votes=[[0, 3]] * SIZE)
+    label_round.guideline = label_rounds.default_guideline(study)
+    label_round.guideline.levels = label_rounds.default_levels()
+    label_round.guideline.save()
+    label_round.save()
+    recompute_final_labels(label_round)
+    return label_round
 
 
 def scoring(study, boss):
@@ -185,8 +185,10 @@ def clear_all(page):
 def test_sixty_labels_a_minute_are_all_taken(visit, settings, server):
     settings.SETTLE_MS = SETTLE_MS
     study = make_study()
-    campaign = labelling(study, make_member(study, "researcher"))
-    page = visit(make_member(study, "annotator")).go("label", study.public_id, campaign.public_id)
+    label_round = labelling(study, make_member(study, "researcher"))
+    page = visit(make_member(study, "annotator")).go(
+        "label", study.public_id, label_round.public_id
+    )
     for number in range(1, 13):
         page.wait_for_timeout(1000)
         page.keyboard.press("2")

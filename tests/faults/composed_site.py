@@ -4,9 +4,9 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from benchmarks.campaign_server import PASSWORD, collected_files
 from benchmarks.composed import Composed
 from benchmarks.http_annotator import Annotator
+from benchmarks.label_round_server import PASSWORD, collected_files
 from tests.faults.fault_site import FaultSite, wait_until
 
 

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.campaign_server import free_port, migrate
 from benchmarks.databases import postgres_answers, postgres_database
+from benchmarks.label_round_server import free_port, migrate
 from tests.faults.fault_site import FaultSite
 from tests.faults.nursery import Nursery
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.backups import empty_site
-from benchmarks.campaign_server import CampaignServer
+from benchmarks.label_round_server import LabelRoundServer
 
 MADE = """
 import django; django.setup()
@@ -37,16 +37,16 @@ print(json.dumps({part.table.name: [part.rows, part.content] for part in told.ta
 RELEASED = Path(__file__).parents[1] / "upgrade/0.1.0.zip"
 
 
-def url_of(site: CampaignServer) -> str:
+def url_of(site: LabelRoundServer) -> str:
     return site.database_url or f"sqlite:///{site.folder / 'site.sqlite3'}"
 
 
-def restored(path: Path, site: CampaignServer) -> dict[str, list]:
+def restored(path: Path, site: LabelRoundServer) -> dict[str, list]:
     """What each table of a backup holds, which the site holds now."""
     return json.loads(site.python("-c", RESTORED, str(path), url_of(site), str(site.folder)))
 
 
-def backed_up(site: CampaignServer) -> tuple[Path, dict[str, list]]:
+def backed_up(site: LabelRoundServer) -> tuple[Path, dict[str, list]]:
     """A backup of a site, and what each table of it holds."""
     path = site.folder / "backup.zip"
     return path, json.loads(site.python("-c", BACKED_UP, str(path)))

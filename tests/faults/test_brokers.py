@@ -10,16 +10,16 @@ import uuid
 
 import pytest
 
-from benchmarks.campaign_server import ROOT, CampaignServer
 from benchmarks.databases import postgres_database
+from benchmarks.label_round_server import ROOT, LabelRoundServer
 from tests.faults.fault_site import SETTINGS, wait_until
 from tests.faults.test_label_race import query
 
 ASK = """
 import django; django.setup()
 from annotation.consensus.actions.consensus import request_final_labels
-from annotation.labelling.models.campaigns import Campaign
-print(request_final_labels(campaign=Campaign.objects.get()).public_id)
+from annotation.labelling.models.rounds import LabelRound
+print(request_final_labels(label_round=LabelRound.objects.get()).public_id)
 """
 
 TAKE = """
@@ -51,7 +51,7 @@ def site(request):
 
 
 def prepared(url):
-    server = CampaignServer(database_url=url, people=1, items=20, controls=5, settings=SETTINGS)
+    server = LabelRoundServer(database_url=url, people=1, items=20, controls=5, settings=SETTINGS)
     try:
         server.prepare()
         yield server

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from benchmarks.campaign_server import free_port
 from benchmarks.composed import listens
 from benchmarks.databases import postgres_database
+from benchmarks.label_round_server import free_port
 from tests.faults.composed_site import ComposedSite, live_through
 from tests.faults.nursery import Nursery
 from tests.faults.test_label_race import check

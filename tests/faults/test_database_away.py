@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import PAGE, Annotator
+from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 from tests.faults.fault_site import SETTINGS
 
 
@@ -91,7 +91,7 @@ def behind_proxy(migrated):
         parts = urlsplit(url)
         proxy = Proxy(parts.hostname, parts.port)
         through = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl()
-        site = CampaignServer(
+        site = LabelRoundServer(
             database_url=through, people=1, items=20, controls=4, workers=1, settings=SETTINGS
         )
         try:

@@ -7,8 +7,8 @@ import urllib.request
 
 import pytest
 
-from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.http_annotator import Annotator
+from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 from tests.faults.fault_site import SETTINGS
 
 SIZE_MB = 24
@@ -30,7 +30,7 @@ def small_disk(tmp_path):
 def site(small_disk):
     folder = small_disk / "data"
     folder.mkdir()
-    served = CampaignServer(people=1, items=40, workers=1, settings=SETTINGS, folder=folder)
+    served = LabelRoundServer(people=1, items=40, workers=1, settings=SETTINGS, folder=folder)
     try:
         served.prepare()
         served.start()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign_server import free_port
+from benchmarks.label_round_server import free_port
 from tests.faults.conftest import prepared
 from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives

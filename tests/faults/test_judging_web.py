@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from benchmarks.campaign_server import PASSWORD
 from benchmarks.http_annotator import CSRF, Annotator
+from benchmarks.label_round_server import PASSWORD
 from tests.faults.fault_site import FaultSite
 
 FORM = {
@@ -29,7 +29,7 @@ def test_a_run_whose_web_server_died_after_its_answer_is_carried(site):
         try:
             browser = Annotator(site.port, site.work, seed=1)
             browser.sign_in("boss@bench.example", PASSWORD)
-            path = f"/s/{site.study}/label-rounds/{site.campaign}/judges/new/"
+            path = f"/s/{site.study}/label-rounds/{site.label_round}/judges/new/"
             _status, page = browser.request("GET", path)
             browser.token = CSRF.search(page)[1].decode()
             _status, page = browser.request("POST", path, form)

@@ -12,13 +12,13 @@ from functools import partial
 import psycopg
 import pytest
 
-from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import Annotator
+from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 from tests.faults.fault_site import SETTINGS
 
 SECONDS = 240
-site = partial(CampaignServer, settings=SETTINGS)
+site = partial(LabelRoundServer, settings=SETTINGS)
 COUNTED = """
     SELECT i.id, count(a.id) FROM annotation_item i
     LEFT JOIN annotation_assignment a
@@ -36,14 +36,14 @@ EVENTS = """
 """
 
 
-def annotators(server: CampaignServer, count: int) -> list[Annotator]:
+def annotators(server: LabelRoundServer, count: int) -> list[Annotator]:
     people = [Annotator(server.port, server.work, seed=n) for n in range(count)]
     for number, person in enumerate(people):
         person.sign_in(f"a{number}@bench.example", PASSWORD)
     return people
 
 
-def label_everything(server: CampaignServer, people: list[Annotator], kills: int) -> list[str]:
+def label_everything(server: LabelRoundServer, people: list[Annotator], kills: int) -> list[str]:
     """Run everybody to the end; kill and restart the server ``kills`` times on the way."""
     ends: list[str] = []
     deadline = time.monotonic() + SECONDS
@@ -71,7 +71,7 @@ def wait_for(people: list[Annotator], share: float, total: int) -> None:
         time.sleep(0.05)
 
 
-def query(server: CampaignServer, sql: str) -> list[tuple]:
+def query(server: LabelRoundServer, sql: str) -> list[tuple]:
     if server.database_url:
         with psycopg.connect(server.database_url) as connection:
             return connection.execute(sql).fetchall()
@@ -81,7 +81,7 @@ def query(server: CampaignServer, sql: str) -> list[tuple]:
         return connection.execute(sql).fetchall()
 
 
-def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> None:
+def check(server: LabelRoundServer, people: list[Annotator], ends: list[str]) -> None:
     assert Counter(ends) == {"finished": len(people)}
     counted = dict(query(server, COUNTED))
     assert set(counted.values()) == {server.votes}, "an item has too many or too few votes"
@@ -115,7 +115,7 @@ def test_eight_annotators_on_sqlite_with_kills(items, kills):
     race(site(people=8, items=items, controls=items // 2, workers=1), 8, kills)
 
 
-def race(server: CampaignServer, count: int, kills: int) -> None:
+def race(server: LabelRoundServer, count: int, kills: int) -> None:
     try:
         server.prepare()
         server.start()

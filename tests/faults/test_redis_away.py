@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import pytest
 import redis
 
-from benchmarks.campaign_server import PASSWORD, CampaignServer, free_port
 from benchmarks.http_annotator import CSRF, Annotator
+from benchmarks.label_round_server import PASSWORD, LabelRoundServer, free_port
 from tests.faults.fault_site import SETTINGS, wait_until
 from tests.faults.test_brokers import ASK, state_of
 from tests.faults.test_database_away import first_items, post
@@ -65,7 +65,7 @@ class Redis:
 
 
 @dataclass
-class RedisSite(CampaignServer):
+class RedisSite(LabelRoundServer):
     redis: Redis = field(default_factory=Redis)
 
     @property
@@ -134,7 +134,7 @@ def test_signing_in_waits_for_redis_and_work_goes_on(site):
     assert post(browser, browser.base + "answer/", answer(browser)).status == 200
     assert api(site, token, "me/")
     began = time.monotonic()
-    rounds = f"studies/{site.study}/label-rounds/{site.campaign}/"
+    rounds = f"studies/{site.study}/label-rounds/{site.label_round}/"
     assert api(site, token, f"{rounds}final-labels/recompute/", "POST")["state"] == "ready"
     # Nobody could be rung for: the request does not wait for that.
     assert time.monotonic() - began < 5

@@ -5,7 +5,7 @@ from itertools import cycle, islice
 
 import pytest
 
-from benchmarks.campaign_server import CampaignServer
+from benchmarks.label_round_server import LabelRoundServer
 from tests.faults.fault_site import SETTINGS
 
 CONNECTIONS = 200
@@ -22,7 +22,7 @@ SIZES = (300, 60_000, 900_000)
 
 @pytest.fixture(scope="module")
 def site():
-    served = CampaignServer(people=1, items=4, controls=1, workers=1, settings=SETTINGS)
+    served = LabelRoundServer(people=1, items=4, controls=1, workers=1, settings=SETTINGS)
     try:
         served.prepare()
         served.start()

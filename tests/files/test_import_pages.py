@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from cqa_site.files.actions.files import stored_path
 from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.people.models import AuditEvent
@@ -63,7 +63,7 @@ def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checke
     assert (checked.state, checked.round.name) == ("applied", "pool")
     assert Job.objects.filter(kind="apply_import").count() == 1
     assert Assignment.objects.count() == 2
-    assert set(checked.round.campaign.final_labels.values_list("label", flat=True)) == {3}
+    assert set(checked.round.labelround.final_labels.values_list("label", flat=True)) == {3}
     assert AuditEvent.objects.filter(study=study, verb="import_applied").count() == 1
     # It stays as evidence.
     for name in ("import_discard", "import_apply", "import_check"):

@@ -25,7 +25,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
 from cqa_site.web.database import CHORES, keep_house
-from tests.cast import make_campaign, sign_in
+from tests.cast import make_label_round, sign_in
 
 pytestmark = pytest.mark.django_db
 NOTHING = {
@@ -58,10 +58,10 @@ def age(path, days):
     os.utime(path, (then, then))
 
 
-def exported(campaign, actor, days):
+def exported(label_round, actor, days):
     """A finished export of that age."""
     asked = {"contents": ["votes"], "format": "csv", "options": ExportOptions(), "snapshot": None}
-    (file,) = exports.request_exports(campaign=campaign, actor=actor, **asked)
+    (file,) = exports.request_exports(label_round=label_round, actor=actor, **asked)
     jobs.drain()
     ExportFile.objects.filter(pk=file.pk).update(finished_at=days_ago(days))
     file.refresh_from_db()
@@ -81,8 +81,8 @@ def uploaded(study, days, **changes):
 
 
 def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, media):
-    campaign = make_campaign(study)
-    old, new = exported(campaign, researcher, 31), exported(campaign, researcher, 29)
+    label_round = make_label_round(study)
+    old, new = exported(label_round, researcher, 31), exported(label_round, researcher, 29)
     kept = [new.path, new.manifest_path]
     assert keep_house() == NOTHING | {"expired exports": 1, "leftover files": 2}
     assert sorted((media / "exports").iterdir()) == sorted(kept)
@@ -92,10 +92,10 @@ def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, med
 
 
 def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, settings):
-    campaign = make_campaign(study)
+    label_round = make_label_round(study)
     settings.EXPORT_RETENTION_DAYS = 7
-    file, client = exported(campaign, researcher, 8), sign_in(researcher)
-    place = [study.public_id, campaign.public_id]
+    file, client = exported(label_round, researcher, 8), sign_in(researcher)
+    place = [study.public_id, label_round.public_id]
     names = ("export_download", "export_manifest")
     addresses = [reverse(name, args=[*place, file.public_id]) for name in names]
     assert [client.get(address).status_code for address in addresses] == [200, 200]
@@ -149,7 +149,7 @@ def test_worker_and_command_do_the_same(study, researcher, capsys):
     sign_in(researcher)
     sign_in(researcher)
     Session.objects.filter(pk=Session.objects.first().pk).update(expire_date=days_ago(0.1))
-    exported(make_campaign(study), researcher, 31)
+    exported(make_label_round(study), researcher, 31)
     housekeeping()
     assert Session.objects.count() == 1
     call_command("housekeeping")

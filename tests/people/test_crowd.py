@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.campaigns import Assignment, Campaign
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from annotation.labelling.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
@@ -33,8 +33,8 @@ class Lab:
         self.people = {
             role: cast.make_member(self.study, role, name=f"The {role}") for role in cast.ROLES
         }
-        self.campaign = cast.make_campaign(self.study, ordinary=8, controls=2)
-        open_round(round_=self.campaign, actor=self.people["admin"])
+        self.label_round = cast.make_label_round(self.study, ordinary=8, controls=2)
+        open_round(round_=self.label_round, actor=self.people["admin"])
 
 
 lab = built_once(Lab)
@@ -51,27 +51,27 @@ def people(lab):
 
 
 @pytest.fixture
-def campaign(lab):
-    return lab.campaign
+def label_round(lab):
+    return lab.label_round
 
 
-def make_link(campaign, people, **fields):
+def make_link(label_round, people, **fields):
     usual = {"platform": "Prolific", "required_items": 4, "max_participants": 3}
-    return create_link(campaign, people["researcher"], **(usual | fields))
+    return create_link(label_round, people["researcher"], **(usual | fields))
 
 
 @pytest.fixture
-def secret(campaign, people):
-    return make_link(campaign, people)[1]
+def secret(label_round, people):
+    return make_link(label_round, people)[1]
 
 
 def label_items(participant, count):
     """Answer as many items as wanted, the way the labelling page does it."""
     membership = Membership.objects.get(user=participant.user)
-    campaign = Campaign.objects.get(pk=participant.link.round_id)
-    place = member_place(campaign=campaign, membership=membership)
+    label_round = LabelRound.objects.get(pk=participant.link.round_id)
+    place = member_place(label_round=label_round, membership=membership)
     for _number in range(count):
-        row = next_work(campaign=campaign, place=place).assignments[0]
+        row = next_work(label_round=label_round, place=place).assignments[0]
         answer_item(row, f"key-{participant.pk}-{next(KEYS)}")
 
 
@@ -82,11 +82,11 @@ def answer_item(row, key):
 # -- making links ---------------------------------------------------------------------------
 
 
-def links_page(campaign):
-    return reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+def links_page(label_round):
+    return reverse("crowd_links", args=[label_round.study.public_id, label_round.public_id])
 
 
-def post_link(client, campaign, **fields):
+def post_link(client, label_round, **fields):
     data = CODES | {
         "platform": "Prolific",
         "required_items": "4",
@@ -96,23 +96,23 @@ def post_link(client, campaign, **fields):
         "study_param": "STUDY_ID",
         "session_param": "SESSION_ID",
     }
-    return client.post(links_page(campaign), data | fields)
+    return client.post(links_page(label_round), data | fields)
 
 
-def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, other_study, people):
+def test_researcher_makes_a_link_that_is_shown_once(researcher, label_round, other_study, people):
     """Whatever else a form may send."""
     more = {"study": other_study.pk, "secret_hash": "x", "closed_at": "2020-01-01"}
-    text = post_link(researcher, campaign, **more).text
+    text = post_link(researcher, label_round, **more).text
     address = text.split('id="new-link" value="')[1].split('"')[0]
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in address
     secret = address.split("/join/")[1].split("/")[0]
     assert text.count(secret) == 1
     link = ParticipantLink.objects.get()
-    assert (link.study, link.round_id) == (campaign.study, campaign.pk)
+    assert (link.study, link.round_id) == (label_round.study, label_round.pk)
     assert (link.created_by, link.closed_at) == (people["researcher"], None)
     assert len(link.secret_hash) == 64
     assert secret not in (link.secret_hash, str(link.public_id))
-    assert secret not in researcher.get(links_page(campaign)).text
+    assert secret not in researcher.get(links_page(label_round)).text
     assert AuditEvent.objects.filter(verb="participant_link_created").count() == 1
 
 
@@ -128,10 +128,10 @@ BAD_FIELDS = [
 ]
 
 
-def test_bad_form_makes_no_link(researcher, campaign, subtests):
+def test_bad_form_makes_no_link(researcher, label_round, subtests):
     for fields in BAD_FIELDS:
         with subtests.test(str(fields)):
-            assert post_link(researcher, campaign, **fields).status_code == 422
+            assert post_link(researcher, label_round, **fields).status_code == 422
     assert not ParticipantLink.objects.exists()
 
 
@@ -147,15 +147,15 @@ def test_bad_form_makes_no_link(researcher, campaign, subtests):
     ],
 )
 def test_a_link_asks_for_what_the_round_has_for_one_person(
-    researcher, campaign, people, changes, most
+    researcher, label_round, people, changes, most
 ):
-    type(campaign).objects.filter(pk=campaign.pk).update(**changes)
-    campaign.refresh_from_db()
-    assert LABELS.most_items(campaign) == most
-    refused = post_link(researcher, campaign, required_items=str(most + 1))
+    type(label_round).objects.filter(pk=label_round.pk).update(**changes)
+    label_round.refresh_from_db()
+    assert LABELS.most_items(label_round) == most
+    refused = post_link(researcher, label_round, required_items=str(most + 1))
     assert refused.status_code == 422
     assert f"The round has {most} items for one person" in refused.text
-    assert post_link(researcher, campaign, required_items=str(most)).status_code == 200
+    assert post_link(researcher, label_round, required_items=str(most)).status_code == 200
     link = ParticipantLink.objects.get()
     person = take_part(link=link, ids=PlatformIds("P"), browser="browser")
     label_items(person, most)
@@ -163,12 +163,14 @@ def test_a_link_asks_for_what_the_round_has_for_one_person(
         label_items(person, 1)
 
 
-def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher, campaign, people):
-    path = links_page(campaign)
+def test_the_form_proposes_what_is_possible_and_old_links_are_marked(
+    researcher, label_round, people
+):
+    path = links_page(label_round)
     assert 'name="required_items" value="10"' in researcher.get(path).text
-    make_link(campaign, people, required_items=10)
+    make_link(label_round, people, required_items=10)
     assert "nobody who" not in researcher.get(path).text
-    make_link(campaign, people, required_items=50)
+    make_link(label_round, people, required_items=50)
     text = researcher.get(path).text
     assert "An open link requires more items than the round has" in text
     assert text.count("Only 10 in the round") == 1
@@ -177,7 +179,7 @@ def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher,
 # -- coming in ------------------------------------------------------------------------------
 
 
-def test_opening_the_link_makes_nobody_and_the_button_an_annotator(secret, campaign, study):
+def test_opening_the_link_makes_nobody_and_the_button_an_annotator(secret, label_round, study):
     client = Client()
     assert open_link(client, secret).url == "/join/start/"
     assert client.get("/join/start/").status_code == 200
@@ -185,7 +187,7 @@ def test_opening_the_link_makes_nobody_and_the_button_an_annotator(secret, campa
     assert not User.objects.filter(email=None).exists()
     before = client.session.session_key
     response = client.post("/join/start/")
-    assert response.url == reverse("label", args=[study.public_id, campaign.public_id])
+    assert response.url == reverse("label", args=[study.public_id, label_round.public_id])
     assert client.session.session_key != before
     assert "crowd_entry" not in client.session
     person = Participant.objects.select_related("user").get()
@@ -249,12 +251,12 @@ def test_odd_ids_are_refused_with_a_page(secret, subtests):
     assert not Participant.objects.exists()
 
 
-def test_links_and_the_names_of_their_parameters_are_known(campaign, people):
+def test_links_and_the_names_of_their_parameters_are_known(label_round, people):
     response = open_link(Client(), "nonsense")
     assert response.status_code == 404
     assert b"does not exist" in response.content
     names = {"participant_param": "worker", "study_param": "", "session_param": ""}
-    _link, secret = make_link(campaign, people, **names)
+    _link, secret = make_link(label_round, people, **names)
     assert open_link(Client(), secret).status_code == 400
     _client, response = come_in(secret, {"worker": "W1"})
     assert "/label/" in response.url
@@ -284,7 +286,7 @@ def refusal(secret, ids=IDS, client=None):
 # -- a place belongs to the browser that opened it -----------------------------------------------
 
 
-def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, campaign, study):
+def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, label_round, study):
     client, _ = come_in(secret)
     person = Participant.objects.get()
     label_items(person, 4)
@@ -295,7 +297,7 @@ def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, campaig
     assert response.status_code == 409
     assert b"belongs to another browser" in response.content
     assert not codes_in(response.text)
-    answers = reverse("label_answers", args=[study.public_id, campaign.public_id])
+    answers = reverse("label_answers", args=[study.public_id, label_round.public_id])
     for page in (answers, DONE):
         assert "/accounts/login/" in thief.get(page).url
     assert "_auth_user_id" not in thief.session
@@ -326,7 +328,7 @@ def test_before_the_button_every_id_is_told_the_same(secret, end, status):
     assert texts[0] == texts[1]
 
 
-def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret, campaign, people):
+def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret, label_round, people):
     client, response = come_in(secret)
     cookie = response.cookies["place"]
     assert cookie["httponly"]
@@ -342,7 +344,7 @@ def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret, campaign, peop
         open_link(other, secret)
         assert other.post("/join/start/").status_code == 409
     # It differs between links of one browser.
-    _link, second = make_link(campaign, people, platform="Other")
+    _link, second = make_link(label_round, people, platform="Other")
     come_in(second, client=sessionless(client))
     assert Participant.objects.exclude(browser_hash=kept).count() == 1
 
@@ -355,17 +357,17 @@ def test_a_signed_in_person_whose_cookie_is_gone_keeps_the_place(secret):
     assert "/label/" in response.url
 
 
-def release_path(campaign, name="participant_release"):
+def release_path(label_round, name="participant_release"):
     person = Participant.objects.get().user.public_id
-    return reverse(name, args=[campaign.study.public_id, campaign.public_id, person])
+    return reverse(name, args=[label_round.study.public_id, label_round.public_id, person])
 
 
 def test_a_released_place_goes_to_the_next_browser_and_is_logged(
-    secret, campaign, researcher, people
+    secret, label_round, researcher, people
 ):
     old, _ = come_in(secret)
     label_items(Participant.objects.get(), 1)
-    assert researcher.post(release_path(campaign)).status_code == 302
+    assert researcher.post(release_path(label_round)).status_code == 302
     event = AuditEvent.objects.get(verb="participant_place_released")
     assert event.actor == people["researcher"]
     assert "/accounts/login/" in old.get(DONE).url  # signed out
@@ -382,12 +384,12 @@ def test_a_released_place_goes_to_the_next_browser_and_is_logged(
 
 @pytest.mark.parametrize(("places", "words"), [(3, b"no longer takes"), (1, b"All places")])
 def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
-    researcher, campaign, people, places, words
+    researcher, label_round, people, places, words
 ):
-    link, secret = make_link(campaign, people, max_participants=places)
+    link, secret = make_link(label_round, people, max_participants=places)
     client, _ = come_in(secret)
     if places > 1:
-        ids = [campaign.study.public_id, campaign.public_id, link.public_id]
+        ids = [label_round.study.public_id, label_round.public_id, link.public_id]
         researcher.post(reverse("crowd_link_close", args=ids))
     assert "/label/" in come_in(secret, client=sessionless(client))[1].url
     page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
@@ -396,9 +398,9 @@ def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
     assert Participant.objects.count() == 1
 
 
-def test_same_id_by_a_second_link_of_the_campaign_is_refused(campaign, people, secret):
+def test_same_id_by_a_second_link_of_the_label_round_is_refused(label_round, people, secret):
     client, _ = come_in(secret)
-    _link, second = make_link(campaign, people)
+    _link, second = make_link(label_round, people)
     own = refusal(second, client=sessionless(client))
     assert b"already taken part in this study" in own.content
     _other, response = come_in(second)
@@ -419,25 +421,25 @@ def test_removed_participant_stays_out(secret):
 # -- what a participant may see ----------------------------------------------------------------
 
 
-def test_participant_sees_own_campaign_only_and_answers_in_another_do_not_count(
+def test_participant_sees_own_label_round_only_and_answers_in_another_do_not_count(
     secret, study, people
 ):
-    other = cast.make_campaign(study, name="Round 2")
+    other = cast.make_label_round(study, name="Round 2")
     open_round(round_=other, actor=people["admin"])
     client, _ = come_in(secret)
     text = client.get(reverse("study", args=[study.public_id])).text
     assert "Round 1" in text
     assert "Round 2" not in text
     person = Participant.objects.get()
-    place = member_place(campaign=other, membership=Membership.objects.get(user=person.user))
-    for row in next_work(campaign=other, place=place).assignments[:4]:
+    place = member_place(label_round=other, membership=Membership.objects.get(user=person.user))
+    for row in next_work(label_round=other, place=place).assignments[:4]:
         answer_item(row, f"other-{row.pk}")
     assert not finish(client)
 
 
-def test_platform_ids_are_for_researchers_only(secret, campaign, researcher, study):
+def test_platform_ids_are_for_researchers_only(secret, label_round, researcher, study):
     client, _ = come_in(secret)
-    text = researcher.get(links_page(campaign)).text
+    text = researcher.get(links_page(label_round)).text
     assert [word for word in IDS.values() if word not in text] == []
     for name in ("members", "audit"):
         text = researcher.get(reverse(name, args=[study.public_id])).text
@@ -447,26 +449,26 @@ def test_platform_ids_are_for_researchers_only(secret, campaign, researcher, stu
 
 
 def test_participants_page_costs_the_same_for_many(
-    researcher, campaign, people, django_assert_max_num_queries
+    researcher, label_round, people, django_assert_max_num_queries
 ):
-    link, _secret = make_link(campaign, people, max_participants=100)
+    link, _secret = make_link(label_round, people, max_participants=100)
     for number in range(51):
         take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser="browser")
     with django_assert_max_num_queries(10):
-        assert "1–50 of 51" in researcher.get(links_page(campaign)).text
+        assert "1–50 of 51" in researcher.get(links_page(label_round)).text
 
 
 # -- the end -----------------------------------------------------------------------------------
 
 
-def test_no_page_before_the_end_holds_a_code(secret, study, campaign):
+def test_no_page_before_the_end_holds_a_code(secret, study, label_round):
     client = Client()
     pages = [
         open_link(client, secret),
         client.get("/join/start/"),
         client.post("/join/start/", follow=True),
         client.get(reverse("study", args=[study.public_id])),
-        client.get(reverse("label", args=[study.public_id, campaign.public_id])),
+        client.get(reverse("label", args=[study.public_id, label_round.public_id])),
         client.get("/account/"),
         client.get(DONE),
     ]
@@ -511,8 +513,8 @@ def test_who_is_kept_out_is_screened_out_and_who_was_done_is_paid(secret, fields
         assert finish(client) == [code]
 
 
-def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
-    _link, secret = make_link(campaign, people, required_items=50)
+def test_somebody_whose_round_ran_out_is_not_told_to_go_on(label_round, people):
+    _link, secret = make_link(label_round, people, required_items=50)
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), 9)
     assert "41 items to go" in client.get(DONE).text
@@ -538,11 +540,11 @@ def test_a_participant_who_signs_out_learns_the_way_back(secret, people):
 @pytest.mark.parametrize("state", ["paused", "closed"])
 @pytest.mark.parametrize(("labels", "code"), [(0, "CODE-NOWORK"), (1, "CODE-FAULT")])
 def test_a_round_that_stops_left_no_work_and_amid_the_work_is_a_fault(
-    secret, campaign, state, labels, code
+    secret, label_round, state, labels, code
 ):
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), labels)
-    type(campaign).objects.filter(pk=campaign.pk).update(state=state)
+    type(label_round).objects.filter(pk=label_round.pk).update(state=state)
     assert finish(client) == [code]
 
 
@@ -552,7 +554,7 @@ def report(client, comment="The keys do nothing"):
 
 @pytest.mark.parametrize("labels", [0, 1])
 def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
-    secret, campaign, researcher, people, labels
+    secret, label_round, researcher, people, labels
 ):
     client, _ = come_in(secret)
     assert client.post("/join/fault/", {"comment": " "}).status_code == 422
@@ -562,27 +564,27 @@ def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
     assert "The researchers have your report" in " ".join(text.split())
     person = Participant.objects.get()
     assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
-    assert "The keys do nothing" in researcher.get(links_page(campaign)).text
-    researcher.post(release_path(campaign, "participant_fault"))
+    assert "The keys do nothing" in researcher.get(links_page(label_round)).text
+    researcher.post(release_path(label_round, "participant_fault"))
     assert codes_in(client.get(DONE).text) == ["CODE-FAULT"]
     event = AuditEvent.objects.get(verb="participant_ended")
     assert (event.reason, event.actor) == ("The keys do nothing", people["researcher"])
 
 
-def test_only_a_reported_fault_of_running_work_is_confirmed(secret, campaign, researcher):
+def test_only_a_reported_fault_of_running_work_is_confirmed(secret, label_round, researcher):
     client, _ = come_in(secret)
-    researcher.post(release_path(campaign, "participant_fault"))
+    researcher.post(release_path(label_round, "participant_fault"))
     assert Participant.objects.get().outcome == "running"
     report(client)
     label_items(Participant.objects.get(), 4)
     finish(client)
-    researcher.post(release_path(campaign, "participant_fault"))
+    researcher.post(release_path(label_round, "participant_fault"))
     assert Participant.objects.get().outcome == "completed"
 
 
-def lose_an_answer(client, campaign, monkeypatch):
+def lose_an_answer(client, label_round, monkeypatch):
     """Send an answer that the server fails to store."""
-    path = reverse("label_answer", args=[campaign.study.public_id, campaign.public_id])
+    path = reverse("label_answer", args=[label_round.study.public_id, label_round.public_id])
     with monkeypatch.context() as patched:
         patched.setattr(label_views, "store", broken)
         client.raise_request_exception = False
@@ -596,10 +598,10 @@ def broken(**_fields):
     raise RuntimeError("the disk is full")
 
 
-def test_an_answer_the_server_lost_is_a_fault_of_one_browser(secret, campaign, monkeypatch):
+def test_an_answer_the_server_lost_is_a_fault_of_one_browser(secret, label_round, monkeypatch):
     client, response = come_in(secret)
     client.get(response.url)
-    lose_an_answer(client, campaign, monkeypatch)
+    lose_an_answer(client, label_round, monkeypatch)
     other, _ = come_in(secret, IDS | {"PROLIFIC_PID": "PID-2"})
     other.cookies["lost-answer"] = client.cookies["lost-answer"].value
     assert not codes_in(report(other))

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import next_work
-from annotation.labelling.models.campaigns import Assignment, VoteEvent
+from annotation.labelling.models.rounds import Assignment, VoteEvent
 from annotation.quality.reports.quality import HASTY_SHARE
 from benchmark.preferences.models import PreferenceSheet
 from cqa_site.people.access import create_token
@@ -64,14 +64,14 @@ def person_of(ids=IDS):
 
 def place_of(person):
     rater = rater_for(membership=Membership.objects.get(user=person.user))
-    return place_for(round_=person.link.round.campaign, rater=rater)
+    return place_for(round_=person.link.round.labelround, rater=rater)
 
 
 def say(person, labels):
     """Answer items with these labels; None skips."""
     place = place_of(person)
     for label in labels:
-        row = next_work(campaign=place.round, place=place).assignments[0]
+        row = next_work(label_round=place.round, place=place).assignments[0]
         reason = "" if label is not None else "unclear"
         given = SubmittedLabel(f"key {row.pk}", label, skip_reason=reason, active_ms=500)
         answer(rater=place.rater, assignment=row, given=given)
@@ -145,7 +145,7 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     limit(labels, 0.2)
     rater = labels.raters[0]
     place = place_for(round_=labels.round, rater=rater)
-    rows = next_work(campaign=labels.round, place=place).assignments
+    rows = next_work(label_round=labels.round, place=place).assignments
     for number, row in enumerate(rows[:4]):
         given = (
             SubmittedLabel(f"k{number}", skip_reason="unclear")
@@ -153,7 +153,7 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
             else SubmittedLabel("k", 1)
         )
         answer(rater=rater, assignment=row, given=given)
-    assert next_work(campaign=labels.round, place=place).assignments
+    assert next_work(label_round=labels.round, place=place).assignments
     page = reverse("quality", args=[labels.study.public_id, labels.round.public_id])
     text = sign_in(labels.researcher).get(page).text
     assert "Many skips</span>" in text
@@ -194,7 +194,7 @@ def skip(client, world, most=2):
     place = place_of(person_of()) if world.name == "label" else None
     for _turn in range(most):
         if place:
-            if next_work(campaign=place.round, place=place).assignments:
+            if next_work(label_round=place.round, place=place).assignments:
                 say(person_of(), [None])
             continue
         reply = client.get(world.address(""))

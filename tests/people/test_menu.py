@@ -49,7 +49,7 @@ def test_every_page_of_a_study_has_a_place_in_the_menu():
         ("find_cam", "find_start"),
         ("cell", "datasets"),
         ("summary_set", "key_points"),
-        ("campaign", "campaigns"),
+        ("label_round", "label_rounds"),
         ("editing_round", "editing_rounds"),
         ("prompt", "prompts"),
         ("board", "boards"),

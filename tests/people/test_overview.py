@@ -7,11 +7,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.judges.reports.results import judged_rounds
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.campaigns import Assignment, Campaign
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import snapshots
@@ -30,9 +30,9 @@ def overview(client, study, query=""):
 
 
 def opened(study, people, **fields):
-    campaign = cast.make_campaign(study, **fields)
-    open_round(round_=campaign, actor=people["admin"])
-    return campaign
+    label_round = cast.make_label_round(study, **fields)
+    open_round(round_=label_round, actor=people["admin"])
+    return label_round
 
 
 def crowd(round_, actor, count):
@@ -42,19 +42,21 @@ def crowd(round_, actor, count):
         take_part(link=link, ids=PlatformIds(name), browser=name)
 
 
-def vote(campaign, person, count):
-    rater, _ = Rater.objects.get_or_create(study=campaign.study, user=person)
+def vote(label_round, person, count):
+    rater, _ = Rater.objects.get_or_create(study=label_round.study, user=person)
     Assignment.objects.bulk_create(
-        Assignment(campaign=campaign, item=item, rater=rater, state="answered", label=1)
-        for item in campaign.items.order_by("pk")[:count]
+        Assignment(round=label_round, item=item, rater=rater, state="answered", label=1)
+        for item in label_round.items.order_by("pk")[:count]
     )
 
 
-def dispute(campaign, **fields):
-    argument = campaign.items.first().argument
+def dispute(label_round, **fields):
+    argument = label_round.items.first().argument
     defaults = {"provenance": "votes", "is_tied": True, "votes": 2}
-    campaign.slots.update(state="done")
-    return FinalLabel.objects.create(campaign=campaign, argument=argument, **(defaults | fields))
+    label_round.slots.update(state="done")
+    return FinalLabel.objects.create(
+        label_round=label_round, argument=argument, **(defaults | fields)
+    )
 
 
 def next_card(text):
@@ -69,17 +71,17 @@ def test_empty_study_begins_with_an_import_then_comes_a_round(researcher, study)
     cast.make_arguments(study, 3)
     text = overview(researcher, study)
     assert "3 arguments in this study" in text
-    assert reverse("campaign_new", args=[study.public_id]) in next_card(text)
+    assert reverse("label_round_new", args=[study.public_id]) in next_card(text)
     # A draft is finished first.
-    campaign = cast.make_campaign(study, name="Draft one")
+    label_round = cast.make_label_round(study, name="Draft one")
     card = next_card(overview(researcher, study))
     assert "Draft one" in card
-    assert reverse("campaign", args=[study.public_id, campaign.public_id]) in card
+    assert reverse("label_round", args=[study.public_id, label_round.public_id]) in card
 
 
 def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
     admin = cast.make_member(study, Role.ADMIN)
-    open_round(round_=cast.make_campaign(study), actor=admin)
+    open_round(round_=cast.make_label_round(study), actor=admin)
     client = cast.sign_in(admin)
     card = next_card(overview(client, study))
     assert "Add annotators" in card
@@ -95,7 +97,7 @@ def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
 def test_a_crowd_counts_for_its_own_round(db, study):
     """Whoever came by the link of another round cannot label here."""
     admin = cast.make_member(study, Role.ADMIN)
-    other, mine = (cast.make_campaign(study, name=name) for name in ("Other", "Mine"))
+    other, mine = (cast.make_label_round(study, name=name) for name in ("Other", "Mine"))
     for round_ in (other, mine):
         open_round(round_=round_, actor=admin)
     client = cast.sign_in(admin)
@@ -107,40 +109,40 @@ def test_a_crowd_counts_for_its_own_round(db, study):
 
 
 def test_labels_are_in_when_all_of_them_are(researcher, study, people):
-    campaign = opened(study, people, votes_per_item=2)
-    vote(campaign, people["annotator"], 1)
+    label_round = opened(study, people, votes_per_item=2)
+    vote(label_round, people["annotator"], 1)
     text = overview(researcher, study)
     assert "Collect labels" in next_card(text)
-    assert reverse("figures", args=[study.public_id, campaign.public_id]) in text
-    campaign.slots.update(state="done")
+    assert reverse("figures", args=[study.public_id, label_round.public_id]) in text
+    label_round.slots.update(state="done")
     assert "View the figures" in next_card(overview(researcher, study))
-    campaign.refresh_from_db()
-    snapshots.refresh(CAMPAIGNS, campaign)
+    label_round.refresh_from_db()
+    snapshots.refresh(LABEL_ROUNDS, label_round)
     assert 'aria-current="step"' not in overview(researcher, study)
 
 
 def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study, people):
-    campaign = opened(
+    label_round = opened(
         study, people, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2
     )
-    campaign.refresh_from_db()
+    label_round.refresh_from_db()
     membership = study.memberships.get(user=people["annotator"])
-    place = member_place(campaign=campaign, membership=membership)
+    place = member_place(label_round=label_round, membership=membership)
     for turn in range(3):
-        row = next_work(campaign=campaign, place=place).assignments[0]
+        row = next_work(label_round=label_round, place=place).assignments[0]
         answer(
             rater=place.rater, assignment=row, given=SubmittedLabel(client_key=f"k{turn}", label=2)
         )
     said = "3 of 8 votes on ordinary items"
     assert f"{said} received." in overview(researcher, study)
-    page = reverse("campaign", args=[study.public_id, campaign.public_id])
+    page = reverse("label_round", args=[study.public_id, label_round.public_id])
     assert said in flat(researcher.get(page).text)
 
 
 def test_imported_votes_need_no_annotators(db, study):
     admin = cast.make_member(study, Role.ADMIN)
-    campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
-    vote(campaign, admin, 2)
+    label_round = cast.make_label_round(study, origin=LabelRound.Origin.IMPORTED, state="closed")
+    vote(label_round, admin, 2)
     assert "View the figures" in next_card(overview(cast.sign_in(admin), study))
 
 
@@ -168,11 +170,11 @@ def test_a_study_leads_to_what_it_was_opened_for(researcher, study):
 
 def test_a_judge_is_compared_with_three_people_at_least(researcher, study, people):
     Study.objects.filter(pk=study.pk).update(goal="judge")
-    campaign = opened(study, people)
-    vote(campaign, people["annotator"], 2)
-    vote(campaign, people["expert"], 2)
+    label_round = opened(study, people)
+    vote(label_round, people["annotator"], 2)
+    vote(label_round, people["expert"], 2)
     assert "2 people have labelled arguments. At least three people" in overview(researcher, study)
-    vote(campaign, people["admin"], 2)
+    vote(label_round, people["admin"], 2)
     assert "Connect a model" in next_card(overview(researcher, study))
 
 
@@ -180,36 +182,36 @@ def test_researcher_sees_waiting_imports_progress_and_disputes(researcher, study
     ImportFile.objects.create(
         study=study, kind="table", name="x.csv", sha256="0", size=1, stored_as="x", state="checked"
     )
-    campaign = opened(study, people, ordinary=8, controls=2)
-    dispute(campaign)
+    label_round = opened(study, people, ordinary=8, controls=2)
+    dispute(label_round)
     text = flat(overview(researcher, study))
     assert "1 upload to review" in text
     assert "1 label in dispute" in text
     assert "24 / 24" in text
-    assert reverse("adjudication", args=[study.public_id, campaign.public_id]) in text
+    assert reverse("adjudication", args=[study.public_id, label_round.public_id]) in text
 
 
 def test_expert_is_led_to_the_queue_then_to_labelling(study, people):
     client = cast.sign_in(people["expert"])
     assert "Nothing to do now" in overview(client, study)
-    campaign = opened(study, people)
+    label_round = opened(study, people)
     assert "Start labelling" in overview(client, study)
-    dispute(campaign)
+    dispute(label_round)
     text = overview(client, study)
     assert "1 open" in text
-    queue = reverse("adjudication", args=[study.public_id, campaign.public_id])
+    queue = reverse("adjudication", args=[study.public_id, label_round.public_id])
     assert text.index(queue) < text.index("Start labelling")
 
 
 def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study, people):
-    campaign = opened(study, people, ordinary=3, controls=1)
-    campaign.refresh_from_db()
+    label_round = opened(study, people, ordinary=3, controls=1)
+    label_round.refresh_from_db()
     client = cast.sign_in(people["annotator"])
     assert "Start labelling" in overview(client, study)
     membership = study.memberships.get(user=people["annotator"])
-    place = member_place(campaign=campaign, membership=membership)
+    place = member_place(label_round=label_round, membership=membership)
     turn = 0
-    while row := next(iter(next_work(campaign=campaign, place=place).assignments), None):
+    while row := next(iter(next_work(label_round=label_round, place=place).assignments), None):
         assert "Nothing is left" not in overview(client, study)
         given = SubmittedLabel(client_key=f"k{turn}", label=2)
         answer(rater=place.rater, assignment=row, given=given)
@@ -218,7 +220,7 @@ def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study
             text = overview(client, study)
             assert "Continue labelling" in text
             assert "2 labelled by you" in text
-            assert reverse("label", args=[study.public_id, campaign.public_id]) in text
+            assert reverse("label", args=[study.public_id, label_round.public_id]) in text
     text = overview(client, study)
     assert turn == 4
     assert "You have nothing left to do here at the moment." in text
@@ -226,11 +228,11 @@ def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study
 
 
 def test_annotator_sees_nothing_of_others(study, people):
-    campaign = opened(study, people, ordinary=31, controls=7)
+    label_round = opened(study, people, ordinary=31, controls=7)
     client = cast.sign_in(people["annotator"])
     before = overview(client, study)
-    vote(campaign, people["expert"], 17)
-    dispute(campaign)
+    vote(label_round, people["expert"], 17)
+    dispute(label_round)
     after = overview(client, study)
     assert without_token(before) == without_token(after)
     words = re.sub(r"<[^>]*>", " ", after.split("<main")[1].split("</main>")[0])
@@ -245,9 +247,9 @@ def without_token(text):
 
 
 @pytest.mark.parametrize("state", ["draft", "paused", "closed"])
-def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, state):
-    campaign = opened(study, people)
-    Campaign.objects.filter(pk=campaign.pk).update(state=state, closed_at=timezone.now())
+def test_annotator_is_not_led_to_a_label_round_that_is_not_open(study, people, state):
+    label_round = opened(study, people)
+    LabelRound.objects.filter(pk=label_round.pk).update(state=state, closed_at=timezone.now())
     text = overview(cast.sign_in(people["annotator"]), study)
     assert "Nothing to do now" in text
     assert "Round 1" not in text
@@ -255,38 +257,40 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
 
 @pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 31)])
 @pytest.mark.long
-def test_page_costs_the_same_for_many_campaigns(
+def test_page_costs_the_same_for_many_label_rounds(
     study, people, role, limit, django_assert_max_num_queries
 ):
     for number in range(10):
-        campaign = opened(study, people, ordinary=2, controls=1, name=f"Round {number}")
-        dispute(campaign)
-        label_by_machine(campaign)
+        label_round = opened(study, people, ordinary=2, controls=1, name=f"Round {number}")
+        dispute(label_round)
+        label_by_machine(label_round)
     client = cast.sign_in(people[role])
     with django_assert_max_num_queries(limit):
         overview(client, study)
 
 
 def test_the_verdict_on_judges_of_labels_is_a_result(researcher, study, people):
-    campaign = cast.make_campaign(study, name="Judged")
-    cast.make_campaign(study, name="Not judged")
+    label_round = cast.make_label_round(study, name="Judged")
+    cast.make_label_round(study, name="Not judged")
     assert "Judged" not in newest_results(researcher, study)
-    label_by_machine(campaign)
+    label_by_machine(label_round)
     part = flat(newest_results(researcher, study))
-    page = reverse("judges", args=[study.public_id, campaign.public_id])
+    page = reverse("judges", args=[study.public_id, label_round.public_id])
     assert f'<a href="{page}">Judged</a>' in part
     assert "Judges · labelled now" in part
     assert "Not judged" not in part
 
 
 def test_labels_of_a_machine_that_came_in_a_file_are_judged_too(researcher, study, people):
-    campaign = cast.make_campaign(study, name="From a file", origin=Campaign.Origin.IMPORTED)
+    label_round = cast.make_label_round(
+        study, name="From a file", origin=LabelRound.Origin.IMPORTED
+    )
     assert list(judged_rounds(study)) == []
     model = Rater.objects.create(study=study, kind="model", name="GPT-4")
-    row = Assignment(campaign=campaign, item=campaign.items.first(), rater=model, label=1)
+    row = Assignment(round=label_round, item=label_round.items.first(), rater=model, label=1)
     row.state = "answered"
     row.save()
-    assert list(judged_rounds(study)) == [campaign]
+    assert list(judged_rounds(study)) == [label_round]
 
 
 def newest_results(client, study):

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.consensus.reports import agreed_labels
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.rounds.forms import Extent
 from cqa_site.rounds.kind import kinds
 from cqa_site.rounds.models import Round
@@ -105,14 +105,14 @@ def test_a_round_that_cannot_be_opened_leaves_no_draft(researcher, study):
     reply = researcher.post(address(LABEL, "new", study), values)
     assert reply.status_code == 422
     assert "Mark at least one item as a control item" in reply.text
-    assert not Campaign.objects.exists()
+    assert not LabelRound.objects.exists()
 
 
 def test_a_draft_of_another_study_is_not_there(researcher, study, other_study):
-    theirs = cast.make_campaign(other_study)
+    theirs = cast.make_label_round(other_study)
     url = address(LABEL, "extent", study)
     assert researcher.post(url, {"round": theirs.public_id}).status_code == 404
-    mine = cast.make_campaign(study)
+    mine = cast.make_label_round(study)
     guideline = mine.guideline.public_id
     values = begun(researcher, LABEL, study) | {"guideline": guideline, "round": mine.public_id}
     said = figures(researcher.post(url, values | {"controls_per_block": 1}))
@@ -124,12 +124,12 @@ def agreed(study):
     """Two arguments on which all agree, and others on which they do not, or one person alone."""
     crowd = make_raters(study, 2)
     votes = [[2, 2], [0, 0], [1, 3], [2, None]]
-    campaign = imported(study, crowd, votes=votes)
-    return {item.argument_id: votes[place][0] for place, item in enumerate(_first(campaign))}
+    label_round = imported(study, crowd, votes=votes)
+    return {item.argument_id: votes[place][0] for place, item in enumerate(_first(label_round))}
 
 
-def _first(campaign):
-    return campaign.items.order_by("pk")[:2]
+def _first(label_round):
+    return label_round.items.order_by("pk")[:2]
 
 
 def test_control_items_are_proposed_where_people_agreed(researcher, study, agreed):
@@ -139,7 +139,7 @@ def test_control_items_are_proposed_where_people_agreed(researcher, study, agree
     assert (values["known"], values["controls_per_block"]) == (2, 1)
     assert figures(researcher.post(address(LABEL, "extent", study), values)).items == 8
     researcher.post(address(LABEL, "new", study), values | {"then": "open"})
-    made = Campaign.objects.get(state="open")
+    made = LabelRound.objects.get(state="open")
     controls = made.items.filter(control_label__isnull=False)
     assert dict(controls.values_list("argument", "control_label")) == agreed
     assert made.items.count() == 10
@@ -166,7 +166,7 @@ def test_only_what_no_round_holds_yet(researcher, study, agreed):
     values = begun(researcher, LABEL, study) | {"which": "new", "sample": 2}
     assert figures(researcher.post(address(LABEL, "extent", study), values)).items == 2
     researcher.post(address(LABEL, "new", study), values | {"then": "draft"})
-    made = Campaign.objects.get(state="draft", origin="live")
+    made = LabelRound.objects.get(state="draft", origin="live")
     assert made.items.filter(control_label__isnull=True).count() == 2
     assert made.items.count() == 4
 

@@ -39,9 +39,9 @@ class World:
 
     def __init__(self, study, people, other_study, site_admin):
         self.study, self.people = study, people
-        self.campaign = cast.make_campaign(study)
-        open_round(round_=self.campaign, actor=people["admin"])
-        self.link, self.link_secret = create_link(self.campaign, people["admin"])
+        self.label_round = cast.make_label_round(study)
+        open_round(round_=self.label_round, actor=people["admin"])
+        self.link, self.link_secret = create_link(self.label_round, people["admin"])
         self.participant = take_part(
             link=self.link, ids=PlatformIds("PID", "S", "T"), browser="browser"
         ).user
@@ -67,7 +67,7 @@ class World:
             "user_id": self.people["annotator"].public_id,
             "person_id": self.participant.public_id,
             "invitation_id": self.invitation.public_id,
-            "any_round_id": self.campaign.public_id,
+            "any_round_id": self.label_round.public_id,
             "link_id": self.link.public_id,
         }
         return reverse(name, kwargs={each: ids[each] for each in parameters(name)})

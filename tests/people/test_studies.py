@@ -99,9 +99,9 @@ def test_who_works_in_two_studies_sees_on_the_first_page_what_waits(study):
     other = cast.make_study("Study B")
     other.memberships.create(user=member, role=Role.ANNOTATOR)
     for each, name in ((study, "Everyday choices"), (other, "Winter")):
-        campaign = cast.make_campaign(each, name=name)
-        open_round(round_=campaign, actor=cast.make_member(each, "researcher"))
-    closed = cast.make_campaign(other, name="Last year", state="closed")
+        label_round = cast.make_label_round(each, name=name)
+        open_round(round_=label_round, actor=cast.make_member(each, "researcher"))
+    closed = cast.make_label_round(other, name="Last year", state="closed")
     page = cast.sign_in(member).get("/").text
     assert page.index("Everyday choices") < page.index("Winter")
     assert page.count("Start labelling") == 2

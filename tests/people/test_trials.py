@@ -121,8 +121,8 @@ def test_only_items_that_are_there(world, office):
 
 
 def test_control_labels_are_not_in_the_page(researcher, study, people):
-    campaign = cast.make_campaign(study, ordinary=3, controls=3)
-    page = researcher.get(trial(campaign, "", 1))
+    label_round = cast.make_label_round(study, ordinary=3, controls=3)
+    page = researcher.get(trial(label_round, "", 1))
     items = page.context["page"]["items"]
     assert len(items) == 5
     assert {tuple(item) for item in items} == {("id", "object1", "object2", "segments", "blank")}

@@ -90,12 +90,12 @@ def test_posts_of_answers_drafts_and_sheets_are_503(db, study, people, away):
 def test_an_answer_that_could_not_be_stored_is_503_and_goes_in_later(
     db, study, people, monkeypatch
 ):
-    campaign = cast.make_campaign(study)
-    open_round(round_=campaign, actor=people["admin"])
+    label_round = cast.make_label_round(study)
+    open_round(round_=label_round, actor=people["admin"])
     client = cast.sign_in(people["annotator"])
-    ids = [study.public_id, campaign.public_id]
+    ids = [study.public_id, label_round.public_id]
     client.get(reverse("label", args=ids))
-    row = campaign.assignments.filter(state="served").first()
+    row = label_round.assignments.filter(state="served").first()
     answer = {"item": str(row.public_id), "client_key": "k" * 32, "label": "1"}
     path = reverse("label_answer", args=ids)
     with monkeypatch.context() as patched:

@@ -1,7 +1,7 @@
 """A study with rows of each kind of figures, and one more row that moves them."""
 
-from annotation.figures.actions import CAMPAIGNS
-from annotation.labelling.models.campaigns import Assignment, VoteEvent
+from annotation.figures.actions import LABEL_ROUNDS
+from annotation.labelling.models.rounds import Assignment, VoteEvent
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
@@ -9,15 +9,15 @@ from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.models import Rater
 from tests.argsum.made_cells import make_count, make_dataset, make_system_run
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
-from tests.cast import make_campaign
+from tests.cast import make_label_round
 
 
-class Campaigns:
-    kind = CAMPAIGNS
+class LabelRounds:
+    kind = LABEL_ROUNDS
 
     def __init__(self, study):
-        self.subject = make_campaign(study, ordinary=4, controls=0, state="open")
-        self.other = make_campaign(study, name="Other", ordinary=1, controls=0, state="open")
+        self.subject = make_label_round(study, ordinary=4, controls=0, state="open")
+        self.other = make_label_round(study, name="Other", ordinary=1, controls=0, state="open")
         self.owner = self.subject
         self.move()
 
@@ -25,7 +25,7 @@ class Campaigns:
         rater = Rater.objects.create(study=self.subject.study, name="Invented")
         for place, item in enumerate(self.subject.items.all()):
             row = Assignment.objects.create(
-                campaign=self.subject,
+                round=self.subject,
                 item=item,
                 rater=rater,
                 state="answered",
@@ -71,4 +71,4 @@ class KeyPoints:
             make_count(each, rater, covered=place % 3, unique=2)
 
 
-MADE = {made.kind.name: made for made in (Campaigns, Boards, KeyPoints)}
+MADE = {made.kind.name: made for made in (LabelRounds, Boards, KeyPoints)}

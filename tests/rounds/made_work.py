@@ -26,7 +26,7 @@ from tests.benchmark.made_rounds import full_form
 from tests.benchmark.made_rounds import make_round as make_scoring
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs_round
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 
 KEYS = count()
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -154,7 +154,9 @@ class Sitting(World):
 
 def make_labels(world: World, *, opens: bool, name: str, raters: int = 1) -> Any:
     """A label round with two control items."""
-    made = make_campaign(world.study, name=name, ordinary=ITEMS, controls=2, votes_per_item=raters)
+    made = make_label_round(
+        world.study, name=name, ordinary=ITEMS, controls=2, votes_per_item=raters
+    )
     if opens:
         open_round(round_=made, actor=world.researcher)
         made.refresh_from_db()

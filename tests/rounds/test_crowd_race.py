@@ -16,7 +16,7 @@ from cqa_site.rounds.crowd.participants import (
     take_part,
 )
 from cqa_site.rounds.models import Participant, ParticipantLink
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,7 +26,7 @@ def make_link(places):
     study = make_study()
     codes = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
     link, _secret = create_link(
-        round_=make_campaign(study),
+        round_=make_label_round(study),
         actor=make_member(study, "researcher"),
         platform="Prolific",
         required_items=4,

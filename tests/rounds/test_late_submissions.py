@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from annotation.labelling.models.campaigns import VoteEvent
+from annotation.labelling.models.rounds import VoteEvent
 from cqa_site.rounds.drafts import content_of
 from cqa_site.rounds.lifecycle import open_round
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 
 from .made_work import SHEETS, Sitting
 
@@ -45,10 +45,10 @@ def test_a_plain_form_that_is_sent_twice_is_one_submission(world):
 @pytest.mark.parametrize(("second", "status"), [("2", 303), ("1", 409)])
 def test_a_plain_label_that_is_sent_twice_is_one_answer(db, second, status):
     study = make_study()
-    campaign = make_campaign(study, ordinary=5, controls=1)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
+    label_round = make_label_round(study, ordinary=5, controls=1)
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
     visitor = sign_in(make_member(study, "annotator"))
-    place = [study.public_id, campaign.public_id]
+    place = [study.public_id, label_round.public_id]
     shown = visitor.get(reverse("label_next", args=place), **HTML).json()["next"][0]["id"]
     form = {"item": shown, "client_key": "once"}
     answer = reverse("label_answer", args=place)

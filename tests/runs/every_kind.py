@@ -39,7 +39,7 @@ from tests.benchmark.made_judges import plan_of as plan_of_scoring
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_judges import says_later
 from tests.benchmark.preferences.made_preferences import make_pairs_round
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.runs.judging import answer_by_text
 from tests.runs.made_runs import first_prompt, make_endpoint
 
@@ -92,10 +92,10 @@ def plan_of(
 def relevance() -> World:
     """Three sentences of a round."""
     study, researcher, endpoint = people()
-    campaign = make_campaign(study, ordinary=3, controls=0)
+    label_round = make_label_round(study, ordinary=3, controls=0)
     prompt = first_prompt(study, researcher)
-    plan = plan_of("relevance", endpoint, prompt, sentences_of(campaign))
-    round_id = campaign.public_id
+    plan = plan_of("relevance", endpoint, prompt, sentences_of(label_round))
+    round_id = label_round.public_id
     body = {"label_round": str(round_id)}
     return World(study, researcher, endpoint, plan, "run_new", [round_id], body)
 

@@ -1,4 +1,4 @@
-"""A campaign, a scripted endpoint and a started run, for the tests of the engine."""
+"""A round, a scripted endpoint and a started run, for the tests of the engine."""
 
 import json
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 
 from annotation.judges.actions.relevance_judge import PROMPTS, target_of
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint, first_prompts
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Run
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.judging.scripted import ScriptedClient
 
 
@@ -27,12 +27,12 @@ def answer_by_text(request) -> str:
 
 
 class Lab:
-    """One study with a campaign, an endpoint and somebody who starts runs."""
+    """One study with a round, an endpoint and somebody who starts runs."""
 
     def __init__(self, items: int = 30) -> None:
         self.study: Study = make_study()
         self.researcher: User = make_member(self.study, Role.RESEARCHER)
-        self.campaign: Campaign = make_campaign(self.study, ordinary=items, controls=0)
+        self.label_round: LabelRound = make_label_round(self.study, ordinary=items, controls=0)
         self.single, self.batch = first_prompts(self.study, PROMPTS, self.researcher)
         self.endpoint = self.make_endpoint("Stub")
 
@@ -55,12 +55,12 @@ class Lab:
         return endpoint
 
     def plan(self, **values) -> RunPlan:
-        """A plan over the whole campaign that asks nothing before it goes on."""
+        """A plan over the whole round that asks nothing before it goes on."""
         chosen = {
             "kind": "relevance",
             "endpoint": self.endpoint,
             "prompt": self.single,
-            "target": target_of(self.campaign),
+            "target": target_of(self.label_round),
             "params": {"temperature": 0, "max_tokens": 200},
             "preflight": "off",
         }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from unittest import mock
 
 from annotation.judges.actions.relevance_judge import PROMPTS, SINGLE, target_of
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint, first_prompts, save_prompt
 from cqa_site.runs.actions.runs import RunPlan, start_run
@@ -75,21 +75,21 @@ def make_prompt(study: Study, actor: User) -> PromptVersion:
 
 
 def make_run(
-    campaign: Campaign,
+    label_round: LabelRound,
     endpoint: Endpoint,
     actor: User,
     answer: Callable = answer_by_text,
     **chosen,
 ) -> Run:
-    """Start a run over a campaign and carry it as far as it goes by itself."""
+    """Start a run over a round and carry it as far as it goes by itself."""
     plan = {
         "kind": "relevance",
         "endpoint": endpoint,
-        "prompt": first_prompt(campaign.study, actor),
-        "target": target_of(campaign),
+        "prompt": first_prompt(label_round.study, actor),
+        "target": target_of(label_round),
         "params": {"temperature": 0, "max_tokens": 200},
     }
-    return carry_run(campaign.study, actor, answer, RunPlan(**plan | chosen))
+    return carry_run(label_round.study, actor, answer, RunPlan(**plan | chosen))
 
 
 @contextmanager

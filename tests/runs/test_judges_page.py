@@ -17,7 +17,7 @@ from annotation.judges.reports.charts import judges_finding
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.results import BestJudge, JudgeSelection, state_of
 from annotation.judges.reports.tables import TABLES, judge_table
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.runs.models import Endpoint, Job
@@ -55,12 +55,12 @@ class JudgedLab(Lab):
         super().__init__(items=20)
         raters = [Rater.objects.create(study=self.study, name=f"Person {n}") for n in range(3)]
         dice = random.Random(4)
-        for number, item in enumerate(self.campaign.items.order_by("rank")):
+        for number, item in enumerate(self.label_round.items.order_by("rank")):
             for rater in raters:
                 label = number % 4 if dice.random() < 0.8 else dice.randrange(4)
                 vote(item, rater, label)
             FinalLabel.objects.create(
-                campaign=self.campaign,
+                label_round=self.label_round,
                 argument=item.argument,
                 label=number % 4,
                 provenance="votes",
@@ -71,11 +71,11 @@ class JudgedLab(Lab):
         return sign_in(self.researcher)
 
     def url(self, name, *args, query=""):
-        place = [self.study.public_id, self.campaign.public_id, *args]
+        place = [self.study.public_id, self.label_round.public_id, *args]
         return reverse(name, args=place) + query
 
     def figures(self, **choice):
-        return to_json(compute_figures(self.campaign, JudgeSelection(**choice)))
+        return to_json(compute_figures(self.label_round, JudgeSelection(**choice)))
 
 
 def judge_all(lab, says=judge_says, **values):
@@ -142,13 +142,13 @@ def test_figures_by_hand(judged):
 
 
 def test_cost_counts_the_price_of_all_labels(judged):
-    (judge,) = judges_of(judged.campaign)
+    (judge,) = judges_of(judged.label_round)
     spent = judge.run.budget.spent_micro
     assert spent > 0
     assert judge.per_thousand == pytest.approx(spent / 1_000_000 / 20 * 1_000)
     # Reused replies do not make a judge look cheap.
     judge_all(judged)
-    newest, _first = judges_of(judged.campaign)
+    newest, _first = judges_of(judged.label_round)
     assert newest.run.reused == 20
     assert newest.per_thousand == pytest.approx(judge.per_thousand)
 
@@ -192,16 +192,16 @@ def test_replicates_count_once_and_show_their_consistency(lab):
 
 
 def test_labels_of_a_model_in_a_file_are_a_judge_and_no_votes(lab):
-    recompute_final_labels(lab.campaign)
-    before = final_labels_of(lab.campaign)
+    recompute_final_labels(lab.label_round)
+    before = final_labels_of(lab.label_round)
     model = Rater.objects.create(study=lab.study, kind="model", name="GPT-4")
-    for number, item in enumerate(lab.campaign.items.order_by("rank")):
+    for number, item in enumerate(lab.label_round.items.order_by("rank")):
         vote(item, model, 3 if number < 10 else number % 4)
-    recompute_final_labels(lab.campaign)
-    people = people_of(lab.campaign)
+    recompute_final_labels(lab.label_round)
+    people = people_of(lab.label_round)
     assert people.votes.n_raters == 3
-    assert final_labels_of(lab.campaign).equals(before)
-    (judge,) = judges_of(lab.campaign)
+    assert final_labels_of(lab.label_round).equals(before)
+    (judge,) = judges_of(lab.label_round)
     assert (judge.kind, judge.name, judge.per_thousand) == ("imported", "GPT-4", None)
     comparison = compare(judge, people)
     assert comparison.n == 20
@@ -210,10 +210,10 @@ def test_labels_of_a_model_in_a_file_are_a_judge_and_no_votes(lab):
 
 def test_only_out_of_fold_labels_of_a_trained_judge_are_compared(lab):
     rater = Rater.objects.create(study=lab.study, kind="classifier", name="Trained judge")
-    version = TrainedJudge.objects.create(campaign=lab.campaign, rater=rater, number=1)
-    for number, item in enumerate(lab.campaign.items.order_by("rank")):
+    version = TrainedJudge.objects.create(label_round=lab.label_round, rater=rater, number=1)
+    for number, item in enumerate(lab.label_round.items.order_by("rank")):
         JudgeLabel.objects.create(
-            campaign=lab.campaign,
+            label_round=lab.label_round,
             argument=item.argument,
             trained=version,
             label=0,
@@ -238,11 +238,11 @@ def estimate(value, low, high):
      ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
 )  # fmt: skip
 def test_the_finding_begins_with_the_answer(judged, bounds, said):
-    figures = compute_figures(judged.campaign, JudgeSelection())
+    figures = compute_figures(judged.label_round, JudgeSelection())
     difference = estimate(0.1, *bounds)
     for kind, is_there in (("remote", False), ("embedded", True)):
         Endpoint.objects.filter(study=judged.study).update(kind=kind)
-        (row,) = compute_figures(judged.campaign, JudgeSelection()).judges
+        (row,) = compute_figures(judged.label_round, JudgeSelection()).judges
         best = BestJudge(row.key, 4, difference)
         finding = judges_finding(replace(figures, judges=[row], best=best))
         assert "corrected for the choice among 4 judges" in finding.sure
@@ -252,11 +252,11 @@ def test_the_finding_begins_with_the_answer(judged, bounds, said):
 
 def test_every_table_goes_away_as_a_file(judged, subtests):
     client = judged.client
-    figures = compute_figures(judged.campaign, JudgeSelection())
+    figures = compute_figures(judged.label_round, JudgeSelection())
     for at, slug in enumerate(TABLES):
         form = ("csv", "tex", "md")[at % 3]
         with subtests.test(f"{slug}.{form}"):
-            assert judge_table(judged.campaign, figures, slug, "x").rows
+            assert judge_table(judged.label_round, figures, slug, "x").rows
             reply = client.get(judged.url("judges_figure", slug, form))
             assert reply.status_code == 200
             assert f'filename="judges-{slug}.{form}"' in reply["Content-Disposition"]
@@ -277,13 +277,13 @@ def test_a_cell_leads_to_its_rows(judged):
 def test_the_fragment_is_quiet_until_something_changes(judged):
     run = judged.study.runs.get()
     type(run).objects.update(state="running")
-    state = state_of(judged.campaign)
+    state = state_of(judged.label_round)
     page = judged.client.get(judged.url("judges")).content.decode()
     assert f"seen={state}" in page
     seen = judged.client.get(judged.url("judges_fragment", query=f"?seen={state}"))
     assert seen.status_code == 204
     FinalLabel.objects.filter(label=0).update(label=1)
-    assert state_of(judged.campaign) != state
+    assert state_of(judged.label_round) != state
     changed = judged.client.get(judged.url("judges_fragment", query=f"?seen={state}"))
     assert changed.status_code == 200
     type(run).objects.update(state="done")
@@ -298,7 +298,7 @@ def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_qu
     for temperature in (0.1, 0.2, 0.3):
         params = {"temperature": temperature, "max_tokens": 200}
         judge_all(judged, params=params)
-    keys = [judge.key for judge in judges_of(judged.campaign)]
+    keys = [judge.key for judge in judges_of(judged.label_round)]
     with django_assert_max_num_queries(13):
         judged.figures(judge=keys[0], other=keys[1])
     cache.clear()
@@ -316,10 +316,10 @@ def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_qu
 
 def test_nothing_of_a_judge_reaches_an_annotator(judged):
     """Labels, names and reasons of judges are in no page, payload or answer annotators get."""
-    judged.campaign.controls_per_block = 0
-    judged.campaign.save()
-    open_round(round_=judged.campaign, actor=judged.researcher)
-    (judge,) = judges_of(judged.campaign)
+    judged.label_round.controls_per_block = 0
+    judged.label_round.save()
+    open_round(round_=judged.label_round, actor=judged.researcher)
+    (judge,) = judges_of(judged.label_round)
     annotator = sign_in(make_member(judged.study, Role.ANNOTATOR))
     asks_json = {"Accept": "application/json"}
     replies = [

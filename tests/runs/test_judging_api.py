@@ -50,7 +50,7 @@ class Program:
         self.base = f"/api/v1/studies/{lab.study.public_id}/"
         self.capture = capture
         self.plan = {
-            "label_round": str(lab.campaign.public_id),
+            "label_round": str(lab.label_round.public_id),
             "endpoint": str(lab.endpoint.public_id),
             "prompt": str(lab.single.public_id),
         }
@@ -277,7 +277,7 @@ def test_a_refused_key_pauses_and_everything_can_be_steered(program, monkeypatch
 def test_rows_of_another_study_are_no_value_of_a_plan(program):
     other = Lab.__new__(Lab)
     Lab.__init__(other, items=2)
-    theirs = {"label_round": other.campaign, "endpoint": other.endpoint, "prompt": other.single}
+    theirs = {"label_round": other.label_round, "endpoint": other.endpoint, "prompt": other.single}
     for name, row in theirs.items():
         answers = [
             program.post("runs/", 400, **program.plan | {name: str(each)})["errors"]

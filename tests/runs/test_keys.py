@@ -15,7 +15,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.exports import actions as exports
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.transport.openai_client import OpenAIClient
@@ -138,10 +138,10 @@ def test_the_key_is_in_the_request_and_nowhere_else(
     assert refused.state == Run.State.PAUSED
     assert Attempt.objects.filter(message="The request could not be sent.").exists()
 
-    vote(lab.campaign.items.first(), Run.objects.first().relevance.rater, 1)
+    vote(lab.label_round.items.first(), Run.objects.first().relevance.rater, 1)
     assert Assignment.objects.exists()
     exports.request_exports(
-        campaign=lab.campaign,
+        label_round=lab.label_round,
         snapshot=None,
         contents=["votes", "annotators", "figures"],
         format="jsonl",

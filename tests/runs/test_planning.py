@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.judges.actions.relevance_judge import RelevanceKind, chosen_arguments, target_of
-from annotation.labelling.models.campaigns import Item
+from annotation.labelling.models.rounds import Item
 from cqa_site.judging.endpoints import estimate
 from cqa_site.runs import planning
 from cqa_site.runs.actions import runs as control
@@ -31,9 +31,9 @@ lab = built_once(Lab)
 
 
 def add_pair(lab: Lab, pair: tuple[str, str], count: int) -> None:
-    """More sentences for the campaign, about other objects."""
+    """More sentences for the round, about other objects."""
     Item.objects.bulk_create(
-        Item(campaign=lab.campaign, argument=one, external_id=str(one.public_id))
+        Item(round=lab.label_round, argument=one, external_id=str(one.public_id))
         for one in make_arguments(lab.study, count, pair)
     )
 
@@ -91,7 +91,7 @@ def test_a_run_cancelled_while_its_prompts_are_written_gets_no_calls(lab, monkey
 def test_keys_and_estimates_are_those_of_the_requests_as_they_leave(lab, form):
     add_pair(lab, ("oak", "pine"), 5)
     values = {"replicates": 2, "params": SEEDED, "prompt": getattr(lab, form)}
-    run = planned(lab, target=target_of(lab.campaign, batch_size=4), **values)
+    run = planned(lab, target=target_of(lab.label_round, batch_size=4), **values)
     calls = list(run.calls.order_by("position"))
     requests = requests_for(run, calls)
     singles = [estimate([request], **prices_of(run)) for request in requests]
@@ -140,7 +140,7 @@ def test_the_seed_chooses_the_canaries_by_name(lab):
     assert {(call.subject, call.replicate) for call in chosen} == {(name, 0) for name in wanted}
     assert run.state == Run.State.CHECKING
     # All of a small run.
-    target = target_of(lab.campaign, choice="sample", sample=4)
+    target = target_of(lab.label_round, choice="sample", sample=4)
     small = planned(lab, preflight="ask", replicates=2, params=SEEDED, target=target)
     assert small.calls.filter(is_canary=True).count() == 4
 
@@ -162,7 +162,7 @@ def test_subjects_are_read_like_a_list():
 
 def test_requests_for_several_keep_to_one_comparison_and_to_their_size(lab):
     add_pair(lab, ("oak", "pine"), 5)
-    target = target_of(lab.campaign, batch_size=4)
+    target = target_of(lab.label_round, batch_size=4)
     run = draft(lab.plan(prompt=lab.batch, target=target), lab.study)
     subjects = RelevanceKind().subjects(run)
     assert [len(subject.ids) for subject in subjects] == [*[4] * 7, 2, 4, 1]
@@ -172,8 +172,8 @@ def test_requests_for_several_keep_to_one_comparison_and_to_their_size(lab):
 
 def test_a_sample_is_the_one_its_seed_always_chose(lab):
     add_pair(lab, ("oak", "pine"), 40)
-    every = zip(*chosen_arguments(lab.study, target_of(lab.campaign), 9), strict=True)
-    target = target_of(lab.campaign, choice="sample", sample=25)
+    every = zip(*chosen_arguments(lab.study, target_of(lab.label_round), 9), strict=True)
+    target = target_of(lab.label_round, choice="sample", sample=25)
     wanted = sorted(random.Random(9).sample(list(every), 25), key=lambda pair: pair[::-1])
     found = chosen_arguments(lab.study, target, 9)
     assert list(zip(*found, strict=True)) == wanted

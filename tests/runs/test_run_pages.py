@@ -23,7 +23,7 @@ from cqa_site.runs.models import (
     Run,
 )
 from cqa_site.runs.templatetags.ledger import money
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.runs.judging import answer_by_text, good
 from tests.runs.made_runs import first_prompt, make_endpoint, make_run
 from tests.worlds import built_once
@@ -50,7 +50,7 @@ class RunLab:
     def __init__(self, items=30):
         self.study = make_study()
         self.researcher = make_member(self.study, "researcher")
-        self.campaign = make_campaign(self.study, ordinary=items, controls=0)
+        self.label_round = make_label_round(self.study, ordinary=items, controls=0)
         self.endpoint = make_endpoint(self.study, self.researcher)
         self.prompt = first_prompt(self.study, self.researcher)
         self.chosen = {"endpoint": str(self.endpoint.pk), "prompt": str(self.prompt.pk)}
@@ -76,13 +76,13 @@ class RunLab:
         return self.send("run_estimate", values)
 
     def send(self, name, values):
-        url = self.url(name, self.campaign.public_id)
+        url = self.url(name, self.label_round.public_id)
         return self.client.post(url, FORM | self.chosen | values)
 
     def run(self, answer=answer_by_text, **chosen):
         """A run as far as it goes by itself."""
         plan = {"preflight": "off"} | chosen
-        return make_run(self.campaign, self.endpoint, self.researcher, answer, **plan)
+        return make_run(self.label_round, self.endpoint, self.researcher, answer, **plan)
 
 
 def build():
@@ -193,7 +193,7 @@ def test_the_limit_that_a_probe_proposes_is_shown_before_a_run_starts(lab):
     ],
 )
 def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
-    form = RunForm(FORM | lab.chosen | values, campaign=lab.campaign, actor=lab.researcher)
+    form = RunForm(FORM | lab.chosen | values, label_round=lab.label_round, actor=lab.researcher)
     assert any(text in error for error in form.errors[field])
 
 
@@ -249,7 +249,7 @@ def test_a_finished_run_shows_its_batches_and_moves_no_more_but_can_be_made_agai
     assert [row.size for row in refused.context["batches"]] == [7]
     assert "in_progress" in refused.text
     # Where the judge stands beside people is one click away.
-    assert f'href="{judged.url("judges", judged.campaign.public_id)}"' in refused.text
+    assert f'href="{judged.url("judges", judged.label_round.public_id)}"' in refused.text
     response = judged.client.post(judged.url("run_again", run.public_id))
     again = judged.study.runs.get(number=2)
     assert response.url == judged.url("run", again.public_id)
@@ -294,8 +294,8 @@ def test_unscored_requests_are_asked_again_by_reason(lab):
 # -- lists ---------------------------------------------------------------------------------------
 
 
-def test_the_list_filters_by_campaign_and_state(judged):
-    second = make_campaign(judged.study, ordinary=25, controls=0, name="Round 2")
+def test_the_list_filters_by_label_round_and_state(judged):
+    second = make_label_round(judged.study, ordinary=25, controls=0, name="Round 2")
     make_run(second, judged.endpoint, judged.researcher, lambda request: good(1))
 
     def numbers(query):
@@ -303,7 +303,7 @@ def test_the_list_filters_by_campaign_and_state(judged):
         return [run.number for run in found]
 
     assert numbers("") == [2, 1]
-    assert numbers(f"?label_round={judged.campaign.public_id}") == [1]
+    assert numbers(f"?label_round={judged.label_round.public_id}") == [1]
     assert numbers("?state=checked") == [2]
     assert numbers("?label_round=nonsense&state=nonsense") == [2, 1]
 
@@ -329,9 +329,9 @@ def test_pages_cost_the_same_queries_however_many_runs_and_calls(
     with django_assert_max_num_queries(10):
         judged.get("run_call", rid, call.public_id)
     with django_assert_max_num_queries(12):
-        judged.get("run_compare", judged.campaign.public_id, query="?a=1&b=2")
+        judged.get("run_compare", judged.label_round.public_id, query="?a=1&b=2")
     with django_assert_max_num_queries(14):
-        judged.get("run_new", judged.campaign.public_id)
+        judged.get("run_new", judged.label_round.public_id)
 
 
 def test_a_run_that_waits_is_on_the_first_page_of_researchers_only(lab):
@@ -404,7 +404,7 @@ def few():
 
 
 def compared(lab):
-    response = lab.get("run_compare", lab.campaign.public_id, query="?a=1&b=2")
+    response = lab.get("run_compare", lab.label_round.public_id, query="?a=1&b=2")
     return response.context["compared"], response.text
 
 
@@ -428,7 +428,7 @@ def test_two_runs_are_compared_on_the_sentences_both_labelled(few):
     assert found.n_common == 0
     assert text.count("not defined") == 3
     for query in ("?a=x&b=1", "?a=99&b=1", "?a=1&b=%C2%B2"):
-        assert few.get("run_compare", few.campaign.public_id, query=query).status_code == 404
+        assert few.get("run_compare", few.label_round.public_id, query=query).status_code == 404
 
 
 def test_replicates_count_with_their_most_frequent_label(few):

@@ -16,7 +16,7 @@ from annotation.corpus.models import TextEmbedding
 from annotation.judges.actions import judge_training, trained_judge
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import serving
-from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.models.rounds import Item, LabelRound
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.kind import RoundNotReady
@@ -26,8 +26,8 @@ from cqa_site.runs.models import Job
 from tests.annotation.judges.methods.relevance_toys import LetterEmbedder
 from tests.cast import (
     make_arguments,
-    make_campaign,
     make_guideline,
+    make_label_round,
     make_member,
     make_study,
     sign_in,
@@ -52,12 +52,12 @@ def _without_embeddings(monkeypatch):
 
 
 class Workshop:
-    """A campaign on eight pairs; two of three sentences have a final label."""
+    """A round on eight pairs; two of three sentences have a final label."""
 
     def __init__(self, name="Round 1", per_pair=9):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER)
-        self.campaign = make_campaign(self.study, ordinary=0, controls=0, name=name)
+        self.label_round = make_label_round(self.study, ordinary=0, controls=0, name=name)
         self.truth = {}
         for number, pair in enumerate(PAIRS):
             for place, argument in enumerate(make_arguments(self.study, per_pair, pair)):
@@ -69,7 +69,7 @@ class Workshop:
                 argument.save()
                 self.truth[argument.pk] = label
                 Item.objects.create(
-                    campaign=self.campaign,
+                    round=self.label_round,
                     argument=argument,
                     external_id=str(argument.public_id),
                     rank=len(self.truth),
@@ -79,10 +79,10 @@ class Workshop:
     def client(self):
         return sign_in(self.boss)
 
-    def label(self, arguments=None, campaign=None):
+    def label(self, arguments=None, label_round=None):
         FinalLabel.objects.bulk_create(
             FinalLabel(
-                campaign=campaign or self.campaign,
+                label_round=label_round or self.label_round,
                 argument_id=pk,
                 label=self.truth[pk],
                 provenance="adjudicated" if pk % 2 else "votes",
@@ -91,13 +91,15 @@ class Workshop:
         )
 
     def train(self, **values) -> Job:
-        job = trained_judge.request_training(campaign=self.campaign, actor=self.boss, **values)
+        job = trained_judge.request_training(
+            label_round=self.label_round, actor=self.boss, **values
+        )
         jobs.drain()
         job.refresh_from_db()
         return job
 
     def url(self, name, *args):
-        return reverse(name, args=[self.study.public_id, self.campaign.public_id, *args])
+        return reverse(name, args=[self.study.public_id, self.label_round.public_id, *args])
 
 
 shop = built_once(Workshop)
@@ -115,7 +117,7 @@ def test_a_version_holds_labels_figures_and_model(shop):
     shop.label(known)
     job = shop.train()
     assert (job.state, job.error) == ("done", "")
-    version = shop.campaign.trained_judges.get()
+    version = shop.label_round.trained_judges.get()
     assert (version.number, version.kind, version.created_by) == (1, "trained", shop.boss)
     assert version.rater.kind == Rater.Kind.CLASSIFIER
     labels = version.labels.all()
@@ -139,7 +141,7 @@ def test_a_version_holds_labels_figures_and_model(shop):
 
 def test_a_pair_nobody_labelled_counts_as_held_back(shop):
     of_pair = {}
-    for item in shop.campaign.items.select_related("argument"):
+    for item in shop.label_round.items.select_related("argument"):
         of_pair.setdefault(item.argument.comparison_id, []).append(item.argument_id)
     unknown, *known = of_pair.values()
     shop.label([pk for group in known for pk in group[:-1]])
@@ -150,14 +152,14 @@ def test_a_pair_nobody_labelled_counts_as_held_back(shop):
     assert seen.filter(is_out_of_fold=True).count() == 0
 
 
-def test_labels_of_another_campaign_can_be_lent(shop):
-    guideline = shop.campaign.guideline
-    pilot = Campaign.objects.create(study=shop.study, name="Pilot", guideline=guideline)
+def test_labels_of_another_label_round_can_be_lent(shop):
+    guideline = shop.label_round.guideline
+    pilot = LabelRound.objects.create(study=shop.study, name="Pilot", guideline=guideline)
     lent = list(shop.truth)[:60]
     shop.label(lent, pilot)
     job = shop.train(source=pilot)
     assert job.state == "done", job.error
-    version = shop.campaign.trained_judges.get()
+    version = shop.label_round.trained_judges.get()
     assert version.figures["n"] == 60
     assert version.recipe["labels_from"] == "Pilot"
     assert version.labels.count() == len(shop.truth)
@@ -165,7 +167,7 @@ def test_labels_of_another_campaign_can_be_lent(shop):
 
 def test_another_scale_or_study_lends_nothing(shop):
     other = make_study("Foreign")
-    foreign = make_campaign(other)
+    foreign = make_label_round(other)
     with pytest.raises(trained_judge.TrainingNotPossible):
         shop.train(source=foreign)
     shop.client.post(shop.url("train_judge"), {"source": foreign.public_id})
@@ -173,7 +175,7 @@ def test_another_scale_or_study_lends_nothing(shop):
     scale = make_guideline(shop.study)
     scale.levels = scale.levels[:2]
     scale.save()
-    short = Campaign.objects.create(study=shop.study, name="Short", guideline=scale)
+    short = LabelRound.objects.create(study=shop.study, name="Short", guideline=scale)
     with pytest.raises(trained_judge.TrainingNotPossible):
         shop.train(source=short)
 
@@ -185,8 +187,8 @@ def test_cold_start_without_labels_and_without_embeddings_says_what_is_missing(s
         raise embedding.EmbeddingsUnavailable("Sentence embeddings need the packages torch.")
 
     monkeypatch.setattr(embedding, "_load", missing)
-    shop.campaign.guideline.levels = shop.campaign.guideline.levels[:3]
-    shop.campaign.guideline.save()
+    shop.label_round.guideline.levels = shop.label_round.guideline.levels[:3]
+    shop.label_round.guideline.save()
     job = shop.train()
     assert job.state == "failed"
     assert "torch" in job.error
@@ -213,7 +215,7 @@ def letters(monkeypatch):
 def test_cold_start_labels_everything_and_claims_nothing(shop, letters):
     job = shop.train()
     assert job.state == "done", job.error
-    version = shop.campaign.trained_judges.get()
+    version = shop.label_round.trained_judges.get()
     assert (version.kind, version.model, version.figures["n"]) == ("cold", b"", 0)
     assert version.recipe["works_from"] == "the guideline as a rule"
     assert letters.read == 0
@@ -225,11 +227,11 @@ def test_cold_start_labels_everything_and_claims_nothing(shop, letters):
 
 
 def test_cold_start_on_another_scale_works_by_similarity(shop, letters):
-    shop.campaign.guideline.levels = shop.campaign.guideline.levels[:3]
-    shop.campaign.guideline.save()
+    shop.label_round.guideline.levels = shop.label_round.guideline.levels[:3]
+    shop.label_round.guideline.save()
     job = shop.train()
     assert job.state == "done", job.error
-    version = shop.campaign.trained_judges.get()
+    version = shop.label_round.trained_judges.get()
     assert version.recipe["works_from"] == "similarity to the level descriptions"
     assert letters.read > 0
 
@@ -243,7 +245,7 @@ def test_vectors_are_read_once(shop, letters):
     shop.train()
     assert letters.read == first
     assert TextEmbedding.objects.filter(model="letters").count() > 0
-    one, two = shop.campaign.trained_judges.all()
+    one, two = shop.label_round.trained_judges.all()
     assert (one.sha256, one.figures, one.rater) == (two.sha256, two.figures, two.rater)
     assert (one.number, two.number) == (2, 1)
 
@@ -271,13 +273,13 @@ def test_kept_vectors_come_back_in_order_and_by_model():
 
 def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
     shop.label()
-    job = trained_judge.request_training(campaign=shop.campaign, actor=shop.boss)
+    job = trained_judge.request_training(label_round=shop.label_round, actor=shop.boss)
     steps = []
 
     def cancel_soon(work, done, total=0, note=""):
         steps.append(note)
         if len(steps) == 3:
-            assert trained_judge.cancel_training(campaign=shop.campaign, actor=shop.boss)
+            assert trained_judge.cancel_training(label_round=shop.label_round, actor=shop.boss)
         return progress(work, done, total, note)
 
     progress = jobs.JobContext.progress
@@ -285,8 +287,8 @@ def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
     jobs.drain()
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "Cancelled.")
-    assert not shop.campaign.trained_judges.exists()
-    assert not trained_judge.cancel_training(campaign=shop.campaign, actor=shop.boss)
+    assert not shop.label_round.trained_judges.exists()
+    assert not trained_judge.cancel_training(label_round=shop.label_round, actor=shop.boss)
 
 
 # -- pages -------------------------------------------------------------------------------------
@@ -307,21 +309,21 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     assert "without sentence embeddings" in page
     version = shop.client.get(shop.url("trained_judge", 1)).text
     assert "Label by label" in version
-    assert shop.campaign.trained_judges.get(number=1).sha256 in version
+    assert shop.label_round.trained_judges.get(number=1).sha256 in version
     assert "out of fold" in shop.client.get(shop.url("judges")).text
     # A model card names counts, recipe and figures but no text.
     reply = shop.client.get(shop.url("trained_judge_card", 1))
     assert "attachment" in reply["Content-Disposition"]
     assert reply.json()["figures"]["n"] == len(shop.truth)
     assert reply.json()["versions"]["scikit-learn"]
-    assert reply.json()["model_sha256"] == shop.campaign.trained_judges.get(number=1).sha256
+    assert reply.json()["model_sha256"] == shop.label_round.trained_judges.get(number=1).sha256
     assert "It rained" not in reply.text
 
 
 @pytest.mark.parametrize("given", ["nonsense", "00000000-0000-0000-0000-000000000007"])
-def test_the_command_names_an_unknown_campaign(given):
+def test_the_command_names_an_unknown_label_round(given):
     with pytest.raises(CommandError, match="no round"):
-        call_command("train_judge", campaign=given)
+        call_command("train_judge", label_round=given)
 
 
 # -- order of the queue ------------------------------------------------------------------------
@@ -333,21 +335,21 @@ class Draft:
     def __init__(self, *, is_ordered: bool):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER)
-        self.campaign = make_campaign(
+        self.label_round = make_label_round(
             self.study, ordinary=12, controls=2, orders_by_uncertainty=is_ordered, block_size=4
         )
         self.doubts = {}
 
     def predict(self):
         rater = Rater.objects.create(study=self.study, kind="classifier", name="Trained judge")
-        version = TrainedJudge.objects.create(campaign=self.campaign, rater=rater, number=1)
-        ordinary = list(self.campaign.items.filter(control_label=None).order_by("pk"))
+        version = TrainedJudge.objects.create(label_round=self.label_round, rater=rater, number=1)
+        ordinary = list(self.label_round.items.filter(control_label=None).order_by("pk"))
         shares = [place / 22 for place in range(10)]
         random.Random(2).shuffle(shares)
         # The last two of twelve have no prediction.
         for item, share in zip(ordinary, shares, strict=False):
             JudgeLabel.objects.create(
-                campaign=self.campaign,
+                label_round=self.label_round,
                 argument=item.argument,
                 trained=version,
                 label=0,
@@ -357,12 +359,12 @@ class Draft:
         return self
 
     def open(self):
-        open_round(round_=self.campaign, actor=self.boss)
-        self.campaign.refresh_from_db()
+        open_round(round_=self.label_round, actor=self.boss)
+        self.label_round.refresh_from_db()
         return self
 
     def order(self):
-        slots = self.campaign.slots.order_by("order").values_list("item", flat=True)
+        slots = self.label_round.slots.order_by("order").values_list("item", flat=True)
         return list(dict.fromkeys(slots))
 
 
@@ -373,7 +375,7 @@ def test_the_least_sure_items_come_first_and_unknown_ones_last():
     assert order[:10] == expected
     assert set(order[10:]).isdisjoint(draft.doubts)
     assert len(order) == 12
-    assert draft.campaign.slots.count() == 12 * draft.campaign.votes_per_item
+    assert draft.label_round.slots.count() == 12 * draft.label_round.votes_per_item
 
 
 def test_without_the_option_the_order_is_the_seeded_one_whatever_a_judge_thinks():
@@ -381,11 +383,11 @@ def test_without_the_option_the_order_is_the_seeded_one_whatever_a_judge_thinks(
     ordered = Draft(is_ordered=True).predict().open()
 
     def places(draft):
-        pks = list(draft.campaign.items.order_by("pk").values_list("pk", flat=True))
+        pks = list(draft.label_round.items.order_by("pk").values_list("pk", flat=True))
         return [pks.index(pk) for pk in draft.order()]
 
     def ranks(draft):
-        return list(draft.campaign.items.order_by("pk").values_list("rank", flat=True))
+        return list(draft.label_round.items.order_by("pk").values_list("rank", flat=True))
 
     assert places(first) == places(second)
     # Ranks of control items do not depend on it either.
@@ -401,11 +403,13 @@ def test_payloads_look_the_same_with_and_without_the_order():
     keys = []
     for draft in (Draft(is_ordered=False).open(), Draft(is_ordered=True).predict().open()):
         person = make_member(draft.study, Role.ANNOTATOR)
-        place = serving.member_place(campaign=draft.campaign, membership=person.memberships.get())
-        work = serving.next_work(campaign=draft.campaign, place=place).assignments
+        place = serving.member_place(
+            label_round=draft.label_round, membership=person.memberships.get()
+        )
+        work = serving.next_work(label_round=draft.label_round, place=place).assignments
         keys.append([sorted(item_payload(row)) for row in work])
         text = sign_in(person).get(
-            reverse("label", args=[draft.study.public_id, draft.campaign.public_id])
+            reverse("label", args=[draft.study.public_id, draft.label_round.public_id])
         ).text  # fmt: skip
         assert "uncertain" not in text.lower()
         assert "judge" not in text.lower()

@@ -11,7 +11,7 @@ from cqa_site.runs import jobs
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 from cqa_site.runs.carrying.worker import busy_endpoints
 from cqa_site.runs.models import Job, Run
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint, make_run
 
 pytestmark = pytest.mark.django_db
@@ -86,9 +86,9 @@ def test_kinds_of_jobs_that_load_them_wait(packages_are):
 def test_a_run_of_the_model_in_the_box_waits_and_others_do_not(packages_are):
     study = make_study()
     boss = make_member(study, Role.RESEARCHER)
-    campaign = make_campaign(study, ordinary=2, controls=0)
+    label_round = make_label_round(study, ordinary=2, controls=0)
     server = make_endpoint(study, boss)
-    make_run(campaign, server, boss)
+    make_run(label_round, server, boss)
     for endpoint, waits in ((server, False), (embedded_endpoint(study=study, actor=boss), True)):
         Run.objects.update(state=Run.State.RUNNING, endpoint=endpoint)
         packages_are(Stage.FETCHING)

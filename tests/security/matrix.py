@@ -27,9 +27,10 @@ OPENED = {
     """,
     RESEARCHERS: """
         members audit study_api study_api_address job_progress packages_state crowd_links
-        campaign_correct editing_round_correct scoring_round_correct preference_round_correct
+        label_round_correct editing_round_correct scoring_round_correct preference_round_correct
         counting_round_correct
-        campaigns campaign_new campaign campaign_edit campaign_items guidelines guideline_new
+        label_rounds label_round_new label_round label_round_edit label_round_items guidelines
+        guideline_new
         guideline label_trial label_trial_next score_trial count_trial prefer_trial desk_trial
         quality quality_exclude_low exclusion_figure annotator control editing_rounds
         editing_round_new editing_round editing_round_edit final_labels label_compare
@@ -77,9 +78,9 @@ OPENED = {
 }
 SENT = {
     RESEARCHERS: """
-        crowd_link_close participant_release participant_fault campaign_extent campaign_delete
-        campaign_control campaign_open campaign_pause campaign_close campaign_reopen
-        campaign_item_retire label_trial_answer
+        crowd_link_close participant_release participant_fault label_round_extent
+        label_round_delete label_round_control label_round_open label_round_pause label_round_close
+        label_round_reopen label_round_item_retire label_trial_answer
         label_trial_alive score_trial_save score_trial_submit count_trial_save
         count_trial_submit prefer_trial_save prefer_trial_submit desk_trial_save
         desk_trial_submit exclusion_undo editing_round_extent editing_round_delete

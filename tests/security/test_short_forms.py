@@ -80,7 +80,7 @@ def test_what_has_to_be_filled_in_is_never_folded(forms):
 
 
 def test_a_fault_or_a_change_in_what_is_folded_opens_it(own, admin):
-    page = reverse("campaign_new", kwargs=own.kwargs("campaign_new"))
+    page = reverse("label_round_new", kwargs=own.kwargs("label_round_new"))
     form = html.fromstring(admin.get(page).content).xpath("//form[contains(@class, 'round')]")[0]
     assert "seed" not in in_sight(form)
     assert "Advanced" in flat(html.tostring(form).decode())
@@ -99,7 +99,7 @@ def test_a_fault_or_a_change_in_what_is_folded_opens_it(own, admin):
 def test_a_draft_says_which_setting_is_its_own(own, admin):
     """Beside the seed, which each round draws; nothing is folded that somebody chose."""
     draft = own.rows.draft
-    page = reverse("campaign_edit", kwargs=own.kwargs("campaign_edit"))
+    page = reverse("label_round_edit", kwargs=own.kwargs("label_round_edit"))
 
     def form():
         content = admin.get(page).content

@@ -5,7 +5,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from cqa_site.rounds.lifecycle import open_round
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -19,10 +19,10 @@ def study():
 @pytest.fixture
 def client(study):
     """Somebody who has just looked at a page of labels."""
-    campaign = make_campaign(study)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
+    label_round = make_label_round(study)
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
     client = sign_in(make_member(study, "annotator"))
-    reply = client.get(reverse("label", args=[study.public_id, campaign.public_id]))
+    reply = client.get(reverse("label", args=[study.public_id, label_round.public_id]))
     cookie = reply.cookies[settings.WORK_COOKIE_NAME]
     assert reply["X-Work-Page"] == cookie.value != ""
     assert not cookie["max-age"]  # it ends with the browser's session

@@ -39,7 +39,7 @@ FIXED = {
 }
 # The row that an id in an address usually is, and what it is at some addresses.
 USUAL = """
-    study_id=study campaign_id=campaign any_round_id=campaign argument_id=control
+    study_id=study label_round_id=label_round any_round_id=label_round argument_id=control
     rater_id=rater adoption_id=adoption exclusion_id=exclusion user_id=member
     person_id=participant job_id=job file_id=uploaded batch_id=import_batch export_id=export
     invitation_id=invitation link_id=crowd_link endpoint_id=endpoint prompt_id=prompt
@@ -53,9 +53,9 @@ USUAL = """
     statement_id=placed
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
-DRAFT = dict.fromkeys(("campaign_edit", "campaign_items", "campaign_control"), "draft")
+DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")
 OTHERWISE = {
-    "campaign_id": DRAFT,
+    "label_round_id": DRAFT,
     "argument_id": dict.fromkeys(DRAFT, "draft_argument"),
     "run_id": {
         "generation_figures": "writing_run",
@@ -123,7 +123,7 @@ class World:
     def __init__(self, name):
         rows = make_everything(name)
         self.rows = rows
-        self.study, self.endpoint, self.open = rows.study, rows.endpoint, rows.campaign
+        self.study, self.endpoint, self.open = rows.study, rows.endpoint, rows.label_round
         self.board, self.scoring = rows.board, rows.scoring_run
         self.judging, self.writing = rows.judging_run, rows.writing_run
         self.people = {letter: getattr(rows.people, role) for letter, role in ROLES.items()}

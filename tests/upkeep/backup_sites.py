@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from annotation.judges.actions.relevance_judge import target_of
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import User
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunPlan, start_run
@@ -30,32 +30,32 @@ NUMBERS = {"b": [1.0, 1e16, -0.0, 2.5e-7, 10**20], "a": {"z": None, "y": TEXT}, 
 
 
 def make_lab() -> Endpoint:
-    """One study with people, a campaign, a run under way, and an endpoint with rare values."""
+    """One study with people, a round, a run under way, and an endpoint with rare values."""
     study = cast.make_study("Bär & Söhne")
     boss = cast.make_member(study, "admin")
-    campaign = cast.make_campaign(study)
+    label_round = cast.make_label_round(study)
     make_corpus(study)
     study.description = TEXT
     study.save()
     endpoint = make_endpoint(study, boss, price_in="0.123456")
-    start_under_way(campaign, endpoint, boss)
+    start_under_way(label_round, endpoint, boss)
     endpoint.capabilities = NUMBERS
     gates.set_key(endpoint, SECRET)
     endpoint.save()
     return endpoint
 
 
-def start_under_way(campaign: Campaign, endpoint: Endpoint, actor: User) -> None:
+def start_under_way(label_round: LabelRound, endpoint: Endpoint, actor: User) -> None:
     """A run that has sent nothing yet, beside a job that plans it."""
     plan = RunPlan(
         kind="relevance",
         endpoint=endpoint,
-        prompt=first_prompt(campaign.study, actor),
-        target=target_of(campaign),
+        prompt=first_prompt(label_round.study, actor),
+        target=target_of(label_round),
         params={"max_tokens": 200},
     )
     with mock.patch.object(jobs, "ring"):
-        run = start_run(study=campaign.study, actor=actor, plan=plan)
+        run = start_run(study=label_round.study, actor=actor, plan=plan)
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
 
 

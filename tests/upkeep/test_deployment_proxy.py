@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import pytest
 
-from benchmarks.campaign_server import free_port
+from benchmarks.label_round_server import free_port
 
 FOLDER = Path(__file__).resolve().parents[2] / "cqa_site/upkeep/deployment/proxy"
 MIB = 1024 * 1024

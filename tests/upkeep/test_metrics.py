@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotation.labelling.models.campaigns import Assignment, VoteEvent
+from annotation.labelling.models.rounds import Assignment, VoteEvent
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
@@ -270,9 +270,9 @@ def test_what_is_asked_does_not_grow_with_what_is_there(ran):
     raters = Rater.objects.bulk_create(
         Rater(study=lab.study, name=str(number), kind=Rater.Kind.PERSON) for number in range(50)
     )
-    items = list(lab.campaign.items.all())
+    items = list(lab.label_round.items.all())
     votes = Assignment.objects.bulk_create(
-        Assignment(campaign=lab.campaign, item=item, rater=rater, state="answered", label=1)
+        Assignment(round=lab.label_round, item=item, rater=rater, state="answered", label=1)
         for item in items
         for rater in raters
     )

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.exports.models import ExportFile
 from annotation.labelling.actions import serving
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from argsum.scorers.models import Scorer
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
@@ -20,7 +20,7 @@ from cqa_site.upkeep.studies import deletion as archiving
 from cqa_site.upkeep.studies import deletion as deleting
 from cqa_site.web.limits import path_of
 from tests.api.conftest import client_of
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.everything import make_everything
 from tests.runs.made_runs import make_endpoint
 
@@ -57,15 +57,15 @@ def quiet(study):
 
 
 def test_an_archive_is_refused_with_what_still_runs(study, admin):
-    campaign = make_campaign(study)
-    open_round(round_=campaign, actor=admin)
+    label_round = make_label_round(study)
+    open_round(round_=label_round, actor=admin)
     client = sign_in(admin)
     reply = client.post(at("study_archive", study))
     assert reply.status_code == 409
-    assert at("campaign", study, campaign_id=campaign.public_id) in reply.content.decode()
+    assert at("label_round", study, label_round_id=label_round.public_id) in reply.content.decode()
     study.refresh_from_db()
     assert not study.is_archived
-    close_round(round_=campaign, actor=admin)
+    close_round(round_=label_round, actor=admin)
     jobs.drain()
     assert client.post(at("study_archive", study)).url == at("study_settings", study)
     study.refresh_from_db()
@@ -95,26 +95,26 @@ def test_an_archived_study_is_read_and_not_changed(study, admin):
 def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     settings.SETTLE_MS = 0
     annotator = make_member(study, Role.ANNOTATOR)
-    campaign = make_campaign(study, controls=0, controls_per_block=0)
-    open_round(round_=campaign, actor=admin)
-    campaign.refresh_from_db()
+    label_round = make_label_round(study, controls=0, controls_per_block=0)
+    open_round(round_=label_round, actor=admin)
+    label_round.refresh_from_db()
     membership = Membership.objects.get(study=study, user=annotator)
-    place = serving.member_place(campaign=campaign, membership=membership)
-    item = serving.next_work(campaign=campaign, place=place).assignments[0]
-    close_round(round_=campaign, actor=admin)
+    place = serving.member_place(label_round=label_round, membership=membership)
+    item = serving.next_work(label_round=label_round, place=place).assignments[0]
+    close_round(round_=label_round, actor=admin)
     jobs.drain()
     archive(study, admin)
     client = sign_in(annotator)
     sent = {"item": item.public_id, "label": 2, "client_key": "k", "active_ms": 5}
     reply = client.post(
-        at("label_answer", study, campaign_id=campaign.public_id),
+        at("label_answer", study, label_round_id=label_round.public_id),
         sent,
         headers={"Accept": "application/json"},
     )
     assert reply.status_code == 200, reply.content
     stored = Assignment.objects.get(pk=item.pk)
     assert (stored.label, stored.is_extra) == (2, True)
-    page = client.get(at("label", study, campaign_id=campaign.public_id))
+    page = client.get(at("label", study, label_round_id=label_round.public_id))
     assert "exported but not changed" in page.content.decode()
     assert not client.get(at("study", study)).context["waiting"]
 
@@ -125,7 +125,7 @@ def test_exports_are_made_in_an_archived_study(world):
     before = ExportFile.objects.count()
     client = sign_in(world.people.researcher)
     data = {"contents": ["final_labels"], "format": "csv"}
-    url = at("exports", world.study, campaign_id=world.campaign.public_id)
+    url = at("exports", world.study, label_round_id=world.label_round.public_id)
     reply = client.post(url, data)
     assert reply.status_code == 302
     assert ExportFile.objects.count() > before

@@ -154,7 +154,7 @@ def curve_of(n):
     ]
 
 
-def campaign(n):
+def label_round(n):
     return Made(guideline=Made(values=list(range(min(n, 8)))))
 
 
@@ -410,7 +410,7 @@ CASES = {
     "experts": lambda n, size: experts.chart_spec(experts_of(n), size),
     **{
         f"exclusion {name}": lambda n, size, name=name: controls.curve_chart(
-            campaign(n), curve_of(n), name, size
+            label_round(n), curve_of(n), name, size
         )
         for name in ("figures", "labels")
     },

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.demo.actions.demo import PEOPLE, build_demo
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.rounds import label_rounds_of
 from benchmarks.page_speed import heaviest
 from benchmarks.page_walk import GZIP, Page, walk
 from cqa_site.judging import packages
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 # The least of what each walk has to find, or it stood before a closed door.
 FOUND = {
-    "researcher": {"figures", "judges", "score_agreement", "key_points", "campaign"},
+    "researcher": {"figures", "judges", "score_agreement", "key_points", "label_round"},
     "expert": {"label", "adjudication", "study"},
     "annotator": {"label", "score_form", "count_form", "prefer_form"},
     "nobody": {"account_login"},
@@ -94,15 +94,15 @@ def test_a_first_visit_is_light(demo, who):
 
 
 # Pages that researchers see first or that hold the most, by name.
-HEAVY_PAGES = ("study", "figures", "judges", "score_agreement", "key_points", "campaigns")
+HEAVY_PAGES = ("study", "figures", "judges", "score_agreement", "key_points", "label_rounds")
 
 
 @pytest.mark.long
 def test_pages_of_researchers_are_light(demo):
     """The others are walked through at length."""
     client, study = sign_in(demo["researcher"]), demo["researcher"].memberships.get().study
-    campaign = campaigns_of(study).filter(state="open").first()
-    ids = {"study_id": study.public_id, "campaign_id": campaign.public_id}
+    label_round = label_rounds_of(study).filter(state="open").first()
+    ids = {"study_id": study.public_id, "label_round_id": label_round.public_id}
     for name in HEAVY_PAGES:
         address = reverse(name, kwargs={key: ids[key] for key in parameters(name)})
         response = client.get(address, headers=GZIP, follow=True)

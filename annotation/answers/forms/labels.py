@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.methods.conditions import NEWEST
-from annotation.answers.reports import labelled_campaigns, labels_name
+from annotation.answers.reports import labelled_rounds, labels_name
 from cqa_site.people.models import Study
 
 
 class LabelsField(forms.ChoiceField):
-    """Choice of labels: the study's choice, one campaign's, or the newest of each sentence."""
+    """Choice of labels: the study's choice, one round's, or the newest of each sentence."""
 
     # Of ids; and what a program sends.
     longest = 36
@@ -25,7 +25,9 @@ class LabelsField(forms.ChoiceField):
 
 def label_choices(study: Study) -> list[tuple[str, str]]:
     """Return the choices of labels as (value, name), the study's own choice first."""
-    named = [(str(campaign.public_id), campaign.name) for campaign in labelled_campaigns(study)]
+    named = [
+        (str(label_round.public_id), label_round.name) for label_round in labelled_rounds(study)
+    ]
     return [
         ("", _("Study's choice: %s") % labels_name(study)),
         *named,

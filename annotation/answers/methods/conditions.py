@@ -18,8 +18,8 @@ FILTERS: Mapping[str, Any] = {
     "favoured": "any",
     "most_arguments": MOST_ARGUMENTS,
 }
-# Whose final labels ``relevance`` means: the id of a campaign, or of each sentence the newest
-# there is. Part of the filters only where it is one campaign's.
+# Whose final labels ``relevance`` means: the id of a round, or of each sentence the newest
+# there is. Part of the filters only where it is one round's.
 LABELS, NEWEST = "labels", "newest"
 TOKEN_LIMITS = {"max_completion_tokens": "max_tokens"}
 WORDING: Mapping[str, Any] = {"uses_aspect": True, "uses_wording": True}

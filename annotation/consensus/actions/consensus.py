@@ -21,7 +21,7 @@ from annotation.consensus.reports import (
     override_table,
     vote_table,
 )
-from annotation.labelling.models.campaigns import Campaign, VoteEvent
+from annotation.labelling.models.rounds import LabelRound, VoteEvent
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, enqueue
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from annotation.consensus.methods import Method
 
 
-# Final labels: rows derived from votes, expert campaigns and decisions, in the background.
+# Final labels: rows derived from votes, expert rounds and decisions, in the background.
 
 
 JOB = "final_labels"
@@ -63,11 +63,11 @@ FIELDS = (*LABELS, *FACTS)
 
 
 class SourceNotValid(Exception):
-    """A campaign cannot be overruled by itself or by another study's campaign."""
+    """A round cannot be overruled by itself or by another study's round."""
 
 
 @transaction.atomic
-def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Job:
+def request_final_labels(*, label_round: LabelRound, actor: User | None = None) -> Job:
     """Queue the recomputation of final labels after this transaction; pending jobs are shared.
 
     A job that already runs may have read its votes before this change, so it
@@ -76,11 +76,11 @@ def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Jo
     for turn in ("", ":next", ":third", ":fourth"):
         with suppress(Job.DoesNotExist):
             job = enqueue(
-                study=campaign.study,
+                study=label_round.study,
                 kind=JOB,
-                key=f"{campaign.public_id}{turn}",
+                key=f"{label_round.public_id}{turn}",
                 actor=actor,
-                campaign=str(campaign.public_id),
+                label_round=str(label_round.public_id),
             )
             if Job.objects.select_for_update().filter(pk=job.pk, state="ready").exists():
                 return job
@@ -88,67 +88,69 @@ def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Jo
 
 
 @transaction.atomic
-def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None:
-    """Recompute the final labels of the campaign and of campaigns that depend on its labels."""
-    request_final_labels(campaign=campaign, actor=actor)
-    in_force = Q(adoptions__source=campaign, adoptions__withdrawn_at__isnull=True)
-    depending = Campaign.objects.filter(Q(overridden_by=campaign) | in_force).distinct()
+def request_everywhere(*, label_round: LabelRound, actor: User | None = None) -> None:
+    """Recompute the final labels of the round and of rounds that depend on its labels."""
+    request_final_labels(label_round=label_round, actor=actor)
+    in_force = Q(adoptions__source=label_round, adoptions__withdrawn_at__isnull=True)
+    depending = LabelRound.objects.filter(Q(overridden_by=label_round) | in_force).distinct()
     for other in depending.select_related("study"):
-        request_final_labels(campaign=other, actor=actor)
+        request_final_labels(label_round=other, actor=actor)
 
 
-def after_closing(*, round_: Campaign, actor: User) -> None:
-    """Recompute final labels, and with them the experts' queue, after a campaign was closed."""
-    request_everywhere(campaign=round_, actor=actor)
+def after_closing(*, round_: LabelRound, actor: User) -> None:
+    """Recompute final labels, and with them the experts' queue, after a round was closed."""
+    request_everywhere(label_round=round_, actor=actor)
 
 
-def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
+def keep_current(label_round: LabelRound, actor: User | None = None) -> Job | None:
     """Return the job that updates outdated labels; requests one unless the last just ended.
 
     For pages that show what the labels say: None where the labels are what the votes say, or
     where the next computation has to wait for its turn.
     """
-    if not is_stale(campaign):
+    if not is_stale(label_round):
         return None
-    if job := active_job(campaign):
+    if job := active_job(label_round):
         return job
-    just_ended = _jobs(campaign).filter(finished_at__gt=timezone.now() - REST)
-    return None if just_ended.exists() else request_final_labels(campaign=campaign, actor=actor)
+    just_ended = _jobs(label_round).filter(finished_at__gt=timezone.now() - REST)
+    return (
+        None if just_ended.exists() else request_final_labels(label_round=label_round, actor=actor)
+    )
 
 
-def is_stale(campaign: Campaign) -> bool:
+def is_stale(label_round: LabelRound) -> bool:
     """Whether votes changed since the labels were computed; machine labels are not votes."""
-    used = campaign.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
-    return used != counted_votes(campaign).count() or _has_changes(campaign)
+    used = label_round.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
+    return used != counted_votes(label_round).count() or _has_changes(label_round)
 
 
-def _has_changes(campaign: Campaign) -> bool:
+def _has_changes(label_round: LabelRound) -> bool:
     """Whether anyone changed a label after the last computation was requested."""
-    done = _jobs(campaign).filter(state=Job.State.DONE)
+    done = _jobs(label_round).filter(state=Job.State.DONE)
     last = done.order_by("-created_at").values_list("created_at", flat=True).first()
     if last is None:
         return False
-    changes = VoteEvent.objects.filter(assignment__campaign=campaign, at__gt=last)
+    changes = VoteEvent.objects.filter(assignment__round=label_round, at__gt=last)
     return changes.filter(kind=VoteEvent.Kind.CHANGE).exists()
 
 
 def make_final_labels(work: JobContext) -> None:
-    """Handle a job: recompute the final labels of its campaign."""
-    campaign = Campaign.objects.get(study=work.study, public_id=work.payload["campaign"])
-    recompute_final_labels(campaign, work=work)
+    """Handle a job: recompute the final labels of its round."""
+    label_round = LabelRound.objects.get(study=work.study, public_id=work.payload["label_round"])
+    recompute_final_labels(label_round, work=work)
 
 
-def active_job(campaign: Campaign) -> Job | None:
-    """Return the campaign's pending or running recompute job; None without one."""
-    return _jobs(campaign).filter(state__in=[Job.State.READY, Job.State.LEASED]).first()
+def active_job(label_round: LabelRound) -> Job | None:
+    """Return the round's pending or running recompute job; None without one."""
+    return _jobs(label_round).filter(state__in=[Job.State.READY, Job.State.LEASED]).first()
 
 
-def _jobs(campaign: Campaign) -> QuerySet[Job]:
-    payload = {"campaign": str(campaign.public_id)}
-    return Job.objects.filter(study=campaign.study_id, kind=JOB, payload=payload)
+def _jobs(label_round: LabelRound) -> QuerySet[Job]:
+    payload = {"label_round": str(label_round.public_id)}
+    return Job.objects.filter(study=label_round.study_id, kind=JOB, payload=payload)
 
 
-def recompute_final_labels(campaign: Campaign, *, work: JobContext | None = None) -> int:
+def recompute_final_labels(label_round: LabelRound, *, work: JobContext | None = None) -> int:
     """Recompute the final labels from their sources; return the number of changed rows.
 
     Votes, expert labels and adjudications are only read, so repeating changes
@@ -156,10 +158,10 @@ def recompute_final_labels(campaign: Campaign, *, work: JobContext | None = None
     written, a thousand per transaction: annotators never wait for long. A run
     killed half way leaves rows that are each right, and its job starts again.
     """
-    rows = _derive(campaign, work)
-    changed, gone = _compare(campaign, rows)
+    rows = _derive(label_round, work)
+    changed, gone = _compare(label_round, rows)
     for start in range(0, len(changed), CHUNK):
-        if not _write(campaign, work, changed[start : start + CHUNK]):
+        if not _write(label_round, work, changed[start : start + CHUNK]):
             return start
         _say(work, 2, _("Storing labels"))
     for start in range(0, len(gone), CHUNK):
@@ -169,34 +171,34 @@ def recompute_final_labels(campaign: Campaign, *, work: JobContext | None = None
 
 @transaction.atomic
 def set_consensus(
-    *, campaign: Campaign, aggregator: str, overridden_by: Iterable[Campaign], actor: User
+    *, label_round: LabelRound, aggregator: str, overridden_by: Iterable[LabelRound], actor: User
 ) -> None:
     """Set how votes become a label, and whose labels overrule them."""
     sources = list(overridden_by)
-    if any(source == campaign or source.study_id != campaign.study_id for source in sources):
+    if any(source == label_round or source.study_id != label_round.study_id for source in sources):
         raise SourceNotValid(_("Only other rounds of the same study can overrule this round."))
     record(
-        study=campaign.study,
+        study=label_round.study,
         actor=actor,
         verb="consensus_changed",
-        subject=campaign.name,
-        before=_settings(campaign),
+        subject=label_round.name,
+        before=_settings(label_round),
         after={"aggregator": aggregator, "overridden_by": sorted(map(str, sources))},
     )
-    campaign.aggregator = aggregator
-    campaign.save(update_fields=["aggregator"])
-    campaign.overridden_by.set(sources)
-    request_final_labels(campaign=campaign, actor=actor)
+    label_round.aggregator = aggregator
+    label_round.save(update_fields=["aggregator"])
+    label_round.overridden_by.set(sources)
+    request_final_labels(label_round=label_round, actor=actor)
 
 
-def _settings(campaign: Campaign) -> dict:
-    sources = sorted(map(str, campaign.overridden_by.all()))
-    return {"aggregator": campaign.aggregator, "overridden_by": sources}
+def _settings(label_round: LabelRound) -> dict:
+    sources = sorted(map(str, label_round.overridden_by.all()))
+    return {"aggregator": label_round.aggregator, "overridden_by": sources}
 
 
-def _derive(campaign: Campaign, work: JobContext | None) -> dict[int, tuple]:
-    """Map each argument of the campaign to the values of its final-label row."""
-    table = derive_labels(campaign, compared=COMPARED, work=work)
+def _derive(label_round: LabelRound, work: JobContext | None) -> dict[int, tuple]:
+    """Map each argument of the round to the values of its final-label row."""
+    table = derive_labels(label_round, compared=COMPARED, work=work)
     _say(work, 2, _("Storing labels"))
     labels = [table[name].astype(object).where(table[name].notna(), None) for name in LABELS]
     table["pattern"] = table["pattern"].str.slice(stop=40)
@@ -206,7 +208,7 @@ def _derive(campaign: Campaign, work: JobContext | None) -> dict[int, tuple]:
 
 
 def derive_labels(
-    campaign: Campaign,
+    label_round: LabelRound,
     *,
     adopted: pd.DataFrame | None = None,
     compared: Sequence[Method] = (),
@@ -220,36 +222,40 @@ def derive_labels(
 
     _say(work, 0, _("Reading votes"))
     units = list(
-        campaign.items.order_by("argument_id").values_list("argument_id", flat=True).distinct()
+        label_round.items.order_by("argument_id").values_list("argument_id", flat=True).distinct()
     )
-    votes, overrides = vote_table(campaign), override_table(campaign)
-    decisions = adjudication_table(campaign)
+    votes, overrides = vote_table(label_round), override_table(label_round)
+    decisions = adjudication_table(label_round)
     if adopted is None:
-        adopted = adoption_table(campaign)
+        adopted = adoption_table(label_round)
     _say(work, 1, _("Comparing methods"))
     return final_labels(
         votes,
         overrides,
         decisions,
-        cast("Method", campaign.aggregator),
+        cast("Method", label_round.aggregator),
         adopted=adopted,
         compared=compared,
         units=units,
     )
 
 
-def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabel], list[int]]:
-    """Return rows to write, and keys of stored rows whose argument left the campaign.
+def _compare(
+    label_round: LabelRound, rows: dict[int, tuple]
+) -> tuple[list[FinalLabel], list[int]]:
+    """Return rows to write, and keys of stored rows whose argument left the round.
 
     Reads under the lock, so that no older run is still writing: see ``_write``.
     """
     with transaction.atomic():
-        _lock(campaign)
+        _lock(label_round)
         columns = ("pk", "argument_id", *FIELDS)
-        present = list(campaign.final_labels.values_list(*columns))
+        present = list(label_round.final_labels.values_list(*columns))
     stored = {argument: tuple(values) for _pk, argument, *values in present}
     changed = [
-        FinalLabel(campaign=campaign, argument_id=argument, **dict(zip(FIELDS, row, strict=True)))
+        FinalLabel(
+            label_round=label_round, argument_id=argument, **dict(zip(FIELDS, row, strict=True))
+        )
         for argument, row in rows.items()
         if stored.get(argument) != row
     ]
@@ -257,23 +263,23 @@ def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabe
 
 
 @transaction.atomic
-def _write(campaign: Campaign, work: JobContext | None, rows: list[FinalLabel]) -> bool:
+def _write(label_round: LabelRound, work: JobContext | None, rows: list[FinalLabel]) -> bool:
     """Store some rows; return False if a later request, with later votes, has already started."""
-    _lock(campaign)
+    _lock(label_round)
     if work and _is_overtaken(work):
         return False
     FinalLabel.objects.bulk_create(
         rows,
         update_conflicts=True,
-        unique_fields=["campaign", "argument"],
+        unique_fields=["label_round", "argument"],
         update_fields=FIELDS,
     )
     return True
 
 
-def _lock(campaign: Campaign) -> None:
-    """Lock the campaign for one run at a time to read or write; inserting votes does not wait."""
-    Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+def _lock(label_round: LabelRound) -> None:
+    """Lock the round for one run at a time to read or write; inserting votes does not wait."""
+    LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
 
 
 def _is_overtaken(work: JobContext) -> bool:
@@ -290,25 +296,25 @@ def _say(work: JobContext | None, done: int, note: str) -> None:
 
 
 class LabelsNotOfStudy(Exception):
-    """The campaign belongs to another study."""
+    """The round belongs to another study."""
 
 
 @transaction.atomic
-def prefer_labels(*, study: Study, campaign: Campaign | None, actor: User) -> None:
-    """Use one campaign's final labels in the study; with None, each sentence's newest label."""
-    if campaign is not None and campaign.study_id != study.pk:
+def prefer_labels(*, study: Study, label_round: LabelRound | None, actor: User) -> None:
+    """Use one round's final labels in the study; with None, each sentence's newest label."""
+    if label_round is not None and label_round.study_id != study.pk:
         raise LabelsNotOfStudy
     before = label_source(study)
-    if before == campaign:
+    if before == label_round:
         return
     PreferredLabels.objects.filter(study=study).delete()
-    if campaign is not None:
-        PreferredLabels.objects.create(study=study, campaign=campaign)
+    if label_round is not None:
+        PreferredLabels.objects.create(study=study, label_round=label_round)
     record(
         study=study,
         actor=actor,
         verb="preferred_labels_chosen",
         subject=study.name,
         before=before.name if before else "",
-        after=campaign.name if campaign else "",
+        after=label_round.name if label_round else "",
     )

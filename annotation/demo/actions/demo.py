@@ -16,11 +16,12 @@ from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.corpus.models import Argument, Comparison, Question, text_key
 from annotation.editing.actions.rounds import EditingPlan, plan_round
 from annotation.editing.models import EditingRound
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.generation.actions.answer_runs import condition
-from annotation.labelling.actions import answering, campaigns, serving
-from annotation.labelling.actions.campaigns import default_guideline
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item
+from annotation.labelling.actions import answering, serving
+from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.actions.rounds import default_guideline
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.results import snapshots as keeping
 from cqa_site.rounds.lifecycle import close_round, open_round
@@ -113,14 +114,14 @@ def build_demo() -> str:
     labels = _arguments(study)
     guideline = default_guideline(study, actor=users[Role.ADMIN])
     ids = list(labels)
-    pilot = _campaign(study, guideline, _("Pilot round"), labels, ids, controls=8)
+    pilot = _label_round(study, guideline, _("Pilot round"), labels, ids, controls=8)
     _simulate(pilot, labels, users[Role.RESEARCHER], rounds=None)
     close_round(round_=pilot, actor=users[Role.RESEARCHER])
-    running = _campaign(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
+    running = _label_round(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
     _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
-    for campaign in (pilot, running):
-        recompute_final_labels(campaign)
-        keeping.refresh(CAMPAIGNS, campaign)
+    for label_round in (pilot, running):
+        recompute_final_labels(label_round)
+        keeping.refresh(LABEL_ROUNDS, label_round)
     _answers(study)
     embedded_endpoint(study=study, actor=users[Role.RESEARCHER])
     demo_round(study=study, expert=users[Role.EXPERT], researcher=users[Role.RESEARCHER])
@@ -177,48 +178,50 @@ def _answers(study: Study) -> None:
         )
 
 
-def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign:
-    campaign = Campaign.objects.create(
+def _label_round(study, guideline, name, labels, ids, *, controls: int) -> LabelRound:
+    label_round = LabelRound.objects.create(
         study=study,
         name=name,
         guideline=guideline,
         min_control_accuracy=0.5,
-        **Campaign.USUAL | {"seed": SEED},
+        **LabelRound.USUAL | {"seed": SEED},
     )
-    campaigns.add_items(campaign=campaign, argument_ids=ids)
-    for item in campaign.items.order_by("pk")[: controls * 3 : 3]:
+    label_rounds.add_items(label_round=label_round, argument_ids=ids)
+    for item in label_round.items.order_by("pk")[: controls * 3 : 3]:
         Item.objects.filter(pk=item.pk).update(
             control_label=labels[item.argument_id], imported_control_label=labels[item.argument_id]
         )
-    return campaign
+    return label_round
 
 
-def _simulate(campaign: Campaign, labels: dict[int, int], actor: User, rounds: int | None) -> None:
+def _simulate(
+    label_round: LabelRound, labels: dict[int, int], actor: User, rounds: int | None
+) -> None:
     """Let the simulated annotators label ``rounds`` blocks each, or all remaining items."""
-    open_round(round_=campaign, actor=actor)
-    campaign.refresh_from_db()
+    open_round(round_=label_round, actor=actor)
+    label_round.refresh_from_db()
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
-    places = [_simulated_place(campaign, number) for number in range(1, len(SKILLS) + 1)]
+    places = [_simulated_place(label_round, number) for number in range(1, len(SKILLS) + 1)]
     pairs = list(zip(places, SKILLS, strict=True))
     working = True
     while working and (rounds is None or rounds > 0):
         # A list, not a generator: everybody gets a turn even after somebody found work.
-        working = any([_block(campaign, *pair, labels, rng) for pair in pairs])  # noqa: C419
+        working = any([_block(label_round, *pair, labels, rng) for pair in pairs])  # noqa: C419
         rounds = None if rounds is None else rounds - 1
-    _spread_in_time(campaign, rng)
+    _spread_in_time(label_round, rng)
 
 
-def _simulated_place(campaign: Campaign, number: int):
+def _simulated_place(label_round: LabelRound, number: int):
     name = _("Simulated annotator %d") % number
     rater, _created = Rater.objects.get_or_create(
-        study=campaign.study, external_id=f"simulated-{number}", defaults={"name": name}
+        study=label_round.study, external_id=f"simulated-{number}", defaults={"name": name}
     )
-    return place_for(round_=campaign, rater=rater)
+    return place_for(round_=label_round, rater=rater)
 
 
-def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
+def _block(label_round, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
     """Answer all currently reserved items; return False if none were left."""
-    todo = serving.next_work(campaign=campaign, place=place).assignments
+    todo = serving.next_work(label_round=label_round, place=place).assignments
     for row in todo:
         label = answering.SubmittedLabel(
             client_key=secrets.token_hex(8),
@@ -238,10 +241,10 @@ def _drawn(intended: int, skill: float, rng: random.Random) -> int:
     return rng.randrange(4)
 
 
-def _spread_in_time(campaign: Campaign, rng: random.Random) -> None:
+def _spread_in_time(label_round: LabelRound, rng: random.Random) -> None:
     """Backdate the simulated answers over three days, for realistic charts."""
     start = timezone.now() - timedelta(days=3)
-    rows = list(campaign.assignments.filter(state="answered").order_by("pk"))
+    rows = list(label_round.assignments.filter(state="answered").order_by("pk"))
     for count, row in enumerate(rows):
         row.answered_at = start + timedelta(days=3 * count / len(rows), seconds=rng.random() * 60)
         row.shown_at = row.served_at = row.answered_at - timedelta(milliseconds=row.active_ms or 0)

@@ -1,4 +1,4 @@
-"""Columns and rows of each export of a campaign, streamed from one snapshot."""
+"""Columns and rows of each export of a round, streamed from one snapshot."""
 
 import csv
 import gzip
@@ -17,7 +17,7 @@ from annotation.consensus.reports import FINAL_PATHS
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import is_counted
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.exports import FileTable, Row
 
 # Columns of every export with the type of their values, in the order written.
@@ -119,8 +119,8 @@ def votes(source: ExportSource) -> FileTable:
     """Return every answer of the snapshot, including skips and extras."""
     hidden = () if source.with_comments else ("comment",)
     types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
-    campaign = source.snapshot.campaign
-    versions, attributes = _guidelines(campaign), Attributes(campaign)
+    label_round = source.snapshot.label_round
+    versions, attributes = _guidelines(label_round), Attributes(label_round)
     rows = (
         _vote(source, record, types, versions) + attributes.of(record["item_id"])
         for record in source.records()
@@ -134,8 +134,8 @@ class Attributes:
     Those that the arguments have now: a snapshot does not hold them.
     """
 
-    def __init__(self, campaign: Campaign) -> None:
-        items = campaign.items.exclude(argument__attributes={})
+    def __init__(self, label_round: LabelRound) -> None:
+        items = label_round.items.exclude(argument__attributes={})
         self._of = dict(items.values_list("external_id", "argument__attributes"))
         self._names = sorted({name for attributes in self._of.values() for name in attributes})
         self.types: dict[str, type] = {f"attribute: {name}": str for name in self._names}
@@ -149,10 +149,10 @@ class Attributes:
         return tuple(values.get(name) for name in self._names)
 
 
-def _guidelines(campaign: Campaign) -> list[tuple[datetime, str]]:
+def _guidelines(label_round: LabelRound) -> list[tuple[datetime, str]]:
     """Return each guideline version with the time its use began, newest first."""
-    uses = campaign.guideline_uses.order_by("-since").values_list("since", "guideline__number")
-    first = (datetime.min.replace(tzinfo=UTC), campaign.guideline.number)
+    uses = label_round.guideline_uses.order_by("-since").values_list("since", "guideline__number")
+    first = (datetime.min.replace(tzinfo=UTC), label_round.guideline.number)
     return [(since, str(number)) for since, number in uses or [first]]
 
 
@@ -230,10 +230,10 @@ class _Tally:
 
 def final_labels(source: ExportSource) -> FileTable:
     """Return the label of every argument and its provenance, as last computed."""
-    campaign = source.snapshot.campaign
-    attributes = Attributes(campaign)
+    label_round = source.snapshot.label_round
+    attributes = Attributes(label_round)
     paths = ("pk", *FINAL_PATHS, "argument__attributes")
-    pieces = in_pieces(campaign.final_labels.order_by("pk").values_list(*paths))
+    pieces = in_pieces(label_round.final_labels.order_by("pk").values_list(*paths))
     rows = (row[1:-1] + attributes.among(row[-1]) for row in pieces)
     return FileTable(FINAL_TYPES | attributes.types, rows)
 

@@ -299,7 +299,7 @@ class FaithfulnessSelection:
     run: str = ""
     # Which groups are shown: "plain", the id of a condition, or all.
     condition: str = ""
-    # Whose labels precision, recall and F1 are by: a campaign's, "newest", or the study's choice.
+    # Whose labels precision, recall and F1 are by: a round's, "newest", or the study's choice.
     labels: str = ""
 
     @classmethod

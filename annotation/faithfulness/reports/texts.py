@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.answers.methods.answer_text import find_malformed
 from annotation.answers.methods.conditions import NEWEST
 from annotation.answers.models import Answer
-from annotation.answers.reports import labelled_campaigns, numbered_labels, numbered_texts
+from annotation.answers.reports import labelled_rounds, numbered_labels, numbered_texts
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import ArgumentList
 from annotation.editing.models import Revision
@@ -132,17 +132,16 @@ def known_labels(study: Study, choice: str) -> str:
     if choice in ("", NEWEST):
         return choice
     known = {
-        str(public_id)
-        for public_id in labelled_campaigns(study).values_list("public_id", flat=True)
+        str(public_id) for public_id in labelled_rounds(study).values_list("public_id", flat=True)
     }
     return choice if choice in known else ""
 
 
 def mark_of_labels(study: Study, whose: str) -> str:
     """Return a short name that changes with any label of the set."""
-    rows = FinalLabel.objects.filter(campaign__study=study, label__isnull=False)
+    rows = FinalLabel.objects.filter(label_round__study=study, label__isnull=False)
     if whose != NEWEST:
-        rows = rows.filter(campaign__public_id=whose)
+        rows = rows.filter(label_round__public_id=whose)
     seen = list(rows.order_by("pk").values_list("pk", "label"))
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 

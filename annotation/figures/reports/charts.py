@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from annotation.consensus.reports import by_label
 from annotation.figures.reports.snapshots import MedianOfPairs
-from annotation.labelling.models.campaigns import Guideline
+from annotation.labelling.models.rounds import Guideline
 from cqa_site.results.boards import Conclusion, level_of, why_less
 from cqa_site.results.tables import bounds_of
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate

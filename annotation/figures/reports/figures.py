@@ -1,4 +1,4 @@
-"""Computation of every figure of a campaign from the vote table of a snapshot."""
+"""Computation of every figure of a round from the vote table of a snapshot."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -250,7 +250,7 @@ def number(value: Any) -> float | None:
     return None if value is None or pd.isna(value) else float(value)
 
 
-# Every figure of a campaign, computed from the snapshot's table of votes alone.
+# Every figure of a round, computed from the snapshot's table of votes alone.
 #
 # What is undefined is None beside a reason, never NaN. Rows of the table are described in
 # `annotation.figures.reports.snapshots`.

@@ -27,7 +27,7 @@ from django.db.models.functions import Collate
 from annotation.consensus.models import Adjudication
 from annotation.consensus.reports import OUTSIDE_THE_COUNT
 from annotation.figures.models import Snapshot
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound, VoteEvent
 from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import ONLY_IF_KNOWN, Bounded, Estimate
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What figures of a campaign come to, as a snapshot keeps them; loads nothing.
+# What figures of a round come to, as a snapshot keeps them; loads nothing.
 
 
 # No field can be called "from".
@@ -208,7 +208,7 @@ class AgreementOverTime:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundFigures:
-    """All figures of a campaign; ``agreement`` covers all items and ordinary ones."""
+    """All figures of a round; ``agreement`` covers all items and ordinary ones."""
 
     values: tuple[int, ...]
     progress: RoundProgress
@@ -261,13 +261,13 @@ _FLAGS = tuple(COLUMNS.index(name) for name in ("is_extra", "is_excluded", "is_f
 _TIME = COLUMNS.index("answered_at")
 
 
-def build_votes_csv(campaign: Campaign) -> Iterator[bytes]:
-    """Write the campaign's votes as CSV, a few thousand rows at a time, from one query."""
+def build_votes_csv(label_round: LabelRound) -> Iterator[bytes]:
+    """Write the round's votes as CSV, a few thousand rows at a time, from one query."""
     buffer = io.StringIO()
     # CRLF makes the csv module quote both CR and LF inside a sentence on every Python version.
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for number, row in enumerate(_rows(campaign).iterator(FETCH), start=1):
+    for number, row in enumerate(_rows(label_round).iterator(FETCH), start=1):
         writer.writerow(_cells(row))
         if number % FETCH == 0:
             yield _emptied(buffer)
@@ -320,43 +320,43 @@ def is_counted(votes: Mapping[str, Any]) -> Any:
     return (votes["state"] == "answered") & (is_outside ^ True)
 
 
-def recipe_of(campaign: Campaign) -> dict[str, Any]:
-    """Return the inputs of a campaign's figures besides its votes, and the computing recipe."""
-    items = campaign.items.aggregate(all=Count("pk"), controls=Count("control_label"))
+def recipe_of(label_round: LabelRound) -> dict[str, Any]:
+    """Return the inputs of a round's figures besides its votes, and the computing recipe."""
+    items = label_round.items.aggregate(all=Count("pk"), controls=Count("control_label"))
     return {
         "version": RECIPE_VERSION,
-        "origin": campaign.origin,
-        "scale": campaign.guideline.values,
-        "guideline": campaign.guideline.number,
+        "origin": label_round.origin,
+        "scale": label_round.guideline.values,
+        "guideline": label_round.guideline.number,
         "ordinary_items": items["all"] - items["controls"],
         "control_items": items["controls"],
-        "votes_per_item": campaign.votes_per_item if campaign.is_live else None,
+        "votes_per_item": label_round.votes_per_item if label_round.is_live else None,
         "counted": "answered, no extra votes, no excluded annotators, no machines",
         "confidence": 0.95,
         "min_shared": 5,
     }
 
 
-def marker(campaign: Campaign) -> str:
+def marker(label_round: LabelRound) -> str:
     """Return a digest of everything the figures depend on, in four cheap queries.
 
     A snapshot whose marker differs is stale. Items that are merely served do not count.
     """
     states = (
-        campaign.assignments.exclude(state=Assignment.State.SERVED)
+        label_round.assignments.exclude(state=Assignment.State.SERVED)
         .order_by("state", "is_extra")
         .values_list("state", "is_extra")
         .annotate(Count("pk"))
     )
-    newest = Campaign.objects.filter(pk=campaign.pk).values_list(
-        _newest(VoteEvent.objects.filter(assignment__campaign=OuterRef("pk"))),
-        _newest(Adjudication.objects.filter(campaign=OuterRef("pk"))),
-        _newest(Item.objects.filter(campaign=OuterRef("pk"))),
+    newest = LabelRound.objects.filter(pk=label_round.pk).values_list(
+        _newest(VoteEvent.objects.filter(assignment__round=OuterRef("pk"))),
+        _newest(Adjudication.objects.filter(label_round=OuterRef("pk"))),
+        _newest(Item.objects.filter(round=OuterRef("pk"))),
     )
-    excluded = campaign.places.filter(excluded_at__isnull=False)
-    controls = campaign.items.filter(control_label__isnull=False)
+    excluded = label_round.places.filter(excluded_at__isnull=False)
+    controls = label_round.items.filter(control_label__isnull=False)
     parts = (
-        (RECIPE_VERSION, campaign.guideline_id, campaign.votes_per_item),
+        (RECIPE_VERSION, label_round.guideline_id, label_round.votes_per_item),
         list(states),
         newest.get(),
         list(excluded.order_by("rater").values_list("rater", flat=True)),
@@ -369,14 +369,14 @@ def _newest(rows: QuerySet) -> Subquery:
     return Subquery(rows.order_by("-pk").values("pk")[:1])
 
 
-def _rows(campaign: Campaign) -> QuerySet:
+def _rows(label_round: LabelRound) -> QuerySet:
     """Return rows of ``COLUMNS``, in the same order for every database and re-import."""
     excluded = Place.objects.filter(
-        round=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
+        round=OuterRef("round"), rater=OuterRef("rater"), excluded_at__isnull=False
     )
     by_code_point = "C" if connection.vendor == "postgresql" else "BINARY"
     return (
-        campaign.assignments.exclude(state=Assignment.State.SERVED)
+        label_round.assignments.exclude(state=Assignment.State.SERVED)
         .order_by(
             Collate("item__external_id", by_code_point),
             "rater__public_id",

@@ -27,13 +27,13 @@ Names = dict[int, str]
 def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableData:
     """Return one figure as a table with its recipe; raises KeyError for an unknown one."""
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
-    where = _("Round “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
-        "campaign": snapshot.campaign.name,
+    where = _("Round “%(label_round)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
+        "label_round": snapshot.label_round.name,
         "number": snapshot.number,
         "sha": snapshot.sha256[:12],
         "date": date_format(snapshot.computed_at, "Y-m-d H:i e"),
     }
-    names = snapshot.campaign.guideline.level_names
+    names = snapshot.label_round.guideline.level_names
     name = f"{slug}-snapshot-{snapshot.number}"
     return TABLES[slug].table(figures, names, where=where, name=name)
 
@@ -272,7 +272,7 @@ TABLES: dict[str, FigureTable] = {
 }
 
 
-# What moved between two snapshots of a campaign.
+# What moved between two snapshots of a round.
 
 
 COMPARED = {
@@ -289,7 +289,7 @@ COMPARED = {
 def compare(earlier: Snapshot, later: Snapshot) -> TableData:
     """Return counts, agreement and label shares side by side, with the difference.
 
-    The difference of two snapshots of one campaign is not a test: most votes are in both.
+    The difference of two snapshots of one round is not a test: most votes are in both.
     """
     before, after = (
         _rows(from_json(RoundFigures, snapshot.figures)) for snapshot in (earlier, later)

@@ -20,7 +20,7 @@ from annotation.answers.methods.conditions import (
 from annotation.answers.models import Answer, Condition
 from annotation.corpus.models import Question, text_key
 from annotation.generation.models import GenerationRun
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.judging.reply_parsing import PARSER_VERSION, ReplyNotUsable, parse_prose
 from cqa_site.people.models import Study
 from cqa_site.runs import kinds
@@ -277,10 +277,10 @@ def condition(
 
 
 def _labels_name(study: Study, filters: Mapping[str, Any]) -> str:
-    """Return the current name of the campaign whose labels filter the arguments."""
+    """Return the current name of the round whose labels filter the arguments."""
     if LABELS not in filters:
         return ""
-    named = campaigns_of(study).filter(public_id=filters[LABELS])
+    named = label_rounds_of(study).filter(public_id=filters[LABELS])
     return named.values_list("name", flat=True).first() or ""
 
 

@@ -22,8 +22,8 @@ from annotation.imports.methods.releases import (
     read_raw_answers,
     read_silver,
 )
-from annotation.labelling.actions.campaigns import default_levels
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.actions.rounds import default_levels
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.imports import (
     ImportEntry,
     ImportSource,
@@ -69,9 +69,9 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentEntry(ImportEntry):
-    """One row of a file: an argument, optionally an item of a campaign, optionally with votes.
+    """One row of a file: an argument, optionally an item of a round, optionally with votes.
 
-    ``item_id`` names the item inside the campaign; "" makes the argument itself
+    ``item_id`` names the item inside the round; "" makes the argument itself
     the item. With ``keeps_first_copy`` a second, different vote of the same
     rater is flagged instead of rejected.
     """
@@ -82,7 +82,7 @@ class ArgumentEntry(ImportEntry):
     place: str = ""
     source_url: str = ""
     argument_id: str = ""
-    campaign: str = ""
+    label_round: str = ""
     item_id: str = ""
     control_label: int | None = None
     is_retired: bool = False
@@ -137,11 +137,11 @@ def unit_of(entry: ArgumentEntry) -> Unit:
 
 
 def item_of(entry: ArgumentEntry) -> ItemKey:
-    """Return campaign and item id; without an id, the argument's hash identifies the item."""
+    """Return round and item id; without an id, the argument's hash identifies the item."""
     if entry.item_id:
-        return entry.campaign, entry.item_id
+        return entry.label_round, entry.item_id
     pair = text_key(f"{entry.object1}\x00{entry.object2}")
-    return entry.campaign, f"unit:{pair[:16]}:{text_key(entry.text)}"
+    return entry.label_round, f"unit:{pair[:16]}:{text_key(entry.text)}"
 
 
 def rater_of(vote: Vote) -> RaterKey:
@@ -149,22 +149,24 @@ def rater_of(vote: Vote) -> RaterKey:
     return vote.rater_kind, vote.rater_id
 
 
-# Into which campaign the labels of a file go, and which labels there are.
+# Into which round the labels of a file go, and which labels there are.
 
 
-LONGEST_CAMPAIGN_NAME = 100
+LONGEST_ROUND_NAME = 100
 
 
-def campaign_of(source: ImportSource) -> str:
+def label_round_of(source: ImportSource) -> str:
     """Return the requested name, or else the file name without its ending."""
-    return named_by(source.options, "label_round", source.name, LONGEST_CAMPAIGN_NAME)
+    return named_by(source.options, "label_round", source.name, LONGEST_ROUND_NAME)
 
 
 def scale_of(source: ImportSource) -> tuple[int, ...]:
-    """Return the labels of the guideline: the campaign's, else the study's newest, else 0–3."""
-    named = Campaign.objects.filter(study=source.study, name=source.options.get("label_round", ""))
-    campaign = named.select_related("guideline").first()
-    guideline = campaign.guideline if campaign else source.study.guidelines.first()
+    """Return the labels of the guideline: the round's, else the study's newest, else 0–3."""
+    named = LabelRound.objects.filter(
+        study=source.study, name=source.options.get("label_round", "")
+    )
+    label_round = named.select_related("guideline").first()
+    guideline = label_round.guideline if label_round else source.study.guidelines.first()
     levels = guideline.levels if guideline else default_levels()
     return tuple(level["value"] for level in levels)
 

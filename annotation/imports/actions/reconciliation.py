@@ -1,7 +1,7 @@
 """Comparison of import files with a study, and storage of new entries.
 
 Everything is known by its natural key: the pair, the sentence's hash, the item's id in its
-campaign, the rater's id, the vote's id or its item and rater.
+round, the rater's id, the vote's id or its item and rater.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from ..books.answers import AnswerBook, ListBook, QuestionBook, SystemBook
-from ..books.arguments import ArgumentBook, CampaignBook, ComparisonBook, EntryReconciliation
+from ..books.arguments import ArgumentBook, ComparisonBook, EntryReconciliation, LabelRoundBook
 from ..books.votes import ItemBook, PlacedRaterBook, VoteBook
 from .entries import AnswerEntry, ArgumentEntry, QuestionEntry, rater_of
 
@@ -35,10 +35,10 @@ class StudyReconciliation(EntryReconciliation):
         super().__init__(*args, **kwargs)
         self.comparisons = ComparisonBook(self)
         self.arguments = ArgumentBook(self, self.comparisons)
-        self.campaigns = CampaignBook(self, self.actor)
-        self.items = ItemBook(self, self.campaigns, self.arguments)
-        self.raters = PlacedRaterBook(self, self.campaigns)
-        self.votes = VoteBook(self, self.campaigns, self.items, self.raters)
+        self.label_rounds = LabelRoundBook(self, self.actor)
+        self.items = ItemBook(self, self.label_rounds, self.arguments)
+        self.raters = PlacedRaterBook(self, self.label_rounds)
+        self.votes = VoteBook(self, self.label_rounds, self.items, self.raters)
         self.systems = SystemBook(self)
         self.questions = QuestionBook(self, self.comparisons)
         self.lists = ListBook(self, self.arguments, self.questions)
@@ -50,9 +50,9 @@ class StudyReconciliation(EntryReconciliation):
         sentences = [entry for entry in valid_entries if isinstance(entry, ArgumentEntry)]
         self.comparisons.take(valid_entries)
         self.arguments.take(sentences)
-        labelled = [entry for entry in sentences if entry.campaign]
+        labelled = [entry for entry in sentences if entry.label_round]
         if labelled:
-            self.campaigns.take(labelled)
+            self.label_rounds.take(labelled)
             labelled = self.items.take(labelled)
             self.raters.take(labelled)
             self.votes.take(labelled)
@@ -67,7 +67,7 @@ class StudyReconciliation(EntryReconciliation):
 
     def finish(self) -> None:
         """Add remarks that need the whole file."""
-        self.outcome.rounds = self.campaigns.ids
+        self.outcome.rounds = self.label_rounds.ids
         self.comparisons.suggest_merges()
         self.arguments.finish()
         self.answers.finish()

@@ -30,7 +30,7 @@ from cqa_site.tabular import Problem, printable_name
 from cqa_site.tabular.cells import MOST_ATTRIBUTES
 
 from ..books.arguments import match_to_study
-from .entries import ArgumentEntry, Vote, campaign_of, scale_of
+from .entries import ArgumentEntry, Vote, label_round_of, scale_of
 
 # -- Toloka -----------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ from .entries import ArgumentEntry, Vote, campaign_of, scale_of
 def read_crowd(source: ImportSource) -> Iterator[Line]:
     """Yield votes of a Toloka pool; work that was never submitted becomes a void vote."""
     suites = _Suites()
-    campaign = campaign_of(source)
+    label_round = label_round_of(source)
     fields: dict[str, Any] = {
         key: source.options.get(key) or None for key in ("field", "input_field")
     }
@@ -48,7 +48,7 @@ def read_crowd(source: ImportSource) -> Iterator[Line]:
             yield rejected(vote, of="votes")
             continue
         block, position = suites.place(vote.worker_id, vote.assignment_id)
-        yield _crowd_entry(vote, campaign, block, position)
+        yield _crowd_entry(vote, label_round, block, position)
 
 
 class _Suites:
@@ -66,7 +66,7 @@ class _Suites:
         return block, position
 
 
-def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> ArgumentEntry:
+def _crowd_entry(vote: CrowdVote, label_round: str, block: int, position: int) -> ArgumentEntry:
     is_counted = vote.status == APPROVED
     if not is_counted and vote.label is not None:
         comment = _("Status %(status)s in the source, label %(label)s.") % {
@@ -91,7 +91,7 @@ def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> A
         object1=vote.object1,
         object2=vote.object2,
         text=vote.text,
-        campaign=campaign,
+        label_round=label_round,
         item_id=vote.task_id,
         control_label=vote.control_label,
         votes=(answer,),
@@ -102,7 +102,7 @@ def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> A
 
 
 def read_experts(source: ImportSource) -> Iterator[Line]:
-    """Yield one campaign per rated sheet, with sentences in the study's spelling."""
+    """Yield one round per rated sheet, with sentences in the study's spelling."""
     return match_to_study(source.study, _workbook(source))
 
 
@@ -113,7 +113,7 @@ def _workbook(source: ImportSource) -> Iterator[Line]:
         for problem in sheet.problems:
             yield rejected(problem, of="votes", place=_sheet_name(sheet))
         if sheet.is_rated:
-            yield from _sheet_entries(sheet, campaign_of(source))
+            yield from _sheet_entries(sheet, label_round_of(source))
         elif sheet.rows:
             yield Note(
                 ngettext(
@@ -130,15 +130,15 @@ def _sheet_name(sheet: ExpertSheet) -> str:
 
 
 def _sheet_entries(sheet: ExpertSheet, base: str) -> Iterator[Line]:
-    campaign = f"{base}: {sheet.name_pseudonym}"
+    label_round = f"{base}: {sheet.name_pseudonym}"
     for row in sheet.rows:
         if isinstance(row, ExpertControl):
-            yield from _control_row(row, sheet, base, campaign)
+            yield from _control_row(row, sheet, base, label_round)
         else:
-            yield _batch_row(row, sheet, base, campaign)
+            yield _batch_row(row, sheet, base, label_round)
 
 
-def _batch_row(row: ExpertLabel, sheet: ExpertSheet, base: str, campaign: str) -> ArgumentEntry:
+def _batch_row(row: ExpertLabel, sheet: ExpertSheet, base: str, label_round: str) -> ArgumentEntry:
     label = _expert_vote(base, sheet.raters[0], row.label, row.comment)
     return ArgumentEntry(
         row=row.row,
@@ -146,13 +146,13 @@ def _batch_row(row: ExpertLabel, sheet: ExpertSheet, base: str, campaign: str) -
         object1=row.object1,
         object2=row.object2,
         text=row.text,
-        campaign=campaign,
+        label_round=label_round,
         votes=() if label is None else (label,),
     )
 
 
 def _control_row(
-    row: ExpertControl, sheet: ExpertSheet, base: str, campaign: str
+    row: ExpertControl, sheet: ExpertSheet, base: str, label_round: str
 ) -> Iterator[Line]:
     votes = [
         _expert_vote(base, rater, label)
@@ -169,7 +169,7 @@ def _control_row(
         object1=row.object1,
         object2=row.object2,
         text=row.text,
-        campaign=campaign,
+        label_round=label_round,
         control_label=row.control_label,
         is_retired=not row.is_scored,
         votes=tuple(vote for vote in votes if vote is not None),
@@ -194,7 +194,7 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
 
 def read_released(source: ImportSource) -> Iterator[Line]:
     """Yield released human and model labels; the first copy of a unit counts."""
-    campaign = campaign_of(source)
+    label_round = label_round_of(source)
     for record in read_final_labels(source.path, name=source.name, scale=scale_of(source)):
         if isinstance(record, Problem):
             yield rejected(record, of="votes")
@@ -202,10 +202,10 @@ def read_released(source: ImportSource) -> Iterator[Line]:
             reason = _("The sentence is null, so its labels were left out.")
             yield Flag(record.row, "argument", reason)
         else:
-            yield _released_entry(record, record.text, campaign)
+            yield _released_entry(record, record.text, label_round)
 
 
-def _released_entry(record: ReleasedLabel, text: str, campaign: str) -> ArgumentEntry:
+def _released_entry(record: ReleasedLabel, text: str, label_round: str) -> ArgumentEntry:
     votes = (
         Vote(Rater.Kind.REFERENCE, "released", "Released label", record.label),
         Vote(Rater.Kind.MODEL, "gpt-4", "GPT-4", record.model_label),
@@ -215,7 +215,7 @@ def _released_entry(record: ReleasedLabel, text: str, campaign: str) -> Argument
         object1=record.object1,
         object2=record.object2,
         text=text,
-        campaign=campaign,
+        label_round=label_round,
         votes=tuple(vote for vote in votes if vote.label is not None),
         keeps_first_copy=True,
     )
@@ -228,7 +228,7 @@ def read_mapped(source: ImportSource) -> Iterator[Line]:
     """Yield entries of any table through the columns a person chose."""
     options = source.options
     mapping = dict(options.get("mapping") or {})
-    campaign = campaign_of(source)
+    label_round = label_round_of(source)
     kind = options.get("rater_kind") or Rater.Kind.PERSON
     # Whose labels they are stands in a column, in the headers, or was said.
     has_votes = "label" in mapping or bool(labels_by_rater(mapping))
@@ -249,7 +249,7 @@ def read_mapped(source: ImportSource) -> Iterator[Line]:
         elif isinstance(record, Remark):
             yield Flag(record.row, record.column, record.reason)
         else:
-            yield _mapped_entry(record, campaign if has_votes else "", kind, names)
+            yield _mapped_entry(record, label_round if has_votes else "", kind, names)
     source.log.notes += [
         *names.notes(),
         *_without_rater(unread_labels(table.columns, (), mapping)),
@@ -285,7 +285,7 @@ def _attributes(
 
 
 def _mapped_entry(
-    record: GenericRecord, campaign: str, kind: str, names: RaterNames
+    record: GenericRecord, label_round: str, kind: str, names: RaterNames
 ) -> ArgumentEntry:
     entry: dict[str, Any] = {
         "row": record.row,
@@ -293,16 +293,16 @@ def _mapped_entry(
         "object2": record.object2,
         "text": record.text,
         "source_url": record.source_url or "",
-        "argument_id": "" if campaign else record.external_id or "",
+        "argument_id": "" if label_round else record.external_id or "",
         "attributes": dict(record.attributes),
     }
-    if not campaign:
+    if not label_round:
         return ArgumentEntry(**entry)
     votes = [_mapped_vote(record, kind, names)] if record.rater is not None else []
     votes += [Vote(kind, names.of(rater), label=label) for rater, label in record.labels]
     return ArgumentEntry(
         **entry,
-        campaign=campaign,
+        label_round=label_round,
         item_id=record.external_id or "",
         control_label=record.control_label,
         votes=tuple(vote for vote in votes if vote is not None),

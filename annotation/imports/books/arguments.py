@@ -1,4 +1,4 @@
-"""Books of comparisons, arguments and campaigns, and matching of damaged sentences."""
+"""Books of comparisons, arguments and rounds, and matching of damaged sentences."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,8 +11,8 @@ from django.utils.translation import ngettext
 
 from annotation.corpus.models import Argument, Comparison
 from annotation.imports.methods.votes import match_key
-from annotation.labelling.actions.campaigns import default_guideline
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.actions.rounds import default_guideline
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.imports import Flag, ImportEntry, ImportRefused, Line, Reconciliation
 from cqa_site.people.models import Study, User
 
@@ -33,7 +33,7 @@ class EntryReconciliation(Reconciliation):
         """Return the objects that an entry would create: the last of those it brings."""
         if not isinstance(entry, ArgumentEntry):
             return entry.makes
-        return "votes" if entry.votes else "items" if entry.campaign else "arguments"
+        return "votes" if entry.votes else "items" if entry.label_round else "arguments"
 
 
 Pair = tuple[str, str]
@@ -131,7 +131,7 @@ class ArgumentBook:
         }
         new = {unit: entry for unit, entry in fresh.items() if unit not in rows}
         for unit, entry in fresh.items():
-            if not entry.campaign:
+            if not entry.label_round:
                 self.work.remark_blank(entry)
             if unit in rows:
                 self._compare_argument(entry, *rows[unit])
@@ -173,8 +173,8 @@ class ArgumentBook:
         self.work.outcome.notes.append(text % {"number": len(self._repeated), "rows": rows})
 
     def _note_repeated(self, unit: Unit, entry: ArgumentEntry) -> None:
-        """Count repeated arguments, except in a campaign, where rows may share an argument."""
-        if entry.campaign or entry.row is None:
+        """Count repeated arguments, except in a round, where rows may share an argument."""
+        if entry.label_round or entry.row is None:
             return
         if self._first_rows.setdefault(unit, entry.row) != entry.row:
             self._repeated[entry.row] = None
@@ -245,51 +245,51 @@ def _stored_text(
     return next(iter(texts)) if len(texts) == 1 and entry.text not in texts else None
 
 
-# Campaigns that hold imported votes: found or made by name.
+# Rounds that hold imported votes: found or made by name.
 
 
-class CampaignBook:
-    """Campaigns named by the file; None for new ones until written."""
+class LabelRoundBook:
+    """Rounds named by the file; None for new ones until written."""
 
     def __init__(self, work: EntryReconciliation, actor: User | None) -> None:
         self.work = work
         self.actor = actor
-        self.known: dict[str, Campaign | None] = {}
+        self.known: dict[str, LabelRound | None] = {}
 
     @property
     def ids(self) -> list[int]:
-        """Keys of the campaigns, in the order of the file."""
-        return [campaign.pk for campaign in self.known.values() if campaign is not None]
+        """Keys of the rounds, in the order of the file."""
+        return [label_round.pk for label_round in self.known.values() if label_round is not None]
 
     def pk(self, name: str) -> int | None:
-        """Return the key of a campaign; None in a dry run before it exists."""
-        campaign = self.known[name]
-        return campaign.pk if campaign else None
+        """Return the key of a round; None in a dry run before it exists."""
+        label_round = self.known[name]
+        return label_round.pk if label_round else None
 
     def take(self, entries: list[ArgumentEntry]) -> None:
-        """Find or create the campaigns of a batch."""
-        for name in dict.fromkeys(entry.campaign for entry in entries):
+        """Find or create the rounds of a batch."""
+        for name in dict.fromkeys(entry.label_round for entry in entries):
             if name not in self.known:
                 self.known[name] = self._find_or_make(name)
 
-    def _find_or_make(self, name: str) -> Campaign | None:
-        campaign = Campaign.objects.filter(study=self.work.study, name=name).first()
-        if campaign is not None and campaign.is_live:
+    def _find_or_make(self, name: str) -> LabelRound | None:
+        label_round = LabelRound.objects.filter(study=self.work.study, name=name).first()
+        if label_round is not None and label_round.is_live:
             raise ImportRefused(
                 _("“%s” is a round run on this site. Choose another name for the imported votes.")
                 % name
             )
-        self.work.result("label_rounds", "same" if campaign else "new")
-        if campaign is not None or not self.work.write:
-            return campaign
+        self.work.result("label_rounds", "same" if label_round else "new")
+        if label_round is not None or not self.work.write:
+            return label_round
         now = timezone.now()
-        return Campaign.objects.create(
+        return LabelRound.objects.create(
             study=self.work.study,
             name=name,
-            origin=Campaign.Origin.IMPORTED,
-            state=Campaign.State.CLOSED,
+            origin=LabelRound.Origin.IMPORTED,
+            state=LabelRound.State.CLOSED,
             guideline=default_guideline(self.work.study, actor=self.actor),
             created_by=self.actor,
             closed_at=now,
-            **Campaign.USUAL,
+            **LabelRound.USUAL,
         )

@@ -1,4 +1,4 @@
-"""Books of items, raters and votes of imported campaigns: find or create each one."""
+"""Books of items, raters and votes of imported rounds: find or create each one."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.labelling.models.campaigns import Assignment, Item, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
 from cqa_site.files.actions.imports import Reconciliation
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
@@ -23,9 +23,9 @@ from ..actions.entries import (
     rater_of,
     unit_of,
 )
-from .arguments import ArgumentBook, CampaignBook, EntryReconciliation
+from .arguments import ArgumentBook, EntryReconciliation, LabelRoundBook
 
-# Items of imported campaigns: the argument behind an id, and its known label.
+# Items of imported rounds: the argument behind an id, and its known label.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class KnownItem:
 
 
 class ItemBook:
-    """Items named by the file, by campaign name and item id."""
+    """Items named by the file, by round name and item id."""
 
     def __init__(
-        self, work: EntryReconciliation, campaigns: CampaignBook, arguments: ArgumentBook
+        self, work: EntryReconciliation, label_rounds: LabelRoundBook, arguments: ArgumentBook
     ) -> None:
-        self.work, self.campaigns, self.arguments = work, campaigns, arguments
+        self.work, self.label_rounds, self.arguments = work, label_rounds, arguments
         self.known: dict[ItemKey, KnownItem] = {}
         self._next_rank: dict[str, int] = {}
 
@@ -55,16 +55,16 @@ class ItemBook:
             if key not in self.known:
                 fresh.setdefault(key, entry)
         for name in dict.fromkeys(name for name, _id in fresh):
-            self._take_campaign(name, {key: e for key, e in fresh.items() if key[0] == name})
+            self._take_label_round(name, {key: e for key, e in fresh.items() if key[0] == name})
         return [entry for key, entry in keyed if self._fits(key, entry)]
 
-    def _take_campaign(self, name: str, fresh: dict[ItemKey, ArgumentEntry]) -> None:
+    def _take_label_round(self, name: str, fresh: dict[ItemKey, ArgumentEntry]) -> None:
         stored = {}
-        campaign_id = self.campaigns.pk(name)
-        if campaign_id is not None:
+        label_round_id = self.label_rounds.pk(name)
+        if label_round_id is not None:
             fields = ("external_id", "pk", "argument_id", "imported_control_label")
             items = Item.objects.filter(
-                campaign_id=campaign_id, external_id__in=[key[1] for key in fresh]
+                round_id=label_round_id, external_id__in=[key[1] for key in fresh]
             )
             stored = {row[0]: row[1:] for row in items.values_list(*fields)}
         new = {key: entry for key, entry in fresh.items() if key[1] not in stored}
@@ -72,7 +72,7 @@ class ItemBook:
             self.work.remark_blank(entry)
             if key[1] in stored:
                 self._compare(key, entry, *stored[key[1]])
-        self._add(name, campaign_id, new)
+        self._add(name, label_round_id, new)
 
     def _compare(
         self, key: ItemKey, entry: ArgumentEntry, pk: int, argument_id: int, control: int | None
@@ -92,16 +92,18 @@ class ItemBook:
             label = entry.control_label
             Item.objects.filter(pk=pk).update(control_label=label, imported_control_label=label)
 
-    def _add(self, name: str, campaign_id: int | None, new: dict[ItemKey, ArgumentEntry]) -> None:
+    def _add(
+        self, name: str, label_round_id: int | None, new: dict[ItemKey, ArgumentEntry]
+    ) -> None:
         self.work.outcome.counts["items"]["new"] += len(new)
         keys: list[int | None] = [None] * len(new)
         if self.work.write:
             rows = Item.objects.bulk_create(
                 Item(
-                    campaign_id=campaign_id,
+                    round_id=label_round_id,
                     argument_id=self.arguments.known[unit_of(entry)],
                     external_id=key[1],
-                    rank=self._rank(name, campaign_id),
+                    rank=self._rank(name, label_round_id),
                     control_label=entry.control_label,
                     imported_control_label=entry.control_label,
                     is_retired=entry.is_retired,
@@ -112,9 +114,9 @@ class ItemBook:
         for (key, entry), pk in zip(new.items(), keys, strict=True):
             self.known[key] = KnownItem(pk, unit_of(entry), entry.control_label)
 
-    def _rank(self, name: str, campaign_id: int | None) -> int:
+    def _rank(self, name: str, label_round_id: int | None) -> int:
         if name not in self._next_rank:
-            last = Item.objects.filter(campaign_id=campaign_id).aggregate(last=Max("rank"))["last"]
+            last = Item.objects.filter(round_id=label_round_id).aggregate(last=Max("rank"))["last"]
             self._next_rank[name] = 0 if last is None else last + 1
         self._next_rank[name] += 1
         return self._next_rank[name] - 1
@@ -132,7 +134,7 @@ class ItemBook:
         return True
 
 
-# Raters, and their place in each campaign.
+# Raters, and their place in each round.
 
 
 class RaterBook:
@@ -170,11 +172,11 @@ class RaterBook:
 
 
 class PlacedRaterBook(RaterBook):
-    """Raters of votes, and their enrolment in each campaign."""
+    """Raters of votes, and their enrolment in each round."""
 
-    def __init__(self, work: Reconciliation, campaigns: CampaignBook) -> None:
+    def __init__(self, work: Reconciliation, label_rounds: LabelRoundBook) -> None:
         super().__init__(work)
-        self.campaigns = campaigns
+        self.label_rounds = label_rounds
         self._places: set[tuple[str, RaterKey]] = set()
 
     def take(self, entries: list[ArgumentEntry]) -> None:
@@ -185,21 +187,21 @@ class PlacedRaterBook(RaterBook):
     def _take_places(self, entries: list[ArgumentEntry]) -> None:
         """Enrol imported raters, so that researchers see and exclude them like others."""
         fresh = {
-            (entry.campaign, rater_of(vote)): vote.is_rater_excluded
+            (entry.label_round, rater_of(vote)): vote.is_rater_excluded
             for entry in entries
             for vote in entry.votes
-            if (entry.campaign, rater_of(vote)) not in self._places
+            if (entry.label_round, rater_of(vote)) not in self._places
         }
         self._places |= set(fresh)
         if not self.work.write or not fresh:
             return
         wanted = {
-            (self.campaigns.pk(name), self.known[rater]): is_excluded
+            (self.label_rounds.pk(name), self.known[rater]): is_excluded
             for (name, rater), is_excluded in fresh.items()
         }
         stored = Place.objects.filter(
-            round__in={campaign for campaign, _rater in wanted},
-            rater_id__in={rater for _campaign, rater in wanted},
+            round__in={label_round for label_round, _rater in wanted},
+            rater_id__in={rater for _label_round, rater in wanted},
         )
         there = set(stored.values_list("round_id", "rater_id"))
         Place.objects.bulk_create(
@@ -207,8 +209,8 @@ class PlacedRaterBook(RaterBook):
         )
 
 
-def _place(campaign_id: Any, rater_id: Any, is_excluded: bool) -> Place:
-    row = Place(round_id=campaign_id, rater_id=rater_id)
+def _place(label_round_id: Any, rater_id: Any, is_excluded: bool) -> Place:
+    row = Place(round_id=label_round_id, rater_id=rater_id)
     if is_excluded:
         row.excluded_at = timezone.now()
         row.exclusion_reason = _("Excluded in the imported file.")
@@ -239,11 +241,11 @@ class VoteBook:
     def __init__(
         self,
         work: EntryReconciliation,
-        campaigns: CampaignBook,
+        label_rounds: LabelRoundBook,
         items: ItemBook,
         raters: RaterBook,
     ) -> None:
-        self.work, self.campaigns, self.items, self.raters = work, campaigns, items, raters
+        self.work, self.label_rounds, self.items, self.raters = work, label_rounds, items, raters
         self._live: dict[VoteKey, StoredVote] = {}
         self._void: dict[VoteKey, int] = defaultdict(int)
         self._ids: dict[tuple[str, str], StoredVote] = {}
@@ -275,7 +277,7 @@ class VoteBook:
         if earlier is not None:
             self._compare_in_file(entry, vote, earlier)
             return
-        if (entry.campaign, vote.external_id) in stored.foreign:
+        if (entry.label_round, vote.external_id) in stored.foreign:
             reason = _("the vote %s is already stored with another item or rater")
             self.work.leave_out(entry, "", reason % vote.external_id)
             return
@@ -290,15 +292,15 @@ class VoteBook:
             new.append((self._assignment(entry, vote, pair), known))
 
     def _earlier(self, entry: ArgumentEntry, vote: Vote, pair: VoteKey) -> StoredVote | None:
-        if vote.external_id and (entry.campaign, vote.external_id) in self._ids:
-            return self._ids[entry.campaign, vote.external_id]
+        if vote.external_id and (entry.label_round, vote.external_id) in self._ids:
+            return self._ids[entry.label_round, vote.external_id]
         return None if vote.state == State.VOID else self._live.get(pair)
 
     def _remember(
         self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, known: StoredVote
     ) -> None:
         if vote.external_id:
-            self._ids[entry.campaign, vote.external_id] = known
+            self._ids[entry.label_round, vote.external_id] = known
         if vote.state == State.VOID:
             self._void[pair] += 1
         else:
@@ -346,7 +348,7 @@ class VoteBook:
     def _assignment(self, entry: ArgumentEntry, vote: Vote, pair: VoteKey) -> Assignment:
         answered = vote.at if vote.state in (State.ANSWERED, State.SKIPPED) else None
         return Assignment(
-            campaign_id=self.campaigns.pk(entry.campaign),
+            round_id=self.label_rounds.pk(entry.label_round),
             item_id=self.items.known[pair[0]].pk,
             rater_id=self.raters.known[pair[1]],
             state=vote.state,
@@ -401,9 +403,9 @@ class _StoredVotes:
         self._void: dict[VoteKey, list[StoredVote]] = defaultdict(list)
         # Ids of votes that the file gives to another item or rater than the database.
         self.foreign: set[tuple[str, str]] = set()
-        for name in dict.fromkeys(entry.campaign for entry in entries):
-            if book.campaigns.pk(name) is not None:
-                self._load(book, name, [entry for entry in entries if entry.campaign == name])
+        for name in dict.fromkeys(entry.label_round for entry in entries):
+            if book.label_rounds.pk(name) is not None:
+                self._load(book, name, [entry for entry in entries if entry.label_round == name])
 
     def _load(self, book: VoteBook, name: str, entries: list[ArgumentEntry]) -> None:
         items = {book.items.known[key].pk: key for key in map(item_of, entries)}
@@ -412,7 +414,7 @@ class _StoredVotes:
             for entry in entries
             for vote in entry.votes
         }
-        votes = Assignment.objects.filter(campaign_id=book.campaigns.pk(name))
+        votes = Assignment.objects.filter(round_id=book.label_rounds.pk(name))
         fields = ("pk", "state", "label", "item_id", "rater_id", "external_id")
         ids = {vote.external_id for entry in entries for vote in entry.votes} - {""}
         known = votes.filter(
@@ -439,8 +441,8 @@ class _StoredVotes:
         self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, seen_void: int
     ) -> StoredVote | None:
         """Return the matching stored vote; without ids, the n-th void one of a pair."""
-        if vote.external_id and (entry.campaign, vote.external_id) in self._by_id:
-            return self._by_id[entry.campaign, vote.external_id]
+        if vote.external_id and (entry.label_round, vote.external_id) in self._by_id:
+            return self._by_id[entry.label_round, vote.external_id]
         if vote.state != State.VOID:
             return self._live.get(pair)
         void = self._void[pair]

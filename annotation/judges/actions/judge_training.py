@@ -28,7 +28,7 @@ from annotation.judges.methods.storage import load_model, save_model
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import final_labels_of, label_rows, paired
 from annotation.judges.reports.results import TrainedFigures
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
     SentenceEmbedder,
@@ -67,7 +67,7 @@ class Task:
     ----------
     units
         One row an argument, indexed by its key: ``text``, ``pair`` (of objects), ``group``
-        (the same for a pair in either order and case), ``is_own`` (in the campaign that gets
+        (the same for a pair in either order and case), ``is_own`` (in the round that gets
         the labels) and ``final`` (missing where there is no final label).
     embedder
         None where the packages are missing.
@@ -75,8 +75,8 @@ class Task:
         Called with (done, total, what is being done); raises to stop.
     """
 
-    campaign: Campaign
-    source: Campaign
+    label_round: LabelRound
+    source: LabelRound
     units: pd.DataFrame
     embedder: StoredVectors | None
     say: Say
@@ -84,7 +84,7 @@ class Task:
     @property
     def levels(self) -> list[int]:
         """Labels of the scale, in ascending order."""
-        return self.campaign.guideline.values
+        return self.label_round.guideline.values
 
     @property
     def labelled(self) -> pd.DataFrame:
@@ -96,8 +96,8 @@ class Task:
         return lambda done, total: self.say(done, total, note)
 
 
-def train(campaign: Campaign, source: Campaign, say: Say) -> TrainingResult:
-    """Train on the final labels of ``source`` and label the arguments of ``campaign``.
+def train(label_round: LabelRound, source: LabelRound, say: Say) -> TrainingResult:
+    """Train on the final labels of ``source`` and label the arguments of ``label_round``.
 
     Without any final label there is a cold start, see `_cold`.
 
@@ -107,17 +107,17 @@ def train(campaign: Campaign, source: Campaign, say: Say) -> TrainingResult:
         With too few labels, or without embeddings where nothing else can be done.
     """
     embedder = StoredVectors(SentenceEmbedder()) if embeddings_available() else None
-    units = _units(campaign, source)
-    task = Task(campaign=campaign, source=source, units=units, embedder=embedder, say=say)
+    units = _units(label_round, source)
+    task = Task(label_round=label_round, source=source, units=units, embedder=embedder, say=say)
     with refusing((TooFewLabelsError, EmbeddingsUnavailable)):
         return _cold(task) if task.labelled.empty else _trained(task)
 
 
-def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
-    """Return the campaign's arguments and the source's labelled ones, without blank sentences."""
+def _units(label_round: LabelRound, source: LabelRound) -> pd.DataFrame:
+    """Return the round's arguments and the source's labelled ones, without blank sentences."""
     final = final_labels_of(source)
-    own = set(campaign.items.values_list("argument", flat=True))
-    rows = Argument.objects.filter(Q(items__campaign=campaign) | Q(items__campaign=source))
+    own = set(label_round.items.values_list("argument", flat=True))
+    rows = Argument.objects.filter(Q(items__round=label_round) | Q(items__round=source))
     columns = ("pk", "text", "comparison__object1", "comparison__object2")
     records = [
         (pk, text, (first, second), pair_key(first, second), pk in own)
@@ -134,7 +134,7 @@ def _trained(task: Task) -> TrainingResult:
     labelled = task.labelled
     labels, groups = labelled["final"].astype(int).tolist(), labelled["group"].tolist()
     features = _describe(task, labelled)
-    seed = task.campaign.seed % 2**32
+    seed = task.label_round.seed % 2**32
     settings: dict[str, Any] = {"levels": task.levels, "seed": seed}
     held_out = grouped_out_of_fold(
         features,
@@ -168,7 +168,7 @@ def _trained(task: Task) -> TrainingResult:
 
 
 def _cold(task: Task) -> TrainingResult:
-    """Return a cold start without labels, computed over the whole campaign at once.
+    """Return a cold start without labels, computed over the whole round at once.
 
     On the 0-3 relevance scale the guideline works as a rule, which on the paper's release
     came close to a trained judge, where similarity was at chance; see
@@ -203,7 +203,7 @@ def _by_similarity(task: Task) -> FloatArray:
             level.get("meaning", ""),
             ((level["example"], "", ""),) if level.get("example") else (),
         )
-        for level in task.campaign.guideline.levels
+        for level in task.label_round.guideline.levels
     ]
     return similarity_probabilities(
         task.units["text"].tolist(),
@@ -274,7 +274,7 @@ def _recipe(task: Task, *, seed: int | None, versions: dict[str, str]) -> dict[s
         "labels_by_value": {str(value): values[value] for value in sorted(values)},
         "labels_by_origin": dict(sorted(provenance.items())),
         "scale": task.levels,
-        "guideline": str(task.campaign.guideline),
+        "guideline": str(task.label_round.guideline),
         "embedding": task.embedder.name if task.embedder else None,
         "held_back": "whole pairs of objects, in either order and any case",
         "label": "median of the probabilities",

@@ -1,4 +1,4 @@
-"""The relevance judge: a language model labels the arguments of a campaign."""
+"""The relevance judge: a language model labels the arguments of a round."""
 
 from array import array
 from collections import Counter
@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.corpus.methods.sentences import seeded_places
 from annotation.corpus.models import Argument
 from annotation.judges.models import JudgeLabel, RelevanceRun
-from annotation.labelling.actions.campaigns import default_levels
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.actions.rounds import default_levels
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.judging.chat import digest
 from cqa_site.judging.prompts import (
     Neutral,
@@ -50,7 +50,7 @@ from cqa_site.runs.kinds import (
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST
 
-# The relevance judge: a language model labels the arguments of a campaign.
+# The relevance judge: a language model labels the arguments of a round.
 #
 # Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
 # one comparison as a JSON batch, as in the paper.
@@ -100,9 +100,9 @@ class RelevanceKind:
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Link the run to its campaign and its rater."""
-        campaign = campaigns_of(run.study).get(public_id=run.spec["target"]["campaign"])
-        RelevanceRun.objects.create(run=run, campaign=campaign, rater=_rater(run))
+        """Link the run to its round and its rater."""
+        label_round = label_rounds_of(run.study).get(public_id=run.spec["target"]["label_round"])
+        RelevanceRun.objects.create(run=run, label_round=label_round, rater=_rater(run))
 
     def subjects(self, run: Run) -> Subjects:
         """Return one subject per argument, or per batch of a comparison's arguments."""
@@ -135,8 +135,8 @@ class RelevanceKind:
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """Store one row per argument and replicate, with its label or the reason for none."""
-        campaign = RelevanceRun.objects.values_list("campaign", flat=True).get(run=run)
-        rows = [row for reply in ended for row in _rows(run, campaign, reply)]
+        label_round = RelevanceRun.objects.values_list("label_round", flat=True).get(run=run)
+        rows = [row for reply in ended for row in _rows(run, label_round, reply)]
         JudgeLabel.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -168,13 +168,13 @@ class RelevanceKind:
 
 
 def target_of(
-    campaign: Campaign, *, choice: str = "all", sample: int = 0, batch_size: int = BATCH_SIZE
+    label_round: LabelRound, *, choice: str = "all", sample: int = 0, batch_size: int = BATCH_SIZE
 ) -> dict[str, Any]:
     """Return the target of a relevance run, as stored in its spec.
 
     Parameters
     ----------
-    campaign
+    label_round
         Its guideline's levels are copied: a later guideline does not change the run.
     choice
         ``all``, ``final``, ``undecided`` or ``sample``: all arguments, those with a final label,
@@ -185,10 +185,10 @@ def target_of(
         Most arguments in one request of the batch form.
     """
     return {
-        "campaign": str(campaign.public_id),
+        "label_round": str(label_round.public_id),
         "levels": [
             {name: level.get(name, "") for name in ("value", "name", "meaning")}
-            for level in campaign.guideline.levels
+            for level in label_round.guideline.levels
         ],
         "choice": choice,
         "sample": sample,
@@ -203,9 +203,9 @@ def chosen_arguments(
 
     Blank sentences are left out.
     """
-    campaign = campaigns_of(study).get(public_id=target["campaign"])
-    rows = study.arguments.filter(items__campaign=campaign).exclude(text__regex=r"^\s*$")
-    final = campaign.final_labels.filter(label__isnull=False).values("argument")
+    label_round = label_rounds_of(study).get(public_id=target["label_round"])
+    rows = study.arguments.filter(items__round=label_round).exclude(text__regex=r"^\s*$")
+    final = label_round.final_labels.filter(label__isnull=False).values("argument")
     if target["choice"] == "final":
         rows = rows.filter(pk__in=final)
     elif target["choice"] == "undecided":
@@ -310,16 +310,16 @@ def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> ReplyReading:
     return ReplyReading.unscored(missing.most_common(1)[0][0], value)
 
 
-def _rows(run: Run, campaign: int, reply: EndedCall) -> list[JudgeLabel]:
-    return [_row(run, campaign, reply, pk) for pk in reply.call.subject_ids]
+def _rows(run: Run, label_round: int, reply: EndedCall) -> list[JudgeLabel]:
+    return [_row(run, label_round, reply, pk) for pk in reply.call.subject_ids]
 
 
-def _row(run: Run, campaign: int, reply: EndedCall, argument: int) -> JudgeLabel:
+def _row(run: Run, label_round: int, reply: EndedCall, argument: int) -> JudgeLabel:
     outcome = (reply.reading.value or {}).get(argument)
     label = outcome if isinstance(outcome, LabelReading) else None
     reason = outcome.value if isinstance(outcome, UnscoredReason) else reply.reading.reason
     return JudgeLabel(
-        campaign_id=campaign,
+        label_round_id=label_round,
         argument_id=argument,
         run=run,
         call=reply.call,

@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 from cqa_site.runs.jobs import JobContext, cancel, enqueue
@@ -27,72 +27,72 @@ NAMES = {TrainedJudge.Kind.TRAINED: "Trained judge", TrainedJudge.Kind.COLD: "Co
 
 
 class TrainingNotPossible(Exception):
-    """The campaign that provides final labels belongs to another study or has another scale."""
+    """The round that provides final labels belongs to another study or has another scale."""
 
 
 def request_training(
-    *, campaign: Campaign, actor: User | None = None, source: Campaign | None = None
+    *, label_round: LabelRound, actor: User | None = None, source: LabelRound | None = None
 ) -> Job:
-    """Request the next version; at most one training per campaign is active.
+    """Request the next version; at most one training per round is active.
 
-    It learns from the final labels of ``source``, by default the campaign's own, and labels the
-    arguments of ``campaign``. Raises TrainingNotPossible.
+    It learns from the final labels of ``source``, by default the round's own, and labels the
+    arguments of ``label_round``. Raises TrainingNotPossible.
     """
-    source = source or campaign
-    _check(campaign, source)
+    source = source or label_round
+    _check(label_round, source)
     return enqueue(
-        study=campaign.study,
+        study=label_round.study,
         kind=JOB,
-        key=str(campaign.public_id),
+        key=str(label_round.public_id),
         actor=actor,
-        campaign=str(campaign.public_id),
+        label_round=str(label_round.public_id),
         source=str(source.public_id),
     )
 
 
-def latest_job(campaign: Campaign) -> Job | None:
-    """Return the newest training of the campaign, in any state."""
-    return _jobs(campaign).order_by("-created_at", "-pk").first()
+def latest_job(label_round: LabelRound) -> Job | None:
+    """Return the newest training of the round, in any state."""
+    return _jobs(label_round).order_by("-created_at", "-pk").first()
 
 
-def cancel_training(*, campaign: Campaign, actor: User) -> bool:
+def cancel_training(*, label_round: LabelRound, actor: User) -> bool:
     """Cancel a pending or running training; the worker stops at the next step, storing nothing."""
-    ended = cancel(_jobs(campaign))
+    ended = cancel(_jobs(label_round))
     if ended:
-        study = campaign.study
-        record(study=study, actor=actor, verb="training_cancelled", subject=campaign.name)
+        study = label_round.study
+        record(study=study, actor=actor, verb="training_cancelled", subject=label_round.name)
     return bool(ended)
 
 
 def make_trained_judge(work: JobContext) -> None:
-    """Handle a job: train on the current final labels, and label the campaign."""
+    """Handle a job: train on the current final labels, and label the round."""
     from .judge_training import train
 
-    campaigns = Campaign.objects.filter(study=work.study).select_related("guideline", "study")
-    campaign = campaigns.get(public_id=work.payload["campaign"])
-    source = campaigns.get(public_id=work.payload["source"])
-    trained = train(campaign, source, work.progress)
+    label_rounds = LabelRound.objects.filter(study=work.study).select_related("guideline", "study")
+    label_round = label_rounds.get(public_id=work.payload["label_round"])
+    source = label_rounds.get(public_id=work.payload["source"])
+    trained = train(label_round, source, work.progress)
     with transaction.atomic():
         work.finish()
-        store(campaign=campaign, trained=trained, actor=work.job.created_by)
+        store(label_round=label_round, trained=trained, actor=work.job.created_by)
 
 
-def train_now(*, campaign: Campaign, source: Campaign, say: Say) -> TrainedJudge:
+def train_now(*, label_round: LabelRound, source: LabelRound, say: Say) -> TrainedJudge:
     """Train in this process, for commands; raises TrainingNotPossible or JobRefused."""
     from .judge_training import train
 
-    _check(campaign, source)
-    return store(campaign=campaign, trained=train(campaign, source, say), actor=None)
+    _check(label_round, source)
+    return store(label_round=label_round, trained=train(label_round, source, say), actor=None)
 
 
 @transaction.atomic
-def store(*, campaign: Campaign, trained: TrainingResult, actor: User | None) -> TrainedJudge:
-    """Store a version with its labels; numbers are assigned under the campaign's lock."""
-    Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
-    last = campaign.trained_judges.aggregate(last=Max("number"))["last"] or 0
+def store(*, label_round: LabelRound, trained: TrainingResult, actor: User | None) -> TrainedJudge:
+    """Store a version with its labels; numbers are assigned under the round's lock."""
+    LabelRound.objects.select_for_update(of=("self",)).get(pk=label_round.pk)
+    last = label_round.trained_judges.aggregate(last=Max("number"))["last"] or 0
     version = TrainedJudge.objects.create(
-        campaign=campaign,
-        rater=_rater(campaign, trained.kind),
+        label_round=label_round,
+        rater=_rater(label_round, trained.kind),
         number=last + 1,
         kind=trained.kind,
         model=trained.model,
@@ -102,36 +102,36 @@ def store(*, campaign: Campaign, trained: TrainingResult, actor: User | None) ->
         created_by=actor,
     )
     for label in trained.labels:
-        label.campaign, label.trained = campaign, version
+        label.label_round, label.trained = label_round, version
     JudgeLabel.objects.bulk_create(trained.labels, batch_size=CHUNK)
     record(
-        study=campaign.study,
+        study=label_round.study,
         actor=actor,
         verb="judge_trained",
-        subject=f"{campaign.name}: {version}",
+        subject=f"{label_round.name}: {version}",
         sha256=trained.sha256,
         labels=trained.figures.n,
     )
     return version
 
 
-def _check(campaign: Campaign, source: Campaign) -> None:
-    is_same_scale = source.guideline.values == campaign.guideline.values
-    if source.study_id != campaign.study_id or not is_same_scale:
+def _check(label_round: LabelRound, source: LabelRound) -> None:
+    is_same_scale = source.guideline.values == label_round.guideline.values
+    if source.study_id != label_round.study_id or not is_same_scale:
         raise TrainingNotPossible(
             _("Labels can only come from a round of the same study with the same label scale.")
         )
 
 
-def _jobs(campaign: Campaign):
-    return Job.objects.filter(study_id=campaign.study_id, key=f"{JOB}:{campaign.public_id}")
+def _jobs(label_round: LabelRound):
+    return Job.objects.filter(study_id=label_round.study_id, key=f"{JOB}:{label_round.public_id}")
 
 
-def _rater(campaign: Campaign, kind: str) -> Rater:
+def _rater(label_round: LabelRound, kind: str) -> Rater:
     rater, _is_new = Rater.objects.get_or_create(
-        study=campaign.study,
+        study=label_round.study,
         kind=Rater.Kind.CLASSIFIER,
-        external_id=f"{kind}:{campaign.public_id}",
+        external_id=f"{kind}:{label_round.public_id}",
         defaults={"name": NAMES[TrainedJudge.Kind(kind)]},
     )
     return rater

@@ -1,4 +1,4 @@
-"""Agreement of each judge with votes and final labels of a campaign."""
+"""Agreement of each judge with votes and final labels of a round."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet
 
 from annotation.consensus.reports import counted_votes, machine_labels
 from annotation.judges.models import JudgeLabel, RelevanceRun, TrainedJudge
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
@@ -23,7 +23,7 @@ from cqa_site.stats.verdicts import RULES
 
 from .results import JudgeConfusion, LabelFigures
 
-# The machines that labelled arguments of a campaign, each with one label an argument.
+# The machines that labelled arguments of a round, each with one label an argument.
 #
 # A judge is a run of a language model, a version of the trained judge, or the labels of a model
 # that came in a file. None of them is ever counted among people's votes.
@@ -79,9 +79,9 @@ class JudgeLabels:
         return self.cost_micro / 1_000 / self.labelled
 
 
-def judges_of(campaign: Campaign) -> list[JudgeLabels]:
-    """Return a campaign's judges with at least one label, newest first; at most seven queries."""
-    judges = [*_runs(campaign), *_trained(campaign), *_imported(campaign)]
+def judges_of(label_round: LabelRound) -> list[JudgeLabels]:
+    """Return a round's judges with at least one label, newest first; at most seven queries."""
+    judges = [*_runs(label_round), *_trained(label_round), *_imported(label_round)]
     return sorted(judges, key=lambda judge: (judge.at, judge.key), reverse=True)
 
 
@@ -97,11 +97,11 @@ def rationales(judge: JudgeLabels, arguments: Iterable[int]) -> dict[int, list[s
     return texts
 
 
-def _runs(campaign: Campaign) -> list[JudgeLabels]:
-    labels = _frame(JudgeLabel.objects.filter(campaign=campaign, run__isnull=False), "run")
+def _runs(label_round: LabelRound) -> list[JudgeLabels]:
+    labels = _frame(JudgeLabel.objects.filter(label_round=label_round, run__isnull=False), "run")
     if labels.empty:
         return []
-    rows = RelevanceRun.objects.filter(campaign=campaign, run__in=labels["source"].unique())
+    rows = RelevanceRun.objects.filter(label_round=label_round, run__in=labels["source"].unique())
     runs = rows.select_related("run__budget", "run__prompt", "run__endpoint", "rater")
     planned = _planned([row.run for row in runs])
     groups = dict(iter(labels.groupby("source")))
@@ -142,8 +142,10 @@ def _planned(runs: list[Run]) -> dict[int, int]:
     return counts
 
 
-def _trained(campaign: Campaign) -> list[JudgeLabels]:
-    labels = _frame(JudgeLabel.objects.filter(campaign=campaign, trained__isnull=False), "trained")
+def _trained(label_round: LabelRound) -> list[JudgeLabels]:
+    labels = _frame(
+        JudgeLabel.objects.filter(label_round=label_round, trained__isnull=False), "trained"
+    )
     if labels.empty:
         return []
     rows = TrainedJudge.objects.filter(pk__in=labels["source"].unique())
@@ -172,9 +174,9 @@ def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> JudgeLabels:
     )
 
 
-def _imported(campaign: Campaign) -> list[JudgeLabels]:
+def _imported(label_round: LabelRound) -> list[JudgeLabels]:
     """Return models with imported labels, which are not votes."""
-    rows = machine_labels(campaign).order_by("pk")
+    rows = machine_labels(label_round).order_by("pk")
     table = pd.DataFrame(
         list(rows.values_list("rater", "item__argument", "label", "answered_at")),
         columns=["rater", "argument", "label", "at"],
@@ -182,17 +184,19 @@ def _imported(campaign: Campaign) -> list[JudgeLabels]:
     if table.empty:
         return []
     raters = Rater.objects.in_bulk(table["rater"].unique().tolist())
-    return [_imported_judge(campaign, raters[pk], group) for pk, group in table.groupby("rater")]
+    return [
+        _imported_judge(label_round, raters[pk], group) for pk, group in table.groupby("rater")
+    ]
 
 
-def _imported_judge(campaign: Campaign, rater: Rater, votes: pd.DataFrame) -> JudgeLabels:
+def _imported_judge(label_round: LabelRound, rater: Rater, votes: pd.DataFrame) -> JudgeLabels:
     first = votes.drop_duplicates("argument")
     known = votes["at"].dropna()
     return JudgeLabels(
         key=f"rater-{rater.public_id}",
         name=str(rater),
         kind="imported",
-        at=campaign.created_at if known.empty else known.max(),
+        at=label_round.created_at if known.empty else known.max(),
         labels=first.set_index("argument")["label"].astype(float),
         planned=len(first),
         labelled=len(first),
@@ -206,7 +210,7 @@ def _frame(rows: QuerySet[JudgeLabel], source: str) -> pd.DataFrame:
     return pd.DataFrame(list(values), columns=names).astype({"label": float})
 
 
-# Judges beside people: how far each one agrees with votes and final labels of a campaign.
+# Judges beside people: how far each one agrees with votes and final labels of a round.
 
 
 HARDEST = 20
@@ -214,7 +218,7 @@ HARDEST = 20
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleLabels:
-    """Labels by people in a campaign.
+    """Labels by people in a round.
 
     Attributes
     ----------
@@ -287,9 +291,9 @@ class JudgeComparison:
         return far.sort_values(["distance", "argument"], ascending=[False, True]).head(HARDEST)
 
 
-def people_of(campaign: Campaign) -> PeopleLabels:
+def people_of(label_round: LabelRound) -> PeopleLabels:
     """Return votes and final labels of people; at most three queries."""
-    rows = counted_votes(campaign).filter(item__control_label__isnull=True).order_by("pk")
+    rows = counted_votes(label_round).filter(item__control_label__isnull=True).order_by("pk")
     votes = pd.DataFrame(
         list(rows.values_list("item__argument", "rater", "label")),
         columns=["item", "rater", "value"],
@@ -298,15 +302,15 @@ def people_of(campaign: Campaign) -> PeopleLabels:
     ratings = Ratings.from_frame(votes.drop_duplicates(["item", "rater"]))
     return PeopleLabels(
         votes=ratings,
-        final=final_labels_of(campaign),
-        scale=campaign.guideline.values,
+        final=final_labels_of(label_round),
+        scale=label_round.guideline.values,
         agreement=krippendorff_alpha(ratings, "ordinal"),
     )
 
 
-def final_labels_of(campaign: Campaign) -> pd.Series:
+def final_labels_of(label_round: LabelRound) -> pd.Series:
     """Return final labels by argument; none is based on a machine's vote."""
-    rows = campaign.final_labels.filter(label__isnull=False).order_by("argument")
+    rows = label_round.final_labels.filter(label__isnull=False).order_by("argument")
     table = pd.DataFrame(
         list(rows.values_list("argument", "label")), columns=["argument", "label"]
     )

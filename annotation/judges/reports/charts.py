@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from annotation.figures.reports.charts import MARKS
 from annotation.judges.reports.results import BestJudge, JudgeFigures, TrainedFigures
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.boards import Conclusion, level_of, short, why_less, would_show
 from cqa_site.results.tables import bounds_of
 from cqa_site.stats.means import units_that_tell
@@ -31,16 +31,15 @@ from .tables import KINDS
 KEPT_SECONDS = 24 * 3600
 
 
-def figures_of(campaign: Campaign, choice: JudgeSelection, state: str) -> JudgeResults:
+def figures_of(label_round: LabelRound, choice: JudgeSelection, state: str) -> JudgeResults:
     """Return the figures of a selection in this state, computed now or cached."""
-    key = (
-        f"judge-figures:{campaign.pk}:{state}:{hashlib.sha256(choice.query.encode()).hexdigest()}"
-    )
+    query = hashlib.sha256(choice.query.encode()).hexdigest()
+    key = f"judge-figures:{label_round.pk}:{state}:{query}"
     figures: JudgeResults | None = cache.get(key)
     if figures is None:
         from .figures import compute_figures
 
-        figures = compute_figures(campaign, choice)
+        figures = compute_figures(label_round, choice)
         cache.set(key, figures, KEPT_SECONDS)
     return figures
 

@@ -1,4 +1,4 @@
-"""Computation of the figures on a campaign's judges, and the rows behind them."""
+"""Computation of the figures on a round's judges, and the rows behind them."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import pandas as pd
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.tables import Column, table_of
 from cqa_site.runs.models import Endpoint
 from cqa_site.stats.verdicts import LEVEL
@@ -37,7 +37,7 @@ from .results import (
     Sentence,
 )
 
-# Every figure about the judges of a campaign, for pages, files and the API.
+# Every figure about the judges of a round, for pages, files and the API.
 #
 # What is undefined is None beside a reason, never NaN.
 
@@ -47,9 +47,9 @@ ENOUGH = 0.95
 SHOWN_TEXT = 400
 
 
-def compute_figures(campaign: Campaign, choice: JudgeSelection) -> JudgeResults:
+def compute_figures(label_round: LabelRound, choice: JudgeSelection) -> JudgeResults:
     """Compute all figures; at most thirteen queries, regardless of size."""
-    people, judges = people_of(campaign), judges_of(campaign)
+    people, judges = people_of(label_round), judges_of(label_round)
     common = common_arguments(judges)
     if choice.is_common:
         judges = [narrowed(judge, common) for judge in judges]
@@ -208,7 +208,7 @@ class LabelledArgument:
     Attributes
     ----------
     judges
-        Every judge of the campaign, newest first.
+        Every judge of the round, newest first.
     table
         One row an argument, indexed by its key and ascending: ``final``, and a column for
         each judge under its key; missing where there is no label.
@@ -230,9 +230,9 @@ class ArgumentWithLabels(Sentence):
     labels: list[int | None]
 
 
-def labelled(campaign: Campaign, cell: ConfusionCell) -> LabelledArgument:
+def labelled(label_round: LabelRound, cell: ConfusionCell) -> LabelledArgument:
     """Return the arguments of a cell with a final label or a label of any judge."""
-    people, judges = people_of(campaign), judges_of(campaign)
+    people, judges = people_of(label_round), judges_of(label_round)
     columns = {judge.key: judge.labels for judge in judges}
     table = pd.DataFrame({"final": people.final, **columns}).sort_index()
     if cell.is_common:
@@ -268,7 +268,7 @@ def _votes_of_arguments(argument: LabelledArgument, arguments: pd.Index) -> dict
     return {int(item): values.astype(int).tolist() for item, values in groups}
 
 
-def rows_table(campaign: Campaign, argument: LabelledArgument) -> TableData:
+def rows_table(label_round: LabelRound, argument: LabelledArgument) -> TableData:
     """Return every argument of the cell for a file; one query per thousand texts."""
     columns = (
         Column(_("Argument"), "argument"),
@@ -284,7 +284,7 @@ def rows_table(campaign: Campaign, argument: LabelledArgument) -> TableData:
     )
     starts = range(0, len(argument.table), WRITTEN)
     rows = (row for start in starts for row in shown_rows(argument, start, WRITTEN))
-    return table_of(columns, rows, caption=campaign.name, name="judges-rows")
+    return table_of(columns, rows, caption=label_round.name, name="judges-rows")
 
 
 def _whole(label: float) -> int | None:

@@ -1,8 +1,8 @@
-"""Final labels of a campaign, source by source, compared with any rater's labels.
+"""Final labels of a round, source by source, compared with any rater's labels.
 
 A label set is one of `SETS`: what the votes say, what they say with the experts over them, and
 so on up to the final labels; or what one method makes of the votes. What a rater said comes
-from any campaign of the study, from a run of a judge or from a trained judge.
+from any round of the study, from a run of a judge or from a trained judge.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import RelevanceRun, TrainedJudge
-from annotation.labelling.models.campaigns import Assignment, Campaign, VoteEvent, campaigns_of
+from annotation.labelling.models.rounds import Assignment, LabelRound, VoteEvent, label_rounds_of
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.tables import Column, EstimateColumn, table_of
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
@@ -69,31 +69,31 @@ class RaterLabels:
 def choices(study: Study) -> list[tuple[str, str]]:
     """Return key and name of everyone available for comparison, except people; three queries."""
     labels = Assignment.objects.filter(
-        campaign__study=study, state=Assignment.State.ANSWERED
+        round__study=study, state=Assignment.State.ANSWERED
     ).exclude(rater__kind=Rater.Kind.PERSON)
-    columns = ("campaign__public_id", "campaign__name", "rater")
-    rows = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
-    raters = Rater.objects.in_bulk({rater for *_campaign, rater in rows})
+    columns = ("round__public_id", "round__name", "rater")
+    rows = list(labels.order_by("round__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_label_round, rater in rows})
     files = [
-        (f"rater-{campaign}:{raters[pk].public_id}", f"{name} · {raters[pk].described}")
-        for campaign, name, pk in rows
+        (f"rater-{label_round}:{raters[pk].public_id}", f"{name} · {raters[pk].described}")
+        for label_round, name, pk in rows
     ]
     return [*files, *_judge_choices(study)]
 
 
 def _judge_choices(study: Study) -> list[tuple[str, str]]:
     runs = RelevanceRun.objects.filter(
-        campaign__study=study, run__judge_labels__label__isnull=False
+        label_round__study=study, run__judge_labels__label__isnull=False
     )
-    runs = runs.select_related("run", "campaign", "rater").order_by("run").distinct()
-    trained = TrainedJudge.objects.filter(campaign__study=study).defer("model")
+    runs = runs.select_related("run", "label_round", "rater").order_by("run").distinct()
+    trained = TrainedJudge.objects.filter(label_round__study=study).defer("model")
     rows = [
-        (f"run-{row.run.public_id}", f"{row.campaign} · {row.rater} #{row.run.number}")
+        (f"run-{row.run.public_id}", f"{row.label_round} · {row.rater} #{row.run.number}")
         for row in runs
     ]
     rows += [
-        (f"trained-{row.public_id}", f"{row.campaign} · {row}")
-        for row in trained.select_related("campaign", "rater").order_by("pk")
+        (f"trained-{row.public_id}", f"{row.label_round} · {row}")
+        for row in trained.select_related("label_round", "rater").order_by("pk")
     ]
     return rows
 
@@ -102,27 +102,27 @@ def said_by(study: Study, key: str) -> tuple[str, RaterLabels] | None:
     """Return name and labels for a key of `choices` or of a person; None if unknown."""
     kind, _dash, rest = key.partition("-")
     if kind == "rater":
-        return _said_in_campaign(study, rest)
+        return _said_in_round(study, rest)
     return _said_by_judge(study, key)
 
 
-def _said_in_campaign(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
-    campaign_id, _colon, rater_id = ids.partition(":")
-    campaigns = {str(row.public_id): row for row in campaigns_of(study)}
-    campaign = campaigns.get(campaign_id)
-    labelled = Rater.objects.filter(study=study, assignments__campaign=campaign).distinct()
+def _said_in_round(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
+    label_round_id, _colon, rater_id = ids.partition(":")
+    label_rounds = {str(row.public_id): row for row in label_rounds_of(study)}
+    label_round = label_rounds.get(label_round_id)
+    labelled = Rater.objects.filter(study=study, assignments__round=label_round).distinct()
     named = {str(public_id): pk for pk, public_id in labelled.values_list("pk", "public_id")}
-    if campaign is None or rater_id not in named:
+    if label_round is None or rater_id not in named:
         return None
     rater = Rater.objects.get(pk=named[rater_id])
-    return f"{campaign} · {rater.described}", labels_of_rater(campaign, rater)
+    return f"{label_round} · {rater.described}", labels_of_rater(label_round, rater)
 
 
-def labels_of_rater(campaign: Campaign, rater: Rater) -> RaterLabels:
-    """Return a rater's labels in a campaign, whether or not excluded; two queries."""
+def labels_of_rater(label_round: LabelRound, rater: Rater) -> RaterLabels:
+    """Return a rater's labels in a round, whether or not excluded; two queries."""
     from annotation.consensus.methods import label_votes
 
-    assignments = campaign.assignments.filter(
+    assignments = label_round.assignments.filter(
         rater=rater, state=Assignment.State.ANSWERED, item__is_retired=False
     )
     rows = list(assignments.order_by("pk").values_list("item__argument", "rater", "label"))
@@ -142,26 +142,26 @@ def labels_of_rater(campaign: Campaign, rater: Rater) -> RaterLabels:
 
 
 def _said_by_judge(study: Study, key: str) -> tuple[str, RaterLabels] | None:
-    owners = Campaign.objects.filter(study=study).select_related("guideline", "study")
+    owners = LabelRound.objects.filter(study=study).select_related("guideline", "study")
     name = dict(_judge_choices(study)).get(key)
     if name is None:
         return None
     kind, _dash, public_id = key.partition("-")
     where = {"run": "judge_runs__run__public_id", "trained": "trained_judges__public_id"}[kind]
-    campaign = owners.get(**{where: public_id})
-    for judge in judges_of(campaign):
+    label_round = owners.get(**{where: public_id})
+    for judge in judges_of(label_round):
         if judge.key == key:
             return name, RaterLabels(labels=judge.labels, copies={})
     return None
 
 
-def label_sets(campaign: Campaign) -> pd.DataFrame:
-    """Return a campaign's label sets as last computed, one column each, indexed by argument."""
-    rows = campaign.final_labels.order_by("argument").values_list("argument", *COLUMNS)
+def label_sets(label_round: LabelRound) -> pd.DataFrame:
+    """Return a round's label sets as last computed, one column each, indexed by argument."""
+    rows = label_round.final_labels.order_by("argument").values_list("argument", *COLUMNS)
     table = pd.DataFrame(list(rows), columns=["argument", *COLUMNS]).set_index("argument")
     table = table.astype(float)
     sets = pd.DataFrame(index=table.index)
-    sets["votes"] = table[f"{campaign.aggregator}_label"]
+    sets["votes"] = table[f"{label_round.aggregator}_label"]
     sets["expert"] = table["expert_label"].fillna(sets["votes"])
     sets["adopted"] = table["adopted_label"].fillna(sets["expert"])
     sets["final"] = table["label"]
@@ -186,9 +186,9 @@ class LabelSet:
     difference: float | None
 
 
-def compare_sets(campaign: Campaign, labels: RaterLabels) -> list[LabelSet]:
+def compare_sets(label_round: LabelRound, labels: RaterLabels) -> list[LabelSet]:
     """Compare each label set with the rater, in the order of `SETS`."""
-    sets = label_sets(campaign)
+    sets = label_sets(label_round)
     rows, previous = [], None
     for name in SETS:
         changed = _changed(previous, sets[name]) if name in STEPS else None
@@ -226,15 +226,17 @@ def _beside(
     )
 
 
-def confusion_with(campaign: Campaign, rater_labels: RaterLabels, chosen: str) -> JudgeConfusion:
+def confusion_with(
+    label_round: LabelRound, rater_labels: RaterLabels, chosen: str
+) -> JudgeConfusion:
     """Return labels of one set (rows) against the rater's (columns)."""
-    labels = label_sets(campaign)[chosen].dropna()
+    labels = label_sets(label_round)[chosen].dropna()
     used = {*labels.astype(int), *rater_labels.labels.dropna().astype(int)}
-    scale = sorted({*campaign.guideline.values, *used})
+    scale = sorted({*label_round.guideline.values, *used})
     return confusion_of(confusion(labels, rater_labels.labels, scale))
 
 
-def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableData:
+def steps_table(label_round: LabelRound, name: str, rows: list[LabelSet]) -> TableData:
     """Return every label set compared with one rater, as a table for a file."""
     columns = (
         Column(_("Label set"), "title"),
@@ -245,8 +247,8 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
         EstimateColumn(_("Ordinal alpha"), "ordinal"),
         Column(_("Difference"), "difference"),
     )
-    caption = _("Label sets of round “%(campaign)s” compared with %(rater)s.") % {
-        "campaign": campaign.name,
+    caption = _("Label sets of round “%(label_round)s” compared with %(rater)s.") % {
+        "label_round": label_round.name,
         "rater": name,
     }
     return table_of(columns, rows, caption=caption, note=str(RECIPE), name="label-sets")

@@ -28,7 +28,7 @@ from annotation.consensus.reports import MACHINES
 from annotation.corpus.models import Argument
 from annotation.figures.reports.snapshots import marker
 from annotation.judges.models import JudgeLabel, TrainedJudge
-from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call
@@ -245,55 +245,57 @@ class JudgeSelection:
         return chosen.urlencode()
 
 
-def state_of(campaign: Campaign) -> str:
+def state_of(label_round: LabelRound) -> str:
     """Return a short name that changes with votes, final labels or judges' labels; 4 queries."""
-    labels = JudgeLabel.objects.filter(campaign=campaign).order_by("run", "trained")
+    labels = JudgeLabel.objects.filter(label_round=label_round).order_by("run", "trained")
     judged = labels.values_list("run", "trained").annotate(Count("pk"), Count("label"), Max("at"))
     ids = Sum("argument", output_field=BigIntegerField())
-    final = campaign.final_labels.order_by("label").values_list("label").annotate(Count("pk"), ids)
-    runs = campaign.judge_runs.order_by("run").values_list("run", "run__state")
-    seen = [RECIPE_VERSION, marker(campaign), list(judged), list(final), list(runs)]
+    final = (
+        label_round.final_labels.order_by("label").values_list("label").annotate(Count("pk"), ids)
+    )
+    runs = label_round.judge_runs.order_by("run").values_list("run", "run__state")
+    seen = [RECIPE_VERSION, marker(label_round), list(judged), list(final), list(runs)]
     return hashlib.sha256(json.dumps(seen, default=str).encode()).hexdigest()[:16]
 
 
 # Which rounds have labels of machines: where a verdict on judges stands.
 
 
-def judged_rounds(study: Study) -> QuerySet[Campaign]:
+def judged_rounds(study: Study) -> QuerySet[LabelRound]:
     """Return rounds with machine labels, newest first, each with ``judged_at``; one query."""
-    labels = JudgeLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
+    labels = JudgeLabel.objects.filter(label_round=OuterRef("pk"), label__isnull=False)
     imported = Assignment.objects.filter(
         rater__study=study, rater__kind__in=MACHINES, state=Assignment.State.ANSWERED
     )
     newest = Subquery(labels.order_by("-pk").values("at")[:1])
     return (
-        campaigns_of(study)
-        .filter(Q(Exists(labels)) | Q(pk__in=imported.values("campaign")))
+        label_rounds_of(study)
+        .filter(Q(Exists(labels)) | Q(pk__in=imported.values("round")))
         .annotate(judged_at=Coalesce(newest, "created_at"))
         .order_by("-pk")
     )
 
 
-# Which items of a campaign the newest trained judge is least sure of.
+# Which items of a round the newest trained judge is least sure of.
 
 
-def least_sure_first(campaign: Campaign) -> list[int]:
+def least_sure_first(label_round: LabelRound) -> list[int]:
     """Return ordinary items by falling uncertainty, then those without a prediction, by rank.
 
-    None at all where no judge was trained for the campaign.
+    None at all where no judge was trained for the round.
     """
     import numpy as np
 
     from annotation.judges.methods.probabilities import uncertainty
 
-    newest = campaign.trained_judges.order_by("-number").values("pk")[:1]
+    newest = label_round.trained_judges.order_by("-number").values("pk")[:1]
     predicted = JudgeLabel.objects.filter(trained__in=newest, probabilities__isnull=False)
     rows = list(predicted.values_list("argument", "probabilities"))
     if not rows:
         return []
     doubts = uncertainty(np.array([probabilities for _argument, probabilities in rows]))
     doubt = dict(zip((argument for argument, _p in rows), doubts.tolist(), strict=True))
-    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
+    ordinary = label_round.items.filter(control_label__isnull=True).order_by("rank")
     items = ordinary.values_list("pk", "argument")
     # Sorting keeps the random order among equals.
     return [pk for pk, argument in sorted(items, key=lambda item: -doubt.get(item[1], -1.0))]
@@ -311,7 +313,10 @@ def model_card(version: TrainedJudge) -> dict[str, Any]:
         "format": FORMAT,
         "name": str(version),
         "kind": version.kind,
-        "label_round": {"id": str(version.campaign.public_id), "name": version.campaign.name},
+        "label_round": {
+            "id": str(version.label_round.public_id),
+            "name": version.label_round.name,
+        },
         "id": str(version.public_id),
         "number": version.number,
         "made_at": version.created_at.isoformat(),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.corpus.models import Argument
 from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import JudgeLabel
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate
@@ -28,15 +28,17 @@ KINDS = {
 }
 
 
-def judge_table(campaign: Campaign, figures: JudgeResults, slug: str, state: str) -> TableData:
+def judge_table(
+    label_round: LabelRound, figures: JudgeResults, slug: str, state: str
+) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
     about = []
     if slug in OF_ONE_JUDGE and (chosen := figures.named(figures.chosen)):
         about.append(f", {chosen.name}")
     if figures.common.is_on:
         about.append(f", {_('arguments that every judge labelled')}")
-    where = _("Round “%(campaign)s”, state %(state)s.") % {
-        "campaign": campaign.name,
+    where = _("Round “%(label_round)s”, state %(state)s.") % {
+        "label_round": label_round.name,
         "state": state,
     }
     return TABLES[slug].table(figures, where=where, about="".join(about), name=f"judges-{slug}")
@@ -218,7 +220,7 @@ TABLES: dict[str, FigureTable] = {
 }
 
 
-# How far two runs over the same campaign agree, and where they differ most.
+# How far two runs over the same round agree, and where they differ most.
 
 
 SHOWN = 20
@@ -270,7 +272,7 @@ class RunAgreement:
 
 
 def compare_runs(first: Run, second: Run) -> RunAgreement:
-    """Compare two runs of one campaign.
+    """Compare two runs of one round.
 
     A sentence asked several times in a run counts with its most frequent label; of equally
     frequent labels the higher one. Unscored answers have no label and are left out.

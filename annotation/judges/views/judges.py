@@ -28,7 +28,7 @@ from annotation.judges.reports.results import (
     state_of,
 )
 from annotation.judges.reports.tables import OF_ONE_JUDGE, TABLES, judge_table
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
@@ -53,40 +53,42 @@ PLAIN = "annotation/judges/_plain.html"
 
 
 @study_page(*RESEARCHERS)
-def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Show every judge of a campaign, compared with its people."""
-    campaign = campaign_or_404(study, campaign_id)
-    keep_current(campaign, request.user)
-    context = _context(study, campaign, JudgeSelection.from_query(request.GET))
+def judges(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
+    """Show every judge of a round, compared with its people."""
+    label_round = label_round_or_404(study, label_round_id)
+    keep_current(label_round, request.user)
+    context = _context(study, label_round, JudgeSelection.from_query(request.GET))
     return render(request, "annotation/judges/judges.html", context)
 
 
 @study_page(*RESEARCHERS)
-def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judges_fragment(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
+) -> HttpResponse:
     """Return the figures if they differ from the page's current version."""
-    campaign = campaign_or_404(study, campaign_id)
-    is_polling = _is_polling(campaign)
-    if is_polling and request.GET.get("seen") == state_of(campaign):
+    label_round = label_round_or_404(study, label_round_id)
+    is_polling = _is_polling(label_round)
+    if is_polling and request.GET.get("seen") == state_of(label_round):
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
-    context = _context(study, campaign, JudgeSelection.from_query(request.GET))
+    context = _context(study, label_round, JudgeSelection.from_query(request.GET))
     return render(request, "annotation/judges/_judges.html", context)
 
 
 @study_page(*RESEARCHERS)
-def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judges_card(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the short table for the agreement dashboard."""
-    campaign = campaign_or_404(study, campaign_id)
-    figures = figures_of(campaign, JudgeSelection(), state_of(campaign))
-    context = {"study": study, "campaign": campaign, "figures": figures, "shown": SHORT}
+    label_round = label_round_or_404(study, label_round_id)
+    figures = figures_of(label_round, JudgeSelection(), state_of(label_round))
+    context = {"study": study, "round": label_round, "figures": figures, "shown": SHORT}
     return render(request, "annotation/judges/_short.html", context)
 
 
 @study_page(*RESEARCHERS)
-def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judge_rows(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the arguments behind a figure with votes, final label and every judge's label."""
     from annotation.judges.reports.figures import ConfusionCell, labelled, rows_table, shown_rows
 
-    campaign = campaign_or_404(study, campaign_id)
+    label_round = label_round_or_404(study, label_round_id)
     choice = JudgeSelection.from_query(request.GET)
     cell = ConfusionCell(
         judge=choice.judge,
@@ -94,14 +96,14 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
         label=_label(request.GET.get("label")),
         is_common=choice.is_common,
     )
-    argument = labelled(campaign, cell)
+    argument = labelled(label_round, cell)
     if request.GET.get("format") == "csv":
-        return table_file(replace(rows_table(campaign, argument), name="judges-rows"), "csv")
+        return table_file(replace(rows_table(label_round, argument), name="judges-rows"), "csv")
     page = Paginator(range(len(argument.table)), PER_PAGE).get_page(request.GET.get("page"))
     start = page.start_index() - 1 if len(argument.table) else 0
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "cell": cell,
         "judges": argument.judges,
         "page": page,
@@ -110,10 +112,10 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
     return render(request, "annotation/judges/rows.html", context)
 
 
-def campaign_or_404(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    """Return a campaign of the study with its label scale."""
-    campaigns = campaigns_of(study).select_related("guideline")
-    return get_object_or_404(campaigns, public_id=campaign_id)
+def label_round_or_404(study: Study, label_round_id: uuid.UUID) -> LabelRound:
+    """Return a round of the study with its label scale."""
+    label_rounds = label_rounds_of(study).select_related("guideline")
+    return get_object_or_404(label_rounds, public_id=label_round_id)
 
 
 def _label(text: str | None) -> int | None:
@@ -121,34 +123,34 @@ def _label(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) == 1 else None
 
 
-def _is_polling(campaign: Campaign) -> bool:
-    is_judging = campaign.judge_runs.filter(run__state__in=Run.WORKING).exists()
-    return is_judging or active_job(campaign) is not None
+def _is_polling(label_round: LabelRound) -> bool:
+    is_judging = label_round.judge_runs.filter(run__state__in=Run.WORKING).exists()
+    return is_judging or active_job(label_round) is not None
 
 
-def _context(study: Study, campaign: Campaign, choice: JudgeSelection) -> dict[str, Any]:
+def _context(study: Study, label_round: LabelRound, choice: JudgeSelection) -> dict[str, Any]:
     # Read before the labels: one that comes in between makes the page stale, never wrong.
-    state = state_of(campaign)
-    figures = figures_of(campaign, choice, state)
+    state = state_of(label_round)
+    figures = figures_of(label_round, choice, state)
     return {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "choice": choice,
         "state": state,
-        "is_polling": _is_polling(campaign),
+        "is_polling": _is_polling(label_round),
         "figures": figures,
         "finding": judges_finding(figures),
         "chosen": figures.named(figures.chosen),
         "other": figures.named(figures.other),
-        "cards": _cards(campaign, choice, figures, state) if figures.judges else [],
-        "trained": campaign.trained_judges.defer("model").first(),
+        "cards": _cards(label_round, choice, figures, state) if figures.judges else [],
+        "trained": label_round.trained_judges.defer("model").first(),
     }
 
 
 def _cards(
-    campaign: Campaign, choice: JudgeSelection, figures: JudgeResults, state: str
+    label_round: LabelRound, choice: JudgeSelection, figures: JudgeResults, state: str
 ) -> list[Figure]:
-    place = (campaign.study.public_id, campaign.public_id)
+    place = (label_round.study.public_id, label_round.public_id)
     files = Files(view="judges_figure", ids=place, query=choice.query, version=state)
     rows, query = f"{reverse('judge_rows', args=place)}?", f"judge={figures.chosen}"
     common = "&common=1" if choice.is_common else ""
@@ -165,7 +167,7 @@ def _cards(
                 _("Show the arguments"),
                 rows + (query if slug in OF_ONE_JUDGE else "") + common,
             ),
-            table=judge_table(campaign, figures, slug, state),
+            table=judge_table(label_round, figures, slug, state),
             files=files,
             is_wide=slug in WIDE,
             **chart_of(CHARTS, slug, figures),
@@ -176,16 +178,16 @@ def _cards(
 
 @study_page(*RESEARCHERS)
 def judges_figure(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the table or chart of one figure."""
-    campaign = campaign_or_404(study, campaign_id)
-    state, choice = state_of(campaign), JudgeSelection.from_query(request.GET)
-    cards = _cards(campaign, choice, figures_of(campaign, choice, state), state)
+    label_round = label_round_or_404(study, label_round_id)
+    state, choice = state_of(label_round), JudgeSelection.from_query(request.GET)
+    cards = _cards(label_round, choice, figures_of(label_round, choice, state), state)
     return figure_file(request, cards, figure, format)
 
 
-JUDGES_PATH = "label-rounds/<uuid:campaign_id>/judges"
+JUDGES_PATH = "label-rounds/<uuid:label_round_id>/judges"
 judge_urls = [
     path(f"{JUDGES_PATH}/", judges, name="judges"),
     path(f"{JUDGES_PATH}/fragment/", judges_fragment, name="judges_fragment"),
@@ -195,25 +197,25 @@ judge_urls = [
 ]
 
 
-# Label sets of a campaign beside any rater: the page and its tables as files.
+# Label sets of a round beside any rater: the page and its tables as files.
 
 
 @study_page(*RESEARCHERS)
-def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Show each label set of a campaign compared with the chosen rater, step by step."""
+def label_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
+    """Show each label set of a round compared with the chosen rater, step by step."""
     from annotation.judges.reports.label_compare import SETS, choices
 
-    campaign = campaign_or_404(study, campaign_id)
+    label_round = label_round_or_404(study, label_round_id)
     offered = choices(study)
     key = request.GET.get("with") or (offered[0][0] if offered else "")
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "choices": offered,
         "sets": SETS.items(),
         "key": key,
-        "job": active_job(campaign),
-        **(_compared(campaign, key, _set_of(request)) if key else {}),
+        "job": active_job(label_round),
+        **(_compared(label_round, key, _set_of(request)) if key else {}),
     }
     if key and key not in dict(offered):
         context["choices"] = [*offered, (key, context["name"])]
@@ -222,15 +224,15 @@ def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 def label_compare_figure(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the sets or the confusion as CSV, LaTeX or Markdown."""
-    campaign, key = campaign_or_404(study, campaign_id), request.GET.get("with", "")
-    cards = _compared(campaign, key, _set_of(request))["cards"]
+    label_round, key = label_round_or_404(study, label_round_id), request.GET.get("with", "")
+    cards = _compared(label_round, key, _set_of(request))["cards"]
     return figure_file(request, cards, figure, format)
 
 
-def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
+def _compared(label_round: LabelRound, key: str, chosen: str) -> dict[str, Any]:
     from annotation.judges.reports.label_compare import (
         RECIPE,
         SETS,
@@ -241,19 +243,19 @@ def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
         steps_table,
     )
 
-    source = said_by(campaign.study, key)
+    source = said_by(label_round.study, key)
     if source is None:
         raise Http404
     name, labels = source
-    rows = compare_sets(campaign, labels)
-    confusion = confusion_with(campaign, labels, chosen)
-    place = (campaign.study.public_id, campaign.public_id)
+    rows = compare_sets(label_round, labels)
+    confusion = confusion_with(label_round, labels, chosen)
+    place = (label_round.study.public_id, label_round.public_id)
     files = Files(view="label_compare_figure", ids=place, query=urlencode({"with": key}))
     sets = Figure(
         slug="sets",
         title=_("Step by step, compared with %s") % name,
         recipe=RECIPE,
-        table=steps_table(campaign, name, rows),
+        table=steps_table(label_round, name, rows),
         body="annotation/judges/_label_sets.html",
         data=rows,
         files=files,
@@ -279,7 +281,7 @@ def _set_of(request: StudyRequest) -> str:
     return name if name in SETS else "final"
 
 
-LABEL_COMPARE_PATH = "label-rounds/<uuid:campaign_id>/labels/compare"
+LABEL_COMPARE_PATH = "label-rounds/<uuid:label_round_id>/labels/compare"
 label_compare_urls = [
     path(f"{LABEL_COMPARE_PATH}/", label_compare, name="label_compare"),
     path(
@@ -290,22 +292,22 @@ label_compare_urls = [
 ]
 
 
-# The trained judge of a campaign: its versions, training a new one, and model cards.
+# The trained judge of a round: its versions, training a new one, and model cards.
 
 
 @study_page(*RESEARCHERS)
-def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def trained_judges(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the versions with their figures, and offer to train the next one."""
-    campaign = campaign_or_404(study, campaign_id)
-    versions = campaign.trained_judges.select_related("created_by").defer("model")
+    label_round = label_round_or_404(study, label_round_id)
+    versions = label_round.trained_judges.select_related("created_by").defer("model")
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "versions": [
             (version, from_json(TrainedFigures, version.figures)) for version in versions
         ],
-        "form": TrainingForm(campaign=campaign),
-        "job": actions.latest_job(campaign),
+        "form": TrainingForm(label_round=label_round),
+        "job": actions.latest_job(label_round),
         "worker_alive": is_worker_alive(),
     }
     return render(request, "annotation/judges/trained_judges.html", context)
@@ -313,42 +315,42 @@ def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def train_judge(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def train_judge(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Train the next version in the background."""
-    campaign = campaign_or_404(study, campaign_id)
-    form = TrainingForm(request.POST, campaign=campaign)
+    label_round = label_round_or_404(study, label_round_id)
+    form = TrainingForm(request.POST, label_round=label_round)
     if not form.is_valid():
         messages.error(request, _("Choose a round of this study with the same label scale."))
     else:
         actions.request_training(
-            campaign=campaign, source=form.cleaned_data["source"], actor=request.user
+            label_round=label_round, source=form.cleaned_data["source"], actor=request.user
         )
         messages.success(request, _("The judge is being trained. Its figures will appear here."))
-    return redirect("trained_judges", study.public_id, campaign.public_id)
+    return redirect("trained_judges", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def train_cancel(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def train_cancel(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Stop a pending or running training; nothing of it is stored."""
-    campaign = campaign_or_404(study, campaign_id)
-    if actions.cancel_training(campaign=campaign, actor=request.user):
+    label_round = label_round_or_404(study, label_round_id)
+    if actions.cancel_training(label_round=label_round, actor=request.user):
         messages.success(request, _("The training was cancelled."))
     else:
         messages.error(request, _("No training is waiting or running."))
-    return redirect("trained_judges", study.public_id, campaign.public_id)
+    return redirect("trained_judges", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 def trained_judge(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """Show one version: training data, recipe, and out-of-fold agreement."""
-    version = _version_or_404(study, campaign_id, number)
+    version = _version_or_404(study, label_round_id, number)
     figures = from_json(TrainedFigures, version.figures)
     context = {
         "study": study,
-        "campaign": version.campaign,
+        "round": version.label_round,
         "version": version,
         "figures": figures,
         "finding": trained_finding(figures, version.number),
@@ -359,27 +361,27 @@ def trained_judge(
 
 @study_page(*RESEARCHERS)
 def trained_judge_card(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """Send the model card of one version as JSON."""
-    version = _version_or_404(study, campaign_id, number)
+    version = _version_or_404(study, label_round_id, number)
     response = JsonResponse(model_card(version), json_dumps_params={"indent": 2})
     name = f"trained-judge-v{version.number}.json"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-def _version_or_404(study: Study, campaign_id: uuid.UUID, number: int) -> TrainedJudge:
-    versions = TrainedJudge.objects.select_related("campaign__guideline", "rater", "created_by")
+def _version_or_404(study: Study, label_round_id: uuid.UUID, number: int) -> TrainedJudge:
+    versions = TrainedJudge.objects.select_related("label_round__guideline", "rater", "created_by")
     return get_object_or_404(
         versions.defer("model"),
-        campaign__study=study,
-        campaign__public_id=campaign_id,
+        label_round__study=study,
+        label_round__public_id=label_round_id,
         number=number,
     )
 
 
-TRAINED_PATH = "label-rounds/<uuid:campaign_id>/judges/trained"
+TRAINED_PATH = "label-rounds/<uuid:label_round_id>/judges/trained"
 trained_judge_urls = [
     path(f"{TRAINED_PATH}/", trained_judges, name="trained_judges"),
     path(f"{TRAINED_PATH}/train/", train_judge, name="train_judge"),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.judges.forms import RunForm
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
@@ -29,14 +29,14 @@ from cqa_site.web.rest.queries import id_from, whole_number
 # Runs of the relevance judge: their list, and the page of one.
 
 
-OFFERED_CAMPAIGNS = 50
+OFFERED_ROUNDS = 50
 OTHERS = 20
 
 
-def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
-    """Return the newest campaigns, and an older one if requested."""
-    rows = campaigns_of(study).only("public_id", "name", "study")
-    names = {str(row.public_id): row.name for row in rows[:OFFERED_CAMPAIGNS]}
+def _label_rounds(study: Study, wanted: str) -> list[tuple[str, str]]:
+    """Return the newest rounds, and an older one if requested."""
+    rows = label_rounds_of(study).only("public_id", "name", "study")
+    names = {str(row.public_id): row.name for row in rows[:OFFERED_ROUNDS]}
     if wanted not in names and (key := id_from(wanted)):
         names |= {str(row.public_id): row.name for row in rows.filter(public_id=key)}
     return list(names.items())
@@ -44,29 +44,31 @@ def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
 
 FACE = RunListPages(
     kind=KIND,
-    has_things=lambda study: campaigns_of(study).exists(),
+    has_things=lambda study: label_rounds_of(study).exists(),
     about=lazy(
         "Language models label the sentences of a round in the background. People's votes "
         "stay separate."
     ),
     lead=lazy("Choose a round and start the first run."),
     nothing=lazy("A judge labels the items of a round. Create a round first."),
-    starts=(("campaigns", lazy("Rounds")),),
-    columns=(RunColumn(lazy("Round"), "annotation/judges/_run_campaign.html"),),
+    starts=(("label_rounds", lazy("Rounds")),),
+    columns=(RunColumn(lazy("Round"), "annotation/judges/_run_round.html"),),
     filters=(
-        RunListFilter("label_round", lazy("Round"), _campaigns, "relevance__campaign__public_id"),
+        RunListFilter(
+            "label_round", lazy("Round"), _label_rounds, "relevance__label_round__public_id"
+        ),
     ),
-    related=("relevance__campaign",),
+    related=("relevance__label_round",),
     template="annotation/judges/runs.html",
 )
 
 
 def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """Show a run of the relevance judge."""
-    campaign = run.relevance.campaign
-    others = study.runs.filter(relevance__campaign=campaign).exclude(pk=run.pk)
+    label_round = run.relevance.label_round
+    others = study.runs.filter(relevance__label_round=label_round).exclude(pk=run.pk)
     context = run_context(study, run) | {
-        "campaign": campaign,
+        "round": label_round,
         "others": others.select_related("prompt")[:OTHERS],
     }
     return render(request, "annotation/judges/run.html", context)
@@ -77,53 +79,55 @@ run_list_urls = [
 ]
 
 
-# A new judge run over a campaign.
+# A new judge run over a round.
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
-def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def run_new(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Choose sentences and judge, and start the run."""
-    campaign = _campaign(study, campaign_id)
-    form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
-    context = {"campaign": campaign, "has_things": True}
+    label_round = _label_round(study, label_round_id)
+    form = RunForm(request.POST or None, label_round=label_round, actor=request.user)
+    context = {"round": label_round, "has_things": True}
     return start_page(request, study, form, "annotation/judges/new.html", context)
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 @require_POST
-def run_estimate(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def run_estimate(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the fragment with the estimated cost of the run in the form."""
-    form = RunForm(request.POST, campaign=_campaign(study, campaign_id), actor=request.user)
+    form = RunForm(
+        request.POST, label_round=_label_round(study, label_round_id), actor=request.user
+    )
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
     return render(request, "runs/_kind_run_estimate.html", context)
 
 
-def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
     return get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
     )
 
 
-BASE = "label-rounds/<uuid:campaign_id>/judges"
+BASE = "label-rounds/<uuid:label_round_id>/judges"
 new_run_urls = [
     path(f"{BASE}/new/", run_new, name="run_new"),
     path(f"{BASE}/estimate/", run_estimate, name="run_estimate"),
 ]
 
 
-# Two runs of a campaign side by side.
+# Two runs of a round side by side.
 
 
 OFFERED = 100
 
 
 @study_page(*RESEARCHERS)
-def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Choose two runs of the campaign and show their agreement."""
-    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
-    runs = study.runs.filter(relevance__campaign=campaign).exclude(state=Run.State.DRAFT)
+def run_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
+    """Choose two runs of the round and show their agreement."""
+    label_round = get_object_or_404(label_rounds_of(study), public_id=label_round_id)
+    runs = study.runs.filter(relevance__label_round=label_round).exclude(state=Run.State.DRAFT)
     runs = runs.select_related("prompt", "endpoint")
     offered = list(runs[:OFFERED])
     first, second = (_chosen(runs, request.GET.get(name)) for name in ("a", "b"))
@@ -134,7 +138,7 @@ def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
         compared = compare_runs(first, second)
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "runs": offered,
         "a": first or (offered[1] if len(offered) > 1 else None),
         "b": second or (offered[0] if offered else None),
@@ -151,5 +155,5 @@ def _chosen(runs, number: str | None) -> Run | None:
 
 
 run_compare_urls = [
-    path("label-rounds/<uuid:campaign_id>/judges/compare/", run_compare, name="run_compare")
+    path("label-rounds/<uuid:label_round_id>/judges/compare/", run_compare, name="run_compare")
 ]

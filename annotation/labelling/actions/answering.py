@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.labelling.models.campaigns import Assignment, Campaign, Slot, VoteEvent
+from annotation.labelling.models.rounds import Assignment, LabelRound, Slot, VoteEvent
 from cqa_site.people.models import Rater
 
 from .serving import DONE, FREE, take_slots
@@ -75,7 +75,7 @@ class StoredLabel:
 @transaction.atomic
 def answer(*, rater: Rater, assignment: Assignment, given: SubmittedLabel) -> Assignment:
     """Store the rater's answer to an assignment; see `store`."""
-    rows = Assignment.objects.select_for_update(of=("self",)).select_related("campaign__guideline")
+    rows = Assignment.objects.select_for_update(of=("self",)).select_related("round__guideline")
     return store(rows.get(pk=assignment.pk, rater=rater), given).row
 
 
@@ -86,13 +86,13 @@ def store(row: Assignment, label: SubmittedLabel) -> StoredLabel:
     extra. Another one is a change of the answer it names as ``known``, and of no other. Raises
     AnswerNotValid, KeyReused, RoundClosed or AnsweredMeanwhile, before anything is written.
     """
-    _check(label, row.campaign)
+    _check(label, row.round)
     was_answered = row.state in DONE
     # Events come with an answer only, so a first one has none to compare with.
     earlier = row.events.filter(client_key=label.client_key).first() if was_answered else None
     if earlier is not None:
         return StoredLabel(_replay(earlier, label, row), is_first=False)
-    if was_answered and row.campaign.state == Campaign.State.CLOSED:
+    if was_answered and row.round.state == LabelRound.State.CLOSED:
         raise RoundClosed
     if was_answered and _is_late(row, label):
         raise AnsweredMeanwhile(row, label)
@@ -109,12 +109,12 @@ def store(row: Assignment, label: SubmittedLabel) -> StoredLabel:
     return StoredLabel(row, is_first=not was_answered)
 
 
-def _check(label: SubmittedLabel, campaign: Campaign) -> None:
+def _check(label: SubmittedLabel, label_round: LabelRound) -> None:
     if not label.client_key or len(label.client_key) > 64:
         raise AnswerNotValid("An answer needs a client key of at most 64 characters.")
     if label.label is None and label.skip_reason not in Assignment.SkipReason.values:
         raise AnswerNotValid("Choose a label, or skip with a reason.")
-    if label.label is not None and label.label not in campaign.guideline.values:
+    if label.label is not None and label.label not in label_round.guideline.values:
         raise AnswerNotValid("The label is not on the scale.")
     if len(label.comment) > 1_000:
         raise AnswerNotValid("A comment has at most 1,000 characters.")
@@ -147,7 +147,7 @@ def newest_keys(rows: Iterable[Assignment]) -> dict[int, str]:
 
 
 def _label(row: Assignment, label: SubmittedLabel) -> None:
-    if row.campaign.state == Campaign.State.CLOSED:
+    if row.round.state == LabelRound.State.CLOSED:
         _give_back(row)
     # Control items have no slot to find; asking for one all the same keeps their timing alike.
     if row.state in LATE or row.is_extra:
@@ -164,7 +164,7 @@ def _free_slot(row: Assignment) -> Slot | None:
 
     In a closed round, or from an excluded rater, it stays an extra in any case.
     """
-    if row.campaign.state == Campaign.State.CLOSED or _is_excluded(row):
+    if row.round.state == LabelRound.State.CLOSED or _is_excluded(row):
         return None
     free = Slot.objects.filter(FREE, item_id=row.item_id).order_by("number")
     for pk in free.values_list("pk", flat=True):
@@ -174,7 +174,7 @@ def _free_slot(row: Assignment) -> Slot | None:
 
 
 def _is_excluded(row: Assignment) -> bool:
-    return row.rater.places.filter(round=row.campaign_id, excluded_at__isnull=False).exists()
+    return row.rater.places.filter(round=row.round_id, excluded_at__isnull=False).exists()
 
 
 def _skip(row: Assignment, label: SubmittedLabel) -> None:

@@ -1,4 +1,4 @@
-"""Labelling as a task: blocks with control items, and corrections of campaigns."""
+"""Labelling as a task: blocks with control items, and corrections of rounds."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.labelling.models.campaigns import (
+from annotation.labelling.models.rounds import (
     Assignment,
-    Campaign,
     GuidelineUse,
     Item,
+    LabelRound,
     Slot,
     VoteEvent,
 )
@@ -28,7 +28,7 @@ from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.progress import count_of
 from cqa_site.rounds.queue import place_for
 
-from .campaigns import RUNNING, add_slots, freeze, prepare_campaign, require_live
+from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
 from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
 
 # The policy by which labels are served: blocks of items with control items hidden among them.
@@ -51,8 +51,8 @@ class Blocks(TaskKind):
     skipped = Q(state=Assignment.State.SKIPPED)
 
     def counts(self) -> dict[str, Any]:
-        """Return counts of items and slots; imported campaigns have ``votes`` (labels) only."""
-        mine = {"campaign": OuterRef("pk")}
+        """Return counts of items and slots; imported rounds have ``votes`` (labels) only."""
+        mine = {"round": OuterRef("pk")}
         slots = Slot.objects.filter(**mine)
         votes = Assignment.objects.filter(**mine, state=Assignment.State.ANSWERED)
         queries = {
@@ -61,14 +61,14 @@ class Blocks(TaskKind):
             "done": slots.filter(state=Slot.State.DONE),
             "votes": votes,
         }
-        return {name: count_of(rows, "campaign") for name, rows in queries.items()}
+        return {name: count_of(rows, "round") for name, rows in queries.items()}
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Count items labelled or skipped, including control items."""
         own = Assignment.objects.filter(
-            campaign__in=[campaign.pk for campaign in rounds], rater__user=user, state__in=DONE
+            round__in=[label_round.pk for label_round in rounds], rater__user=user, state__in=DONE
         )
-        return dict(own.order_by().values_list("campaign").annotate(Count("pk")))
+        return dict(own.order_by().values_list("round").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:
         """Return the most items per rater: every item once, ordinary ones up to the cap.
@@ -76,38 +76,40 @@ class Blocks(TaskKind):
         Each block of them brings its control items along, for as long as there are any the
         person has not had. Nobody gets any of a draft.
         """
-        campaign = self.own(round_)
-        if campaign.state == Campaign.State.DRAFT:
+        label_round = self.own(round_)
+        if label_round.state == LabelRound.State.DRAFT:
             return 0
-        items = _count_items(campaign)
-        return _with_controls(campaign, items["ordinary"], items)
+        items = _count_items(label_round)
+        return _with_controls(label_round, items["ordinary"], items)
 
     def count_free(self, round_: Round) -> int:
         """Return the most available items for one rater; 0 for a round that is not open."""
-        campaign = self.own(round_)
-        if campaign.state != Campaign.State.OPEN:
+        label_round = self.own(round_)
+        if label_round.state != LabelRound.State.OPEN:
             return 0
-        free = Slot.objects.filter(FREE, campaign=campaign).values("item").distinct().count()
-        return _with_controls(campaign, free, _count_items(campaign)) if free else 0
+        free = Slot.objects.filter(FREE, round=label_round).values("item").distinct().count()
+        return _with_controls(label_round, free, _count_items(label_round)) if free else 0
 
     def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
         """Return pace per rater over items labelled or skipped, including control items."""
-        own = Assignment.objects.filter(campaign=round_.pk, state__in=DONE, **where)
+        own = Assignment.objects.filter(round=round_.pk, state__in=DONE, **where)
         skipped = Count("pk", filter=self.skipped)
         rows = own.order_by().values_list("rater")
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """Return the reason that serving gives."""
-        campaign = self.own(round_)
-        return next_work(campaign=campaign, place=place_for(round_=campaign, rater=rater)).reason
+        label_round = self.own(round_)
+        return next_work(
+            label_round=label_round, place=place_for(round_=label_round, rater=rater)
+        ).reason
 
     def is_done_by(self, round_: Round, place: Place) -> bool:
         """Whether the rater has no remaining items, as counted on the work page."""
         served = Assignment.objects.filter(
-            campaign=round_.pk, rater=place.rater_id, state=Assignment.State.SERVED
+            round=round_.pk, rater=place.rater_id, state=Assignment.State.SERVED
         )
-        far = how_far(campaign=self.own(round_), place=place, times=[], served=served.count())
+        far = how_far(label_round=self.own(round_), place=place, times=[], served=served.count())
         return not far.left
 
     def leave_out(self, place: Place) -> int:
@@ -115,7 +117,7 @@ class Blocks(TaskKind):
 
         Reserved control items go, too: what is left of a block would be its controls.
         """
-        mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
+        mine = Assignment.objects.filter(round=place.round_id, rater=place.rater_id)
         return free_slots(mine.filter(HELD)) if _is_running(self.own(place.round)) else 0
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
@@ -123,7 +125,7 @@ class Blocks(TaskKind):
 
         The history of votes is kept, and an answer in progress takes a free slot.
         """
-        mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
+        mine = Assignment.objects.filter(round=place.round_id, rater=place.rater_id)
         free_slots(mine.filter(HELD if withdraws else RESERVED))
         if withdraws:
             void = {"label": None, "is_extra": False, "state": Assignment.State.VOID}
@@ -138,22 +140,22 @@ class Blocks(TaskKind):
         return label_violations()
 
 
-def _is_running(campaign: Campaign) -> bool:
-    return campaign.is_live and campaign.state != Campaign.State.CLOSED
+def _is_running(label_round: LabelRound) -> bool:
+    return label_round.is_live and label_round.state != LabelRound.State.CLOSED
 
 
-def _count_items(campaign: Campaign) -> dict[str, int]:
-    return campaign.items.aggregate(
+def _count_items(label_round: LabelRound) -> dict[str, int]:
+    return label_round.items.aggregate(
         ordinary=Count("pk", filter=Item.ORDINARY),
         controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
     )
 
 
-def _with_controls(campaign: Campaign, ordinary: int, items: dict[str, int]) -> int:
+def _with_controls(label_round: LabelRound, ordinary: int, items: dict[str, int]) -> int:
     """Return the number of ordinary items, up to the share cap, with their blocks' controls."""
-    allowed = min(ordinary, math.ceil(items["ordinary"] * campaign.share_cap))
-    blocks = math.ceil(allowed / max(1, campaign.block_size - campaign.controls_per_block))
-    return allowed + min(items["controls"], blocks * campaign.controls_per_block)
+    allowed = min(ordinary, math.ceil(items["ordinary"] * label_round.share_cap))
+    blocks = math.ceil(allowed / max(1, label_round.block_size - label_round.controls_per_block))
+    return allowed + min(items["controls"], blocks * label_round.controls_per_block)
 
 
 def free_slots(held: QuerySet[Assignment]) -> int:
@@ -171,7 +173,7 @@ def free_slots(held: QuerySet[Assignment]) -> int:
 def _regain_slots(place: Place) -> int:
     """Give the rater's extra labels free slots of their items; return the number given."""
     extras = Assignment.objects.filter(
-        campaign=place.round_id,
+        round=place.round_id,
         rater=place.rater_id,
         state=Assignment.State.ANSWERED,
         is_extra=True,
@@ -197,50 +199,52 @@ def _take_slots(assignments: dict[int, int]) -> int:
     return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])
 
 
-# Changes to a campaign that people work on: other votes, another wording, items out of it.
+# Changes to a round that people work on: other votes, another wording, items out of it.
 
 
-def check_correction(campaign: Campaign, after: dict[str, Any]) -> None:
+def check_correction(label_round: LabelRound, after: dict[str, Any]) -> None:
     """Raise RoundNotReady for fewer votes than may have been given, or for another scale."""
     if set(after) - {"name"}:
-        require_live(campaign)
-    if after.get("votes_per_item", campaign.votes_per_item) < campaign.votes_per_item:
+        require_live(label_round)
+    if after.get("votes_per_item", label_round.votes_per_item) < label_round.votes_per_item:
         raise RoundNotReady(
             _("Votes per item can only be raised: some items may already have all %d votes.")
-            % campaign.votes_per_item
+            % label_round.votes_per_item
         )
-    if after.get("guideline", campaign.guideline).values != campaign.guideline.values:
+    if after.get("guideline", label_round.guideline).values != label_round.guideline.values:
         raise RoundNotReady(
             _("Only the wording can change: labels given so far use this round's scale.")
         )
 
 
-def correct_campaign(campaign: Campaign, before: dict[str, Any]) -> None:
+def correct_label_round(label_round: LabelRound, before: dict[str, Any]) -> None:
     """Add slots for added votes, and record when the guideline's wording changed."""
     if "votes_per_item" in before:
-        items = campaign.items.filter(Item.ORDINARY).order_by("rank").values_list("pk", flat=True)
-        added = range(before["votes_per_item"] + 1, campaign.votes_per_item + 1)
-        add_slots(campaign, items.iterator(), added)
+        items = (
+            label_round.items.filter(Item.ORDINARY).order_by("rank").values_list("pk", flat=True)
+        )
+        added = range(before["votes_per_item"] + 1, label_round.votes_per_item + 1)
+        add_slots(label_round, items.iterator(), added)
     if "guideline" in before:
-        freeze(campaign.guideline)
-        if not campaign.guideline_uses.exists():
-            _note_use(campaign, before["guideline"], campaign.opened_at)
-        _note_use(campaign, campaign.guideline, timezone.now())
+        freeze(label_round.guideline)
+        if not label_round.guideline_uses.exists():
+            _note_use(label_round, before["guideline"], label_round.opened_at)
+        _note_use(label_round, label_round.guideline, timezone.now())
 
 
-def _note_use(campaign: Campaign, guideline: Any, since: Any) -> None:
-    GuidelineUse.objects.create(campaign=campaign, guideline=guideline, since=since)
+def _note_use(label_round: LabelRound, guideline: Any, since: Any) -> None:
+    GuidelineUse.objects.create(label_round=label_round, guideline=guideline, since=since)
 
 
 @transaction.atomic
-def retire_item(*, campaign: Campaign, item: Item, is_retired: bool, actor: User) -> None:
+def retire_item(*, label_round: LabelRound, item: Item, is_retired: bool, actor: User) -> None:
     """Stop serving and counting an ordinary item, or restore it.
 
     Who has it on the screen can still answer: that is kept as an extra.
     Raises RoundNotReady for control items, which are retired where their accuracy is looked at.
     """
-    campaign = locked_round(campaign, *RUNNING)
-    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
+    label_round = locked_round(label_round, *RUNNING)
+    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, round=label_round)
     if item.is_control:
         raise RoundNotReady(_("Retire control items on the Quality page."))
     if item.is_retired == is_retired:
@@ -251,25 +255,25 @@ def retire_item(*, campaign: Campaign, item: Item, is_retired: bool, actor: User
         free_slots(Assignment.objects.filter(RESERVED, item=item))
         Slot.objects.filter(pk__in=lock_slots(Slot.objects.filter(FREE, item=item))).delete()
     else:
-        _ask_again(campaign, item)
+        _ask_again(label_round, item)
     record(
-        study=campaign.study,
+        study=label_round.study,
         actor=actor,
         verb="item_retired" if is_retired else "item_taken_back",
-        subject=f"{campaign.name}: {item.external_id}",
+        subject=f"{label_round.name}: {item.external_id}",
     )
 
 
-def _ask_again(campaign: Campaign, item: Item) -> None:
+def _ask_again(label_round: LabelRound, item: Item) -> None:
     there = set(item.slots.values_list("number", flat=True))
-    wanted = range(1, campaign.votes_per_item + 1)
-    add_slots(campaign, [item.pk], [number for number in wanted if number not in there])
+    wanted = range(1, label_round.votes_per_item + 1)
+    add_slots(label_round, [item.pk], [number for number in wanted if number not in there])
 
 
 # Labels as a kind of work: one sentence, one key, in blocks with control items.
 
 
-# What would be gone with a campaign: machines' labels, adopted labels, figures.
+# What would be gone with a round: machines' labels, adopted labels, figures.
 MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
 
 
@@ -278,10 +282,9 @@ class LabelRoundKind(Blocks):
 
     name = "label"
     audit = Audit(
-        round="campaign",
+        round="label_round",
         person="rater",
         decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
-        noun="label_round",
     )
     words = Words(
         rounds=lazy("Label rounds"),
@@ -296,40 +299,40 @@ class LabelRoundKind(Blocks):
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
     takes_crowd = True
-    crowd_head = "annotation/labelling/_campaign_head.html"
-    Round = Campaign
+    crowd_head = "annotation/labelling/_round_head.html"
+    Round = LabelRound
     Item = Item
     Slot = Slot
     Event = VoteEvent
     # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
-    # (campaign, place); ordinary items with those first that a machine is least sure of; and
+    # (label_round, place); ordinary items with those first that a machine is least sure of; and
     # arguments with the labels that people agreed on, with (study, values of the scale).
     after_block: tuple[Callable[..., object], ...] = ()
-    least_sure_first: Callable[[Campaign], list[int]] | None = None
+    least_sure_first: Callable[[LabelRound], list[int]] | None = None
     agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
 
-    def make_slots(self, round_: Campaign) -> None:
+    def make_slots(self, round_: LabelRound) -> None:
         """Create the slots, in serving order."""
-        prepare_campaign(round_, self.least_sure_first)
+        prepare_round(round_, self.least_sure_first)
 
-    def check_reopening(self, round_: Campaign) -> None:
+    def check_reopening(self, round_: LabelRound) -> None:
         """Reject reopening of an imported round."""
         require_live(round_)
 
-    def check_correction(self, round_: Campaign, after: dict[str, Any]) -> None:
+    def check_correction(self, round_: LabelRound, after: dict[str, Any]) -> None:
         """Allow changes of the name, more votes, and another wording of the same scale."""
         check_correction(round_, after)
 
-    def corrected(self, round_: Campaign, before: dict[str, Any]) -> None:
+    def corrected(self, round_: LabelRound, before: dict[str, Any]) -> None:
         """Add slots for added votes, and record the dates of each wording."""
-        correct_campaign(round_, before)
+        correct_label_round(round_, before)
 
-    def block_ended(self, campaign: Campaign, place: Place) -> None:
+    def block_ended(self, label_round: LabelRound, place: Place) -> None:
         """Run the handlers for a block whose last item was answered."""
         for follow in self.after_block:
-            follow(campaign=campaign, place=place)
+            follow(label_round=label_round, place=place)
 
-    def check_removal(self, round_: Campaign) -> None:
+    def check_removal(self, round_: LabelRound) -> None:
         """Reject removal if a judge labelled its sentences or other data depend on it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
             raise RoundNotReady(_("This round is already in use, so it cannot be deleted."))

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership
 from cqa_site.rounds.models import Place
@@ -58,7 +58,7 @@ def open_assignments(place: Place) -> QuerySet[Assignment]:
     return (
         Assignment.objects.filter(
             rater_id=place.rater_id,
-            campaign_id=place.round_id,
+            round_id=place.round_id,
             state=Assignment.State.SERVED,
         )
         .select_related("item__argument__comparison")
@@ -66,14 +66,14 @@ def open_assignments(place: Place) -> QuerySet[Assignment]:
     )
 
 
-def reserved(*, campaign: Campaign, place: Place) -> list[Assignment]:
+def reserved(*, label_round: LabelRound, place: Place) -> list[Assignment]:
     """Return the rater's current reservations, in serving order."""
-    return list(open_assignments(place)[: campaign.block_size + AHEAD + LOW_WATER])
+    return list(open_assignments(place)[: label_round.block_size + AHEAD + LOW_WATER])
 
 
 def next_work(
     *,
-    campaign: Campaign,
+    label_round: LabelRound,
     place: Place,
     waiting: list[Assignment] | None = None,
 ) -> LabelWork:
@@ -85,17 +85,17 @@ def next_work(
     ``held`` (others hold the last items), ``finished``.
     """
     if waiting is None:
-        waiting = reserved(campaign=campaign, place=place)
+        waiting = reserved(label_round=label_round, place=place)
     if place.is_stopped or place.is_excluded:
         return LabelWork([], "stopped")
-    if campaign.state != Campaign.State.OPEN:
+    if label_round.state != LabelRound.State.OPEN:
         return LabelWork([], "not_open")
-    if _is_enough(campaign, len(waiting)):
+    if _is_enough(label_round, len(waiting)):
         return LabelWork(waiting)
-    reason = claim_blocks(campaign=campaign, place=place)
+    reason = claim_blocks(label_round=label_round, place=place)
     if reason:
         return LabelWork(waiting, "" if waiting else reason)
-    return LabelWork(reserved(campaign=campaign, place=place))
+    return LabelWork(reserved(label_round=label_round, place=place))
 
 
 @transaction.atomic
@@ -105,7 +105,7 @@ def renew(*, place: Place) -> int:
     held = Slot.objects.filter(
         state=Slot.State.LEASED,
         assignment__rater_id=place.rater_id,
-        assignment__campaign_id=place.round_id,
+        assignment__round_id=place.round_id,
         assignment__state=Assignment.State.SERVED,
     )
     return Slot.objects.filter(pk__in=lock_slots(held)).update(lease_until=Now() + minutes)
@@ -117,102 +117,104 @@ def lock_slots(slots: QuerySet[Slot]) -> list[int]:
     return [slot.pk for slot in rows]
 
 
-def _is_enough(campaign: Campaign, waiting: int) -> bool:
+def _is_enough(label_round: LabelRound, waiting: int) -> bool:
     """Whether enough items are reserved, checked once per block to keep other labels cheap."""
     if waiting < LOW_WATER:
         return False
-    return waiting > AHEAD + 1 or waiting % campaign.block_size != 1
+    return waiting > AHEAD + 1 or waiting % label_round.block_size != 1
 
 
-def _blocks_wanted(campaign: Campaign, waiting: int) -> int:
+def _blocks_wanted(label_round: LabelRound, waiting: int) -> int:
     """Return one block if few items are left, more if enough remain for other raters."""
-    wanted = math.ceil((AHEAD + LOW_WATER - waiting) / campaign.block_size)
+    wanted = math.ceil((AHEAD + LOW_WATER - waiting) / label_round.block_size)
     if wanted > 1 or waiting >= LOW_WATER:
-        free = Slot.objects.filter(FREE, campaign=campaign).count()
-        wanted = min(wanted, (free // SHARE_AHEAD - waiting) // campaign.block_size)
+        free = Slot.objects.filter(FREE, round=label_round).count()
+        wanted = min(wanted, (free // SHARE_AHEAD - waiting) // label_round.block_size)
     return max(wanted, 1 if waiting < LOW_WATER else 0)
 
 
 @transaction.atomic(savepoint=False)
-def claim_blocks(*, campaign: Campaign, place: Place) -> str:
+def claim_blocks(*, label_round: LabelRound, place: Place) -> str:
     """Reserve one or more blocks; return "" or the reason that nothing could be reserved."""
     # Two tabs of one rater wait here for each other; the second finds the first one's block.
     held = Place.objects.select_for_update().get(pk=place.pk)
     if held.is_stopped or held.is_excluded:
         return "stopped"
-    blocks = _blocks_wanted(campaign, open_assignments(held).count())
+    blocks = _blocks_wanted(label_round, open_assignments(held).count())
     if not blocks:
         return ""
-    allowed = _allowed_by_share(campaign, held)
+    allowed = _allowed_by_share(label_round, held)
     if allowed <= 0:
         return "share_cap"
-    rng = random.Random(f"{campaign.seed}:{held.rater_id}:{held.served}")  # noqa: S311
-    controls = _choose_controls(campaign, held, blocks, rng)
-    wanted = min(blocks * campaign.block_size - len(controls), allowed)
-    slots = _claim_slots(campaign, held, wanted, rng)
+    rng = random.Random(f"{label_round.seed}:{held.rater_id}:{held.served}")  # noqa: S311
+    controls = _choose_controls(label_round, held, blocks, rng)
+    wanted = min(blocks * label_round.block_size - len(controls), allowed)
+    slots = _claim_slots(label_round, held, wanted, rng)
     if not slots:
-        return "held" if _others_hold_items(campaign, held) else "finished"
-    _serve(campaign, held, _deal(campaign, slots, controls), rng)
+        return "held" if _others_hold_items(label_round, held) else "finished"
+    _serve(label_round, held, _deal(label_round, slots, controls), rng)
     return ""
 
 
-def _deal(campaign: Campaign, slots: list[Slot], controls: list[int]) -> list[Block]:
+def _deal(label_round: LabelRound, slots: list[Slot], controls: list[int]) -> list[Block]:
     """Divide claimed slots into blocks with their control items; the last block may be shorter."""
     dealt = []
     while slots:
         mixed, controls = (
-            controls[: campaign.controls_per_block],
-            controls[campaign.controls_per_block :],
+            controls[: label_round.controls_per_block],
+            controls[label_round.controls_per_block :],
         )
-        ordinary = campaign.block_size - len(mixed)
+        ordinary = label_round.block_size - len(mixed)
         dealt.append({slot.item_id: slot.pk for slot in slots[:ordinary]} | dict.fromkeys(mixed))
         slots = slots[ordinary:]
     return dealt
 
 
-def _allowed_by_share(campaign: Campaign, place: Place) -> int:
-    if campaign.share_cap >= 1:
-        return AHEAD + campaign.block_size
-    items = campaign.items.filter(Item.ORDINARY).count()
+def _allowed_by_share(label_round: LabelRound, place: Place) -> int:
+    if label_round.share_cap >= 1:
+        return AHEAD + label_round.block_size
+    items = label_round.items.filter(Item.ORDINARY).count()
     served = Assignment.objects.filter(
-        campaign=campaign,
+        round=label_round,
         rater_id=place.rater_id,
         state__in=TAKEN,
         item__control_label__isnull=True,
     ).count()
-    return math.ceil(items * campaign.share_cap) - served
+    return math.ceil(items * label_round.share_cap) - served
 
 
 def _choose_controls(
-    campaign: Campaign, place: Place, blocks: int, rng: random.Random
+    label_round: LabelRound, place: Place, blocks: int, rng: random.Random
 ) -> list[int]:
     """Choose the control items of the next blocks; return their keys."""
-    if not campaign.controls_per_block:
+    if not label_round.controls_per_block:
         return []
     # As with ordinary items, a reservation that ran out does not count: an item that never
     # came back would be known for a control.
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     fresh = list(
         Item.objects.filter(
-            ~Exists(mine), campaign=campaign, control_label__isnull=False, is_retired=False
+            ~Exists(mine), round=label_round, control_label__isnull=False, is_retired=False
         )
         .order_by("pk")
         .values_list("pk", flat=True)
     )
-    return rng.sample(fresh, min(blocks * campaign.controls_per_block, len(fresh)))
+    return rng.sample(fresh, min(blocks * label_round.controls_per_block, len(fresh)))
 
 
-def _claim_slots(campaign: Campaign, place: Place, wanted: int, rng: random.Random) -> list[Slot]:
+def _claim_slots(
+    label_round: LabelRound, place: Place, wanted: int, rng: random.Random
+) -> list[Slot]:
     """Take one free slot of each of ``wanted`` items near the rater's cursor."""
     window = WINDOW * wanted
-    ahead = _candidates(campaign, place, Q(order__gt=place.cursor), window)
+    ahead = _candidates(label_round, place, Q(order__gt=place.cursor), window)
     if len(ahead) < wanted:
-        ahead |= _candidates(campaign, place, Q(), window)
+        ahead |= _candidates(label_round, place, Q(), window)
     picked = rng.sample(sorted(ahead.values()), min(wanted, len(ahead)))
     slots = take_slots([pk for _order, pk in picked])
     ids = [slot.pk for slot in slots]
     Slot.objects.filter(pk__in=ids).update(
-        state=Slot.State.LEASED, lease_until=Now() + timedelta(minutes=campaign.lease_minutes)
+        state=Slot.State.LEASED, lease_until=Now() + timedelta(minutes=label_round.lease_minutes)
     )
     left = [order for order, pk in ahead.values() if pk not in ids]
     if slots:
@@ -250,10 +252,10 @@ def _expire_blocks(slot_ids: list[int]) -> None:
     block would otherwise be its controls, which hold no slot.
     """
     holders = Assignment.objects.filter(slot_id__in=slot_ids, state=Assignment.State.SERVED)
-    for rater, campaign, block in set(holders.values_list("rater_id", "campaign_id", "block")):
+    for rater, label_round, block in set(holders.values_list("rater_id", "round_id", "block")):
         rest = dict(
             Assignment.objects.filter(
-                rater_id=rater, campaign_id=campaign, block=block, state=Assignment.State.SERVED
+                rater_id=rater, round_id=label_round, block=block, state=Assignment.State.SERVED
             )
             .select_for_update(skip_locked=True)
             .values_list("pk", "slot_id")
@@ -269,18 +271,18 @@ def _expire_blocks(slot_ids: list[int]) -> None:
 
 
 def _candidates(
-    campaign: Campaign, place: Place, where: Q, window: int
+    label_round: LabelRound, place: Place, where: Q, window: int
 ) -> dict[int, tuple[int, int]]:
     """Map item → (order, slot) of its first free slot, for up to ``window`` items."""
     mine = Assignment.objects.filter(
         item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
-    limit = window * campaign.votes_per_item
+    limit = window * label_round.votes_per_item
     slots: dict[int, tuple[int, int]] = {}
     # Two queries, because each state has its own partial index.
     for state in (Q(state=Slot.State.OPEN), Q(state=Slot.State.LEASED, lease_until__lt=Now())):
         rows = (
-            Slot.objects.filter(where, state, ~Exists(mine), campaign=campaign)
+            Slot.objects.filter(where, state, ~Exists(mine), round=label_round)
             .order_by("order")
             .values_list("item_id", "order", "pk")[:limit]
         )
@@ -289,15 +291,15 @@ def _candidates(
     return dict(sorted(slots.items(), key=lambda entry: entry[1])[:window])
 
 
-def _others_hold_items(campaign: Campaign, place: Place) -> bool:
+def _others_hold_items(label_round: LabelRound, place: Place) -> bool:
     """Whether slots that the rater could still get are leased to others now."""
     mine = Assignment.objects.filter(
         item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
-    return Slot.objects.filter(~Exists(mine), campaign=campaign).exclude(state="done").exists()
+    return Slot.objects.filter(~Exists(mine), round=label_round).exclude(state="done").exists()
 
 
-def _serve(campaign: Campaign, place: Place, blocks: list[Block], rng: random.Random) -> None:
+def _serve(label_round: LabelRound, place: Place, blocks: list[Block], rng: random.Random) -> None:
     """Store blocks, each in random order; reuses rows of expired reservations."""
     expired = {
         row.item_id: row
@@ -314,7 +316,7 @@ def _serve(campaign: Campaign, place: Place, blocks: list[Block], rng: random.Ra
         rng.shuffle(order)
         for position, item in enumerate(order):
             row = expired.get(item) or Assignment(
-                campaign=campaign, item_id=item, rater_id=place.rater_id
+                round=label_round, item_id=item, rater_id=place.rater_id
             )
             row.slot_id, row.state = chosen[item], Assignment.State.SERVED
             row.block, row.position, row.served_at = number, position, Now()
@@ -328,20 +330,20 @@ def _serve(campaign: Campaign, place: Place, blocks: list[Block], rng: random.Ra
 
 
 def answered_count(place: Place) -> int:
-    """Count the items that this rater labelled or skipped in the campaign, including controls."""
+    """Count the items that this rater labelled or skipped in the round, including controls."""
     return Assignment.objects.filter(
         rater_id=place.rater_id,
-        campaign_id=place.round_id,
+        round_id=place.round_id,
         state__in=DONE,
     ).count()
 
 
-def member_place(*, campaign: Campaign, membership: Membership) -> Place:
-    """Return a member's enrolment in one campaign, which is its ``round``."""
-    return place_for(round_=campaign, rater=rater_for(membership=membership))
+def member_place(*, label_round: LabelRound, membership: Membership) -> Place:
+    """Return a member's enrolment in one label round, which is its ``round``."""
+    return place_for(round_=label_round, rater=rater_for(membership=membership))
 
 
-# How far one person is in a campaign; control items count like all others.
+# How far one person is in a round; control items count like all others.
 
 
 CONTROL = Q(control_label__isnull=False, is_retired=False)
@@ -350,14 +352,14 @@ CONTROL = Q(control_label__isnull=False, is_retired=False)
 def times_of(place: Place) -> list[int | None]:
     """Return active milliseconds of all items rater labelled or skipped, including controls."""
     rows = Assignment.objects.filter(
-        rater_id=place.rater_id, campaign_id=place.round_id, state__in=DONE
+        rater_id=place.rater_id, round_id=place.round_id, state__in=DONE
     )
     return list(rows.values_list("active_ms", flat=True))
 
 
 def how_far(
     *,
-    campaign: Campaign,
+    label_round: LabelRound,
     place: Place,
     times: list[int | None],
     served: int,
@@ -368,9 +370,11 @@ def how_far(
     The number of control items to come follows from the blocks to come, so that the sum stays the
     same whatever was answered: after an ordinary item, and after one with a known label.
     """
-    is_open = campaign.state == Campaign.State.OPEN and not (place.is_stopped or place.is_excluded)
-    coming = _coming(campaign, place) if is_open else 0
-    planned = campaign.expected_seconds
+    is_open = label_round.state == LabelRound.State.OPEN and not (
+        place.is_stopped or place.is_excluded
+    )
+    coming = _coming(label_round, place) if is_open else 0
+    planned = label_round.expected_seconds
     # A page without script tells no time; such an answer is taken to be as long as planned.
     own = [
         milliseconds / 1000 if milliseconds else planned
@@ -381,16 +385,16 @@ def how_far(
     return TaskProgress(len(times), served + coming, seconds).at_most(wanted)
 
 
-def _coming(campaign: Campaign, place: Place) -> int:
+def _coming(label_round: LabelRound, place: Place) -> int:
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     free = Slot.objects.filter(FREE, item=OuterRef("pk"))
-    items = campaign.items.annotate(is_mine=Exists(mine), is_free=Exists(free)).aggregate(
+    items = label_round.items.annotate(is_mine=Exists(mine), is_free=Exists(free)).aggregate(
         all=Count("pk", filter=Item.ORDINARY),
         mine=Count("pk", filter=Item.ORDINARY & Q(is_mine=True)),
         free=Count("pk", filter=Item.ORDINARY & Q(is_mine=False, is_free=True)),
         controls=Count("pk", filter=CONTROL & Q(is_mine=False)),
     )
-    allowed = ceil(items["all"] * campaign.share_cap) - items["mine"]
+    allowed = ceil(items["all"] * label_round.share_cap) - items["mine"]
     ordinary = max(0, min(items["free"], allowed))
-    blocks = ceil(ordinary / (campaign.block_size - campaign.controls_per_block))
-    return ordinary + min(items["controls"], blocks * campaign.controls_per_block)
+    blocks = ceil(ordinary / (label_round.block_size - label_round.controls_per_block))
+    return ordinary + min(items["controls"], blocks * label_round.controls_per_block)

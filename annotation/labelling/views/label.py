@@ -35,7 +35,7 @@ from annotation.labelling.actions.serving import (
     times_of,
 )
 from annotation.labelling.forms import AnswerForm
-from annotation.labelling.models.campaigns import Assignment, Campaign
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from cqa_site.people.access import StudyRequest, admit, study_page, working
 from cqa_site.people.models import Rater, Role, Study, User
 from cqa_site.rounds.access import (
@@ -63,32 +63,32 @@ from .label_page import (
 # Whose label page it is, and which rows are theirs.
 
 
-def place_in(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Place:
-    """Return the member's enrolment in an opened live campaign; raises Http404."""
-    campaign = opened_round(LABELS, request, study, campaign_id, "guideline")
-    if not campaign.is_live:
+def place_in(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> Place:
+    """Return the member's enrolment in an opened live round; raises Http404."""
+    label_round = opened_round(LABELS, request, study, label_round_id, "guideline")
+    if not label_round.is_live:
         raise Http404
-    return member_place(campaign=campaign, membership=request.membership)
+    return member_place(label_round=label_round, membership=request.membership)
 
 
-def _places(user: int, study: uuid.UUID, campaign: uuid.UUID) -> QuerySet[Place]:
+def _places(user: int, study: uuid.UUID, label_round: uuid.UUID) -> QuerySet[Place]:
     places = Place.objects.select_for_update(of=("self",)).filter(
         working(user, study, WORKERS),
-        round__public_id=campaign,
-        round__campaign__origin=Campaign.Origin.LIVE,
+        round__public_id=label_round,
+        round__labelround__origin=LabelRound.Origin.LIVE,
         rater__user=user,
     )
-    related = places.select_related("round__campaign__guideline")
-    return related.defer("round__campaign__guideline__body")
+    related = places.select_related("round__labelround__guideline")
+    return related.defer("round__labelround__guideline__body")
 
 
 _PLACE = PreparedQuery(
-    _places, user=User._meta.pk, study=models.UUIDField(), campaign=models.UUIDField()
+    _places, user=User._meta.pk, study=models.UUIDField(), label_round=models.UUIDField()
 )
 
 
-def _held(rater: int, campaign: int, item: uuid.UUID) -> QuerySet[Assignment]:
-    own = Assignment.objects.filter(rater=rater, campaign=campaign)
+def _held(rater: int, label_round: int, item: uuid.UUID) -> QuerySet[Assignment]:
+    own = Assignment.objects.filter(rater=rater, round=label_round)
     done = own.filter(state__in=DONE).order_by().values("rater").annotate(n=Count("pk"))
     rows = own.filter(Q(public_id=item) | Q(state=Assignment.State.SERVED))
     counted = rows.annotate(answered=Coalesce(Subquery(done.values("n")), 0))
@@ -96,22 +96,22 @@ def _held(rater: int, campaign: int, item: uuid.UUID) -> QuerySet[Assignment]:
 
 
 _HELD = PreparedQuery(
-    _held, rater=Rater._meta.pk, campaign=Round._meta.pk, item=models.UUIDField()
+    _held, rater=Rater._meta.pk, label_round=Round._meta.pk, item=models.UUIDField()
 )
 
 
-def locked_place(request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID) -> Place:
-    """Return the rater's enrolment with its campaign, locked against concurrent decisions.
+def locked_place(request: StudyRequest, study_id: uuid.UUID, label_round_id: uuid.UUID) -> Place:
+    """Return the rater's enrolment with its round, locked against concurrent decisions.
 
     One query that asks for the membership, too. Before the assignment it is about to change, see
     `annotation.labelling.actions.serving`. Raises Http404 or PermissionDenied.
     """
-    places = _PLACE(user=request.user.pk, study=study_id, campaign=campaign_id)
+    places = _PLACE(user=request.user.pk, study=study_id, label_round=label_round_id)
     if not places:
         admit(request, study_id, WORKERS)
         raise Http404
     place: Place = places[0]
-    place.round = place.round.campaign
+    place.round = place.round.labelround
     refuse_withdrawn(participant_of(request))
     return place
 
@@ -122,12 +122,12 @@ def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignmen
     One query, which tells on each how much had been ``answered`` before. Raises
     Assignment.DoesNotExist.
     """
-    rows = _HELD(rater=place.rater_id, campaign=place.round_id, item=item)
+    rows = _HELD(rater=place.rater_id, label_round=place.round_id, item=item)
     row = next((assignment for assignment in rows if assignment.public_id == item), None)
     if row is None:
         raise Assignment.DoesNotExist
-    campaign: Any = place.round
-    row.campaign = campaign
+    label_round: Any = place.round
+    row.round = label_round
     waiting = [assignment for assignment in rows if assignment is not row]
     return row, sorted(waiting, key=lambda assignment: (assignment.block, assignment.position))
 
@@ -142,9 +142,9 @@ def with_texts(rows: list[Assignment]) -> list[Assignment]:
 
 
 def answers_of(place: Place) -> QuerySet[Assignment]:
-    """Return the rater's answers in the campaign, newest first."""
+    """Return the rater's answers in the round, newest first."""
     rows = Assignment.objects.filter(
-        rater_id=place.rater_id, campaign_id=place.round_id, state__in=DONE
+        rater_id=place.rater_id, round_id=place.round_id, state__in=DONE
     )
     return rows.select_related("item__argument__comparison").order_by("-answered_at", "-pk")
 
@@ -155,7 +155,7 @@ def own_row(place: Place, public_id: str) -> Assignment:
         "item__argument__comparison"
     )
     return get_object_or_404(
-        rows, public_id=id_from(public_id), rater_id=place.rater_id, campaign_id=place.round_id
+        rows, public_id=id_from(public_id), rater_id=place.rater_id, round_id=place.round_id
     )
 
 
@@ -179,35 +179,35 @@ REFUSALS: dict[type[Exception], tuple[str, int]] = {
 
 @study_page(*RATERS)
 @require_safe
-def label(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Show the next item, or with ?item= one's own earlier answer, to change it."""
-    place = place_in(request, study, campaign_id)
+    place = place_in(request, study, label_round_id)
     if "item" not in request.GET:
         return _page(request, place)
-    if place.round.state == Campaign.State.CLOSED:
-        return redirect("label_answers", study.public_id, campaign_id)
+    if place.round.state == LabelRound.State.CLOSED:
+        return redirect("label_answers", study.public_id, label_round_id)
     return _page(request, place, shown=own_row(place, request.GET["item"]))
 
 
 @study_page(*RATERS, asks_itself=True)
 @require_POST
 def label_answer(
-    request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID
+    request: StudyRequest, study_id: uuid.UUID, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Store one answer; return the next items, or the address of the page that shows them."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        place = place_in(request, admit(request, study_id, RATERS), campaign_id)
+        place = place_in(request, admit(request, study_id, RATERS), label_round_id)
         return _refuse(request, place, "not_valid", 422)
     item = form.cleaned_data["item"]
     served = Assignment.objects.filter(public_id=item, state=Assignment.State.SERVED)
     if is_unread(request, served, "shown_at"):
-        place = place_in(request, admit(request, study_id, RATERS), campaign_id)
+        place = place_in(request, admit(request, study_id, RATERS), label_round_id)
         return _refuse(request, place, "unread", 409, item)
     try:
         # One transaction for the answer and what follows from it: one commit per label.
         with transaction.atomic():
-            place = locked_place(request, study_id, campaign_id)
+            place = locked_place(request, study_id, label_round_id)
             row, work, answered = _store(request, place, item, form.answer())
     except Assignment.DoesNotExist as error:
         raise Http404 from error
@@ -216,7 +216,7 @@ def label_answer(
         detail = str(refused) if isinstance(refused, AnsweredMeanwhile) else ""
         return _refuse(request, place, *REFUSALS[type(refused)], item, detail)
     if not wants_json(request):
-        return _see_other("label", study_id, campaign_id)
+        return _see_other("label", study_id, label_round_id)
     saved = {"id": str(row.public_id), "label": row.label}
     if form.cleaned_data["has_enough"]:
         work = replace(work, assignments=[])
@@ -227,13 +227,13 @@ def _store(
     request: StudyRequest, place: Place, item: uuid.UUID, label: SubmittedLabel
 ) -> tuple[Assignment, LabelWork, int]:
     """Store the answer, check a finished block, and reserve the next items."""
-    campaign: Any = place.round
+    label_round: Any = place.round
     row, waiting = held_rows(place, item)
     stored = store(row, label)
     # Not after changes: whoever is stopped could try out which answers end the stop. And only
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
-        LABELS.block_ended(campaign, place)
+        LABELS.block_ended(label_round, place)
         place.refresh_from_db(fields=["is_stopped", "excluded_at"])
     answered = row.answered + stored.is_first  # type: ignore[attr-defined]  # an annotation
     work = _work(request, place, answered, waiting)
@@ -244,33 +244,33 @@ def _store(
 
 @study_page(*RATERS)
 @require_safe
-def label_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the items reserved for the rater, for a page that resumes."""
-    return JsonResponse(_next(request, place_in(request, study, campaign_id)))
+    return JsonResponse(_next(request, place_in(request, study, label_round_id)))
 
 
 @study_page(*RATERS, in_archive=True)
 @require_POST
-def label_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_alive(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Renew the rater's leases while the page is visible.
 
     Answers nothing: the number of slots would tell how many items are controls.
     """
-    renew(place=place_in(request, study, campaign_id))
+    renew(place=place_in(request, study, label_round_id))
     return HttpResponse(status=204)
 
 
 @study_page(*RATERS)
 @require_safe
-def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_answers(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the rater's own answers, newest first; editable while the round is open."""
-    place = place_in(request, study, campaign_id)
+    place = place_in(request, study, label_round_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
-    campaign: Any = place.round
-    names = campaign.guideline.level_names
+    label_round: Any = place.round
+    names = label_round.guideline.level_names
     for row in page:
         vars(row).update(segments=segments_of(row), label_name=names.get(row.label, ""))
-    context = {"study": study, "campaign": campaign, "page": page}
+    context = {"study": study, "round": label_round, "page": page}
     return render(request, "annotation/labelling/label_answers.html", context)
 
 
@@ -283,7 +283,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render ``shown`` or else the next item; without either, the reason."""
-    campaign: Any = place.round
+    label_round: Any = place.round
     times = times_of(place)
     work = _work(request, place, len(times))
     if work.reason == "ended" and shown is None:
@@ -298,7 +298,7 @@ def _page(
     known = newest_keys([*earlier, *([current] if is_change and current else [])])
     participant = participant_of(request)
     far = how_far(
-        campaign=campaign,
+        label_round=label_round,
         place=place,
         times=times,
         served=len(work.assignments),
@@ -307,13 +307,13 @@ def _page(
     context = {
         "is_participant": participant is not None,
         "undo": next(iter(earlier), None),
-        "ways": ways_of(campaign),
+        "ways": ways_of(label_round),
     }
     page = {
         "change": earlier_payload(current, known) if current and is_change else None,
         "earlier": [earlier_payload(row, known) for row in reversed(earlier)],
     }
-    state = LabelPageState(campaign, waiting, current, far, work.reason, notice)
+    state = LabelPageState(label_round, waiting, current, far, work.reason, notice)
     return kept_offline(render_label(request, state, context, page, status=status), request)
 
 
@@ -349,7 +349,7 @@ def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
 
 
 def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
-    """Return the rater's own work; campaign progress would reveal what others do."""
+    """Return the rater's own work; round progress would reveal what others do."""
     return {
         "next": [item_payload(row) for row in with_texts(work.assignments)],
         "progress": {"answered": answered},
@@ -364,11 +364,11 @@ def _work(
     waiting: list[Assignment] | None = None,
 ) -> LabelWork:
     """Return the remaining work; participants get only the number of items in their link."""
-    campaign: Any = place.round
-    reason = over_reason(request, campaign, answered)
+    label_round: Any = place.round
+    reason = over_reason(request, label_round, answered)
     if reason:
         return LabelWork([], reason)
-    work = next_work(campaign=campaign, place=place, waiting=waiting)
+    work = next_work(label_round=label_round, place=place, waiting=waiting)
     participant = participant_of(request)
     left = participant.link.required_items - answered if participant else None
     return LabelWork(work.assignments[:left], work.reason)
@@ -383,9 +383,9 @@ def _see_other(name: str, *args: object) -> HttpResponse:
 
 
 urlpatterns = [
-    path("label-rounds/<uuid:campaign_id>/label/", label, name="label"),
-    path("label-rounds/<uuid:campaign_id>/label/answer/", label_answer, name="label_answer"),
-    path("label-rounds/<uuid:campaign_id>/label/next/", label_next, name="label_next"),
-    path("label-rounds/<uuid:campaign_id>/label/alive/", label_alive, name="label_alive"),
-    path("label-rounds/<uuid:campaign_id>/label/answers/", label_answers, name="label_answers"),
+    path("label-rounds/<uuid:label_round_id>/label/", label, name="label"),
+    path("label-rounds/<uuid:label_round_id>/label/answer/", label_answer, name="label_answer"),
+    path("label-rounds/<uuid:label_round_id>/label/next/", label_next, name="label_next"),
+    path("label-rounds/<uuid:label_round_id>/label/alive/", label_alive, name="label_alive"),
+    path("label-rounds/<uuid:label_round_id>/label/answers/", label_answers, name="label_answers"),
 ]

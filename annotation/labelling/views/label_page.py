@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.labelling.actions.serving import DONE
 from annotation.labelling.forms import AnswerForm
-from annotation.labelling.models.campaigns import Assignment, Campaign
-from annotation.labelling.views.campaigns import FACE
+from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.views.rounds import FACE
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.access import MOST, tried_id
@@ -77,7 +77,7 @@ class LabelWays:
 class LabelPageState:
     """Content of a label page: reserved items, and the current one or the reason for none."""
 
-    campaign: Campaign
+    label_round: LabelRound
     waiting: list[Assignment]
     current: Assignment | None
     far: TaskProgress
@@ -85,9 +85,9 @@ class LabelPageState:
     notice: str = ""
 
 
-def ways_of(campaign: Campaign) -> LabelWays:
+def ways_of(label_round: LabelRound) -> LabelWays:
     """Return the addresses for regular labelling."""
-    ids = [campaign.study.public_id, campaign.public_id]
+    ids = [label_round.study.public_id, label_round.public_id]
     names = ("label", "label_answer", "label_next", "label_alive", "label_answers")
     return LabelWays(*(reverse(name, args=ids) for name in names))
 
@@ -104,24 +104,24 @@ def render_label(
 
     ``context`` and ``page`` are its specific values for template and script.
     """
-    current, campaign, far = state.current, state.campaign, state.far
+    current, label_round, far = state.current, state.label_round, state.far
     is_change = current is not None and current.state in DONE
     for_script = {
         "user": str(request.user.public_id),
-        "campaign": str(campaign.public_id),
-        "beat": min(60, campaign.lease_minutes * 20),
+        "round": str(label_round.public_id),
+        "beat": min(60, label_round.lease_minutes * 20),
         "items": [item_payload(row) for row in state.waiting],
         "progress": {
             "answered": far.done,
             "total": far.all,
             "seconds": far.seconds,
-            "planned": campaign.expected_seconds,
+            "planned": label_round.expected_seconds,
         },
         "state": state.reason,
     }
     around = {
         "study": request.membership.study,
-        "campaign": campaign,
+        "round": label_round,
         "page": for_script | dict(page),
         "far": far,
         "current": current,
@@ -149,63 +149,67 @@ PREFETCH = 5
 @study_page(*RESEARCHERS)
 @require_safe
 def label_trial(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """Show an item of a round as annotators see it."""
-    campaign, rows = _tried(study, campaign_id)
-    return _page(request, campaign, rows, number)
+    label_round, rows = _tried(study, label_round_id)
+    return _page(request, label_round, rows, number)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def label_trial_answer(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Respond to a trial answer as to a real one, without storing it."""
-    campaign, rows = _tried(study, campaign_id)
+    label_round, rows = _tried(study, label_round_id)
     form = AnswerForm(request.POST)
     number = _number(rows, form.cleaned_data["item"]) if form.is_valid() else 1
     label = form.cleaned_data.get("label")
     is_skip = label is None and form.cleaned_data.get("skip_reason")
-    if not form.is_valid() or not (is_skip or label in campaign.guideline.values):
+    if not form.is_valid() or not (is_skip or label in label_round.guideline.values):
         notice = _("This answer was not stored: choose a label, or skip with a reason.")
         if wants_json(request):
             return JsonResponse({"error": "not_valid", "detail": notice}, status=422)
-        return _page(request, campaign, rows, number, notice=notice, status=422)
+        return _page(request, label_round, rows, number, notice=notice, status=422)
     if not wants_json(request):
-        after = trial_of(campaign, number, len(rows)).after
-        return redirect(after or reverse("campaign", args=[study.public_id, campaign_id]))
+        after = trial_of(label_round, number, len(rows)).after
+        return redirect(after or reverse("label_round", args=[study.public_id, label_round_id]))
     saved = {"id": str(rows[number - 1].public_id), "label": label}
     return JsonResponse({"saved": saved} | _coming(rows, number))
 
 
 @study_page(*RESEARCHERS)
 @require_safe
-def label_trial_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_trial_next(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
+) -> HttpResponse:
     """Return the next items for a page that resumes."""
-    _campaign, rows = _tried(study, campaign_id)
+    _label_round, rows = _tried(study, label_round_id)
     return JsonResponse(_coming(rows, 0))
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def label_trial_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_trial_alive(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
+) -> HttpResponse:
     """Respond without renewing; a trial holds no leases."""
-    _tried(study, campaign_id)
+    _tried(study, label_round_id)
     return HttpResponse(status=204)
 
 
-def _tried(study: Study, campaign_id: uuid.UUID) -> tuple[Campaign, list[Assignment]]:
-    """Return the campaign and unsaved rows for its first items; raises Http404."""
-    campaign = round_in(FACE, study, campaign_id)
-    items = campaign.items.select_related("argument__comparison").order_by("rank", "pk")[:MOST]
+def _tried(study: Study, label_round_id: uuid.UUID) -> tuple[LabelRound, list[Assignment]]:
+    """Return the round and unsaved rows for its first items; raises Http404."""
+    label_round = round_in(FACE, study, label_round_id)
+    items = label_round.items.select_related("argument__comparison").order_by("rank", "pk")[:MOST]
     rows = [
-        Assignment(public_id=tried_id(campaign, number), item=item, campaign=campaign)
+        Assignment(public_id=tried_id(label_round, number), item=item, round=label_round)
         for number, item in enumerate(items, 1)
     ]
-    if not rows or not campaign.is_live:
+    if not rows or not label_round.is_live:
         raise Http404
-    return campaign, rows
+    return label_round, rows
 
 
 def _number(rows: list[Assignment], item: uuid.UUID) -> int:
@@ -227,7 +231,7 @@ def _coming(rows: list[Assignment], number: int) -> dict[str, Any]:
 
 def _page(
     request: StudyRequest,
-    campaign: Campaign,
+    label_round: LabelRound,
     rows: list[Assignment],
     number: int,
     *,
@@ -236,21 +240,21 @@ def _page(
 ) -> HttpResponse:
     if not 1 <= number <= len(rows):
         raise Http404
-    trial = trial_of(campaign, number, len(rows))
-    far = TaskProgress(number - 1, len(rows) - number + 1, campaign.expected_seconds)
+    trial = trial_of(label_round, number, len(rows))
+    far = TaskProgress(number - 1, len(rows) - number + 1, label_round.expected_seconds)
     waiting = rows[number - 1 : number - 1 + PREFETCH]
-    state = LabelPageState(campaign, waiting, waiting[0], far, notice=notice)
+    state = LabelPageState(label_round, waiting, waiting[0], far, notice=notice)
     context = {
         "is_participant": False,
         "undo": None,
         "trial": trial,
-        "ways": _ways(campaign, number, trial.round),
+        "ways": _ways(label_round, number, trial.round),
     }
     return render_label(request, state, context, {"change": None, "earlier": []}, status=status)
 
 
-def _ways(campaign: Campaign, number: int, answers: str) -> LabelWays:
-    ids = [campaign.study.public_id, campaign.public_id]
+def _ways(label_round: LabelRound, number: int, answers: str) -> LabelWays:
+    ids = [label_round.study.public_id, label_round.public_id]
     return LabelWays(
         page=reverse("label_trial", args=[*ids, number]),
         answer=reverse("label_trial_answer", args=ids),
@@ -260,7 +264,7 @@ def _ways(campaign: Campaign, number: int, answers: str) -> LabelWays:
     )
 
 
-BASE = "label-rounds/<uuid:campaign_id>/label/trial/"
+BASE = "label-rounds/<uuid:label_round_id>/label/trial/"
 urlpatterns = [
     path(f"{BASE}<int:number>/", label_trial, name="label_trial"),
     path(f"{BASE}answer/", label_trial_answer, name="label_trial_answer"),

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.judges.actions import trained_judge
 from annotation.judges.reports.results import TrainedFigures
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.runs.jobs import JobRefused
 from cqa_site.stats.estimate import from_json
 
@@ -18,14 +18,16 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--round", dest="campaign", required=True, help="id of the round")
+        parser.add_argument("--round", dest="label_round", required=True, help="id of the round")
         parser.add_argument("--source", help="id of the round whose final labels to use")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        campaign = _campaign(options["campaign"])
-        source = _campaign(options["source"]) if options["source"] else campaign
+        label_round = _label_round(options["label_round"])
+        source = _label_round(options["source"]) if options["source"] else label_round
         try:
-            version = trained_judge.train_now(campaign=campaign, source=source, say=self._say)
+            version = trained_judge.train_now(
+                label_round=label_round, source=source, say=self._say
+            )
         except (JobRefused, trained_judge.TrainingNotPossible) as reason:
             raise CommandError(str(reason)) from reason
         figures = from_json(TrainedFigures, version.figures)
@@ -40,8 +42,8 @@ class Command(BaseCommand):
         self.stderr.write(f"{note}: {done} of {total}")
 
 
-def _campaign(key: str) -> Campaign:
+def _label_round(key: str) -> LabelRound:
     try:
-        return Campaign.objects.select_related("guideline", "study").get(public_id=UUID(key))
-    except (Campaign.DoesNotExist, ValueError, ValidationError) as error:
+        return LabelRound.objects.select_related("guideline", "study").get(public_id=UUID(key))
+    except (LabelRound.DoesNotExist, ValueError, ValidationError) as error:
         raise CommandError(f"There is no round {key}.") from error

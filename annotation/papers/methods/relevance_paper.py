@@ -26,7 +26,7 @@ from cqa_site.stats.ratings import Ratings
 
 # Every figure of the relevance paper that votes and labels give, from plain tables.
 #
-# The same functions read the released files (`relevance_release`) and imported or live campaigns
+# The same functions read the released files (`relevance_release`) and imported or live rounds
 # (`annotation.papers.reports`): where the two differ, an import has lost
 # something.
 #

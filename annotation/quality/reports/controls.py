@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
-from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
+from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from cqa_site.results.tables import Column, table_of
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import lines
@@ -90,15 +90,15 @@ class ControlDetail:
     excluded: int
 
 
-def quality_of(campaign: Campaign) -> tuple[list[AnnotatorQuality], list[Control]]:
+def quality_of(label_round: LabelRound) -> tuple[list[AnnotatorQuality], list[Control]]:
     """Return all raters with votes, and the control items; votes are read once per state."""
 
     def compute() -> tuple[list[Facts], dict[int, CrowdView]]:
-        votes = vote_table(campaign, exclude=False)
+        votes = vote_table(label_round, exclude=False)
         return facts_of(votes), crowd_views(votes)
 
-    facts, crowd = kept("people", campaign, state_of(campaign), compute)
-    return annotators(campaign, facts), controls(campaign, crowd)
+    facts, crowd = kept("people", label_round, state_of(label_round), compute)
+    return annotators(label_round, facts), controls(label_round, crowd)
 
 
 def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
@@ -115,17 +115,19 @@ def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
     }
 
 
-def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -> list[Control]:
+def controls(
+    label_round: LabelRound, crowd: dict[int, CrowdView], **where: object
+) -> list[Control]:
     """Return control items with crowd and expert verdicts, lowest share of right votes first.
 
     ``crowd`` is that of `crowd_views`; ``where`` narrows the items.
     """
     from annotation.consensus.methods import label_votes
 
-    experts = expert_table(campaign)
+    experts = expert_table(label_round)
     expert = label_votes(experts, "majority")
     heads = experts.groupby("unit")["rater"].nunique()
-    items = campaign.items.filter(control_label__isnull=False, **where)
+    items = label_round.items.filter(control_label__isnull=False, **where)
     rows = [
         Control(
             item=item,
@@ -142,15 +144,15 @@ def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -
     )
 
 
-def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
+def control_detail(label_round: LabelRound, argument_id: int) -> ControlDetail:
     """Return the crowd's and each expert's labels of the control items on one argument."""
     where = {"item__argument": argument_id}
-    votes = vote_table(campaign, exclude=False, **where)
-    rows = controls(campaign, crowd_views(votes), argument=argument_id)
+    votes = vote_table(label_round, exclude=False, **where)
+    rows = controls(label_round, crowd_views(votes), argument=argument_id)
     counted = counted_rows(votes, with_retired=True)
-    experts = expert_table(campaign)
+    experts = expert_table(label_round)
     experts = experts[experts["unit"] == argument_id]
-    scale = campaign.guideline.values
+    scale = label_round.guideline.values
     crowd = label_counts(counted["value"])
     return ControlDetail(
         controls=rows,
@@ -178,10 +180,10 @@ RECIPE = gettext_lazy(
 )
 
 
-def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
+def low_raters(label_round: LabelRound, below: float, rule: str) -> set[int]:
     """Return keys of counted annotators whose control accuracy is too low."""
-    out = campaign.places.filter(excluded_at__isnull=False).values("rater")
-    records = control_records(campaign)
+    out = label_round.places.filter(excluded_at__isnull=False).values("rater")
+    records = control_records(label_round)
     gone = set(out.values_list("rater", flat=True))
     if rule == Exclusion.Rule.SURELY:
         low = {rater for rater, record in records.items() if record.is_below(below)}
@@ -191,7 +193,7 @@ def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
 
 
 def preview_exclusion(
-    campaign: Campaign, below: float, rule: str, *, state: str = ""
+    label_round: LabelRound, below: float, rule: str, *, state: str = ""
 ) -> dict[str, Any]:
     """Preview an exclusion: number excluded, and ordinary votes ``now`` and ``then``; cached.
 
@@ -199,44 +201,44 @@ def preview_exclusion(
     """
 
     def compute() -> dict[str, Any]:
-        low = low_raters(campaign, below, rule)
-        votes = _ordinary(campaign)
+        low = low_raters(label_round, below, rule)
+        votes = _ordinary(label_round)
         return {
             "excluded": len(low),
             "now": asdict(votes.without(set())),
             "then": asdict(votes.without(low)),
         }
 
-    return kept(f"preview:{below}:{rule}", campaign, state or state_of(campaign), compute)
+    return kept(f"preview:{below}:{rule}", label_round, state or state_of(label_round), compute)
 
 
-def exclusion_curve(campaign: Campaign, *, state: str = "") -> list[dict[str, Any]]:
+def exclusion_curve(label_round: LabelRound, *, state: str = "") -> list[dict[str, Any]]:
     """Return the remaining votes at each threshold; cached until the votes change."""
 
     def compute() -> list[dict[str, Any]]:
         from annotation.quality.methods.exclusion_curve import THRESHOLDS
 
-        votes, records = _ordinary(campaign), control_records(campaign)
+        votes, records = _ordinary(label_round), control_records(label_round)
         rows = []
         for below in THRESHOLDS:
             low = {rater for rater, record in records.items() if record.right < below * record.n}
             rows.append({"below": below, **asdict(votes.without(low))})
         return rows
 
-    return kept("curve", campaign, state or state_of(campaign), compute)
+    return kept("curve", label_round, state or state_of(label_round), compute)
 
 
-def _ordinary(campaign: Campaign) -> OrdinaryVotes:
+def _ordinary(label_round: LabelRound) -> OrdinaryVotes:
     from annotation.quality.methods.exclusion_curve import OrdinaryVotes
 
-    votes = vote_table(campaign, item__control_label__isnull=True)
-    items = campaign.items.filter(Item.ORDINARY).count()
-    return OrdinaryVotes(votes, items, campaign.guideline.values)
+    votes = vote_table(label_round, item__control_label__isnull=True)
+    items = label_round.items.filter(Item.ORDINARY).count()
+    return OrdinaryVotes(votes, items, label_round.guideline.values)
 
 
-def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> TableData:
+def curve_table(label_round: LabelRound, rows: list[dict[str, Any]], name: str) -> TableData:
     """Return the curve in numbers; with the name of the labels chart, only the labels."""
-    labels = {f"label {value}": _("label %d") % value for value in campaign.guideline.values}
+    labels = {f"label {value}": _("label %d") % value for value in label_round.guideline.values}
     columns = {"below": _("Accuracy below")}
     if name != "labels":
         columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
@@ -246,20 +248,20 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
     return table_of(
         (Column(title, key) for key, title in (columns | labels).items()),
         (row | dict(zip(labels, row["labels"], strict=True)) for row in rows),
-        caption=caption % campaign.name,
+        caption=caption % label_round.name,
         note=one_line(RECIPE),
         name=f"exclusion-{name}",
     )
 
 
-def curve_chart(campaign: Campaign, rows: list[dict[str, Any]], name: str, size: str):
+def curve_chart(label_round: LabelRound, rows: list[dict[str, Any]], name: str, size: str):
     """Return the chart of alpha, coverage and ties, or of label shares; else raises KeyError."""
-    points = {"figures": _figure_points, "labels": _label_points}[name](campaign, rows)
+    points = {"figures": _figure_points, "labels": _label_points}[name](label_round, rows)
     titles = (_("Left out below this control accuracy"), "")
     return lines(points, x="below", y="share", series="name", titles=titles, size=size)
 
 
-def _figure_points(campaign: Campaign, rows: list[dict[str, Any]]) -> charts.Rows:
+def _figure_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> charts.Rows:
     points = []
     for row in rows:
         voted = sum(row["labels"])
@@ -272,11 +274,11 @@ def _figure_points(campaign: Campaign, rows: list[dict[str, Any]]) -> charts.Row
     return points
 
 
-def _label_points(campaign: Campaign, rows: list[dict[str, Any]]) -> charts.Rows:
+def _label_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> charts.Rows:
     points = []
     for row in rows:
         voted = sum(row["labels"])
-        named = zip(campaign.guideline.values, row["labels"], strict=True)
+        named = zip(label_round.guideline.values, row["labels"], strict=True)
         values = {_("Label %d") % value: n / voted for value, n in named if voted}
         points += _points(row["below"], values)
     return points

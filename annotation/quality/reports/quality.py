@@ -1,4 +1,4 @@
-"""Reliability of a campaign's annotators, and the cache of such figures."""
+"""Reliability of a round's annotators, and the cache of such figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.db.models import Count, F, Q
 
 from annotation.consensus.reports import VOTERS, counted_rows, counted_votes, vote_table
 from annotation.figures.reports.snapshots import marker
-from annotation.labelling.models.campaigns import Assignment, Campaign
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What is computed from the votes of a campaign, kept for as long as these stand.
+# What is computed from the votes of a round, kept for as long as these stand.
 
 
 KEPT_SECONDS = 24 * 3600
 
 
-def kept(name: str, campaign: Campaign, state: str, compute: Callable[[], Any]) -> Any:
+def kept(name: str, label_round: LabelRound, state: str, compute: Callable[[], Any]) -> Any:
     """Return the result for the votes in this state, computed once."""
-    key = f"quality-{name}:{campaign.public_id}:{state}"
+    key = f"quality-{name}:{label_round.public_id}:{state}"
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
-def state_of(campaign: Campaign) -> str:
+def state_of(label_round: LabelRound) -> str:
     """Return a short name that changes with every vote, exclusion and known label."""
-    return hashlib.sha256(f"quality 1 {marker(campaign)}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"quality 1 {marker(label_round)}".encode()).hexdigest()[:16]
 
 
-# How reliable the annotators of a campaign are.
+# How reliable the annotators of a round are.
 
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
@@ -158,17 +158,17 @@ class AnnotatorDetail:
     timed: int
 
 
-def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
+def control_record(label_round: LabelRound, rater_id: int) -> ControlRecord:
     """Return one rater's record on the control items in use."""
-    return control_records(campaign, rater=rater_id).get(rater_id, ControlRecord())
+    return control_records(label_round, rater=rater_id).get(rater_id, ControlRecord())
 
 
-def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRecord]:
+def control_records(label_round: LabelRound, **where: object) -> dict[int, ControlRecord]:
     """Map raters' keys to their control records, for raters who answered a control item.
 
     Counted by the database: labelling asks for it after every block.
     """
-    answered = campaign.assignments.filter(
+    answered = label_round.assignments.filter(
         state=Assignment.State.ANSWERED,
         item__control_label__isnull=False,
         item__is_retired=False,
@@ -201,30 +201,32 @@ def facts_of(votes: pd.DataFrame) -> list[Facts]:
     ]
 
 
-def annotators(campaign: Campaign, facts: list[Facts]) -> list[AnnotatorQuality]:
+def annotators(label_round: LabelRound, facts: list[Facts]) -> list[AnnotatorQuality]:
     """Return the raters in the order of the facts, by their current state and thresholds."""
-    raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
-    places = {place.rater_id: place for place in campaign.places.all()}
+    raters = Rater.objects.filter(study=label_round.study_id).in_bulk()
+    places = {place.rater_id: place for place in label_round.places.all()}
     return [
-        _annotator(campaign, fact, raters[fact.rater], places.get(fact.rater)) for fact in facts
+        _annotator(label_round, fact, raters[fact.rater], places.get(fact.rater)) for fact in facts
     ]
 
 
-def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None:
+def annotator_detail(label_round: LabelRound, rater: Rater) -> AnnotatorDetail | None:
     """Return one annotator compared with everybody else; None without labels here."""
-    mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
+    mine = label_round.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
     # The labels of others on the same arguments are needed to compare with them.
-    votes = vote_table(campaign, exclude=False, item__argument__in=mine.values("item__argument"))
+    votes = vote_table(
+        label_round, exclude=False, item__argument__in=mine.values("item__argument")
+    )
     matches = [
         annotator
-        for annotator in annotators(campaign, facts_of(votes))
+        for annotator in annotators(label_round, facts_of(votes))
         if annotator.rater == rater
     ]
     if not matches:
         return None
     own = votes[votes["rater"] == rater.pk]
-    everybody = counted_votes(campaign).values_list("label").annotate(Count("pk")).order_by()
-    scale = campaign.guideline.values
+    everybody = counted_votes(label_round).values_list("label").annotate(Count("pk")).order_by()
+    scale = label_round.guideline.values
     return AnnotatorDetail(
         annotator=matches[0],
         labels=beside(label_counts(own["value"]), dict(everybody), scale),
@@ -308,7 +310,7 @@ def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _annotator(
-    campaign: Campaign, facts: Facts, rater: Rater, place: Place | None
+    label_round: LabelRound, facts: Facts, rater: Rater, place: Place | None
 ) -> AnnotatorQuality:
     seconds = None if facts.median_ms is None else facts.median_ms / 1_000
     return AnnotatorQuality(
@@ -317,9 +319,9 @@ def _annotator(
         votes=facts.votes,
         extras=facts.extras,
         controls=facts.controls,
-        is_low=facts.controls.is_below(campaign.min_control_accuracy),
+        is_low=facts.controls.is_below(label_round.min_control_accuracy),
         median_seconds=seconds,
-        is_hasty=seconds is not None and seconds < HASTY_SHARE * campaign.expected_seconds,
+        is_hasty=seconds is not None and seconds < HASTY_SHARE * label_round.expected_seconds,
         is_one_value=facts.votes >= ONE_VALUE_MIN and facts.values == 1,
         agreement=facts.agreement,
     )

@@ -12,7 +12,7 @@ from django.urls import path
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.labelling.models.campaigns import Campaign, Exclusion, campaigns_of
+from annotation.labelling.models.rounds import Exclusion, LabelRound, label_rounds_of
 from annotation.quality import actions
 from annotation.quality.forms import BelowForm, ReasonForm
 from annotation.quality.reports.controls import (
@@ -36,27 +36,27 @@ TITLES = {
 
 @study_page(*RESEARCHERS)
 def quality_exclude_low(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Show the effect of excluding everybody below an accuracy; POST excludes them."""
-    campaign = _campaign(study, campaign_id)
-    defaults = {"below": campaign.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
+    label_round = _label_round(study, label_round_id)
+    defaults = {"below": label_round.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
     POST = request.POST if request.method == "POST" else request.GET
     form = BelowForm(defaults | {name: POST[name] for name in defaults if name in POST})
     reason = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and reason.is_valid():
-        return _exclude(request, campaign, {**form.cleaned_data, **reason.cleaned_data})
-    state = state_of(campaign)
+        return _exclude(request, label_round, {**form.cleaned_data, **reason.cleaned_data})
+    state = state_of(label_round)
     asked_for = {**form.cleaned_data, "state": state} if form.is_valid() else None
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "form": form,
         "reason": reason,
-        "preview": asked_for and preview_exclusion(campaign, **asked_for),
-        "values": campaign.guideline.values,
-        "cards": _figures(campaign, state),
-        "exclusions": _exclusions(campaign),
+        "preview": asked_for and preview_exclusion(label_round, **asked_for),
+        "values": label_round.guideline.values,
+        "cards": _figures(label_round, state),
+        "exclusions": _exclusions(label_round),
     }
     has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
     return render(
@@ -64,22 +64,22 @@ def quality_exclude_low(
     )
 
 
-def _exclude(request: StudyRequest, campaign: Campaign, data: dict[str, Any]) -> HttpResponse:
-    exclusion = actions.exclude_below(campaign=campaign, **data, actor=request.user)
+def _exclude(request: StudyRequest, label_round: LabelRound, data: dict[str, Any]) -> HttpResponse:
+    exclusion = actions.exclude_below(label_round=label_round, **data, actor=request.user)
     count = exclusion.places.count() if exclusion else 0
     text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
     messages.success(request, text)
-    return redirect("quality_exclude_low", campaign.study.public_id, campaign.public_id)
+    return redirect("quality_exclude_low", label_round.study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
 def exclusion_undo(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, exclusion_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, exclusion_id: uuid.UUID
 ) -> HttpResponse:
     """Reinstate everybody excluded by one action."""
-    campaign = _campaign(study, campaign_id)
-    row = get_object_or_404(campaign.exclusions.all(), public_id=exclusion_id)
+    label_round = _label_round(study, label_round_id)
+    row = get_object_or_404(label_round.exclusions.all(), public_id=exclusion_id)
     count = actions.undo_exclusion(exclusion=row, actor=request.user)
     if count is not None:
         text = (
@@ -87,24 +87,24 @@ def exclusion_undo(
             % count
         )
         messages.success(request, text)
-    return redirect("quality_exclude_low", study.public_id, campaign.public_id)
+    return redirect("quality_exclude_low", study.public_id, label_round.public_id)
 
 
 @study_page(*RESEARCHERS)
 def exclusion_figure(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the curve as a chart of figures or of labels, or as a table."""
-    campaign = _campaign(study, campaign_id)
-    cards = _figures(campaign, state_of(campaign))
+    label_round = _label_round(study, label_round_id)
+    cards = _figures(label_round, state_of(label_round))
     return figure_file(request, cards, figure, format)
 
 
-def _figures(campaign: Campaign, state: str) -> list[Figure]:
-    rows = exclusion_curve(campaign, state=state)
+def _figures(label_round: LabelRound, state: str) -> list[Figure]:
+    rows = exclusion_curve(label_round, state=state)
     files = Files(
         view="exclusion_figure",
-        ids=(campaign.study.public_id, campaign.public_id),
+        ids=(label_round.study.public_id, label_round.public_id),
         version=state,
     )
     return [
@@ -112,9 +112,9 @@ def _figures(campaign: Campaign, state: str) -> list[Figure]:
             slug=slug,
             title=title,
             recipe=RECIPE,
-            table=curve_table(campaign, rows, slug),
+            table=curve_table(label_round, rows, slug),
             alt=f"{title}. {curve_alt(rows)}",
-            draw=partial(curve_chart, campaign, rows, slug),
+            draw=partial(curve_chart, label_round, rows, slug),
             files=files,
             is_wide=True,
         )
@@ -122,17 +122,17 @@ def _figures(campaign: Campaign, state: str) -> list[Figure]:
     ]
 
 
-def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    campaigns = campaigns_of(study).select_related("guideline")
-    return get_object_or_404(campaigns, public_id=campaign_id)
+def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
+    label_rounds = label_rounds_of(study).select_related("guideline")
+    return get_object_or_404(label_rounds, public_id=label_round_id)
 
 
-def _exclusions(campaign: Campaign):
-    rows = campaign.exclusions.select_related("made_by")
+def _exclusions(label_round: LabelRound):
+    rows = label_round.exclusions.select_related("made_by")
     return rows.annotate(still_out=Count("places"))[:20]
 
 
-BASE = "label-rounds/<uuid:campaign_id>/quality/exclude-low"
+BASE = "label-rounds/<uuid:label_round_id>/quality/exclude-low"
 urlpatterns = [
     path(f"{BASE}/", quality_exclude_low, name="quality_exclude_low"),
     path(f"{BASE}/<uuid:exclusion_id>/undo/", exclusion_undo, name="exclusion_undo"),

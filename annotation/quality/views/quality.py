@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
 from annotation.quality import actions
 from annotation.quality.forms import ControlChangeForm, ReasonForm
 from annotation.quality.reports.controls import control_detail, quality_of
@@ -116,20 +116,20 @@ PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def quality(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the annotators with their control accuracy, and the contested control items."""
-    campaign = _campaign(study, campaign_id)
-    people, controls = quality_of(campaign)
+    label_round = _label_round(study, label_round_id)
+    people, controls = quality_of(label_round)
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
     sort = request.GET.get("sort", DEFAULT_SORT)
     qualities = sort_people([person for person in people if FILTERS[show][1](person)], sort)
-    paces = paces_of(campaign)
+    paces = paces_of(label_round)
     only_skip = [rater for rater, pace in paces.items() if pace.done == pace.skipped]
-    context = _context(study, campaign) | {
+    context = _context(study, label_round) | {
         "skipping": [rater for rater, pace in paces.items() if pace.is_skipping],
         "only_skip": study.raters.filter(pk__in=only_skip),
-        "hasty_mark": campaign.expected_seconds * HASTY_SHARE,
+        "hasty_mark": label_round.expected_seconds * HASTY_SHARE,
         "totals": totals(people),
         "heads": heads(sort),
         "filters": filters(people, show),
@@ -144,24 +144,24 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 def annotator(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, rater_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, rater_id: uuid.UUID
 ) -> HttpResponse:
     """Show one annotator's labels, controls and times; exclude or reinstate the annotator."""
-    campaign = _campaign(study, campaign_id)
+    label_round = _label_round(study, label_round_id)
     rater = get_object_or_404(study.raters, public_id=rater_id)
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        return _decide(request, campaign, rater, form.cleaned_data["reason"])
-    detail = annotator_detail(campaign, rater)
+        return _decide(request, label_round, rater, form.cleaned_data["reason"])
+    detail = annotator_detail(label_round, rater)
     if detail is None:
         raise Http404
-    context = _context(study, campaign) | {
+    context = _context(study, label_round) | {
         "rater": rater,
         "detail": detail,
         "one": detail.annotator,
         "form": form,
-        "page": _labels_page(request, campaign, rater),
-        "history": _history(study, f"{campaign.name}: {rater.pseudonym}"),
+        "page": _labels_page(request, label_round, rater),
+        "history": _history(study, f"{label_round.name}: {rater.pseudonym}"),
     }
     status = 422 if form.errors else 200
     return render(request, "annotation/quality/annotator.html", context, status=status)
@@ -169,21 +169,21 @@ def annotator(
 
 @study_page(*RESEARCHERS)
 def control(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Show crowd and expert labels of one control item; change or retire its known label."""
-    campaign = _campaign(study, campaign_id)
+    label_round = _label_round(study, label_round_id)
     argument = get_object_or_404(
         study.arguments.select_related("comparison"), public_id=argument_id
     )
-    form = ControlChangeForm(request.POST or None, campaign=campaign)
+    form = ControlChangeForm(request.POST or None, label_round=label_round)
     if request.method == "POST" and form.is_valid():
-        _change_controls(request, campaign, argument, form)
-        return redirect("control", study.public_id, campaign.public_id, argument.public_id)
-    detail = control_detail(campaign, argument.pk)
+        _change_controls(request, label_round, argument, form)
+        return redirect("control", study.public_id, label_round.public_id, argument.public_id)
+    detail = control_detail(label_round, argument.pk)
     if not detail.controls:
         raise Http404
-    context = _context(study, campaign) | {
+    context = _context(study, label_round) | {
         "argument": argument,
         "segments": split_sentence(
             argument.text, argument.comparison.object1, argument.comparison.object2
@@ -191,43 +191,47 @@ def control(
         "detail": detail,
         "form": form,
         "history": _history(
-            study, *(f"{campaign.name}: {row.item.external_id}" for row in detail.controls)
+            study, *(f"{label_round.name}: {row.item.external_id}" for row in detail.controls)
         ),
     }
     status = 422 if form.errors else 200
     return render(request, "annotation/quality/control.html", context, status=status)
 
 
-def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
     return get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
     )
 
 
-def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
+def _context(study: Study, label_round: LabelRound) -> dict[str, Any]:
     return {
         "study": study,
-        "campaign": campaign,
-        "mark_percent": campaign.min_control_accuracy * 100,
+        "round": label_round,
+        "mark_percent": label_round.min_control_accuracy * 100,
     }
 
 
-def _decide(request: StudyRequest, campaign: Campaign, rater: Rater, reason: str) -> HttpResponse:
+def _decide(
+    request: StudyRequest, label_round: LabelRound, rater: Rater, reason: str
+) -> HttpResponse:
     is_back = request.POST.get("act") == "reinstate"
     act = actions.reinstate_rater if is_back else actions.exclude_rater
-    act(campaign=campaign, rater=rater, reason=reason, actor=request.user)
+    act(label_round=label_round, rater=rater, reason=reason, actor=request.user)
     done = _("Reinstated: the labels count again.") if is_back else _("Excluded. You can undo it.")
     messages.success(request, done)
-    return redirect("annotator", campaign.study.public_id, campaign.public_id, rater.public_id)
+    return redirect(
+        "annotator", label_round.study.public_id, label_round.public_id, rater.public_id
+    )
 
 
 @transaction.atomic
 def _change_controls(
-    request: StudyRequest, campaign: Campaign, argument: Argument, form: ControlChangeForm
+    request: StudyRequest, label_round: LabelRound, argument: Argument, form: ControlChangeForm
 ) -> None:
-    for item in campaign.items.filter(argument=argument, control_label__isnull=False):
+    for item in label_round.items.filter(argument=argument, control_label__isnull=False):
         actions.replace_control_label(
-            campaign=campaign,
+            label_round=label_round,
             item=item,
             label=form.new_label,
             reason=form.cleaned_data["reason"],
@@ -236,13 +240,13 @@ def _change_controls(
     messages.success(request, _("Changed. Control accuracies already use the new key."))
 
 
-def _labels_page(request: StudyRequest, campaign: Campaign, rater: Rater) -> Page:
+def _labels_page(request: StudyRequest, label_round: LabelRound, rater: Rater) -> Page:
     """Return the annotator's labels, newest first, each with the majority of its argument."""
     majority = FinalLabel.objects.filter(
-        campaign=campaign, argument=OuterRef("item__argument")
+        label_round=label_round, argument=OuterRef("item__argument")
     ).values("majority_label")
     labels = (
-        campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
+        label_round.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
         .select_related("item__argument__comparison")
         .annotate(majority=Subquery(majority), active_seconds=F("active_ms") / 1_000.0)
         .order_by("-answered_at", "-pk")
@@ -255,9 +259,13 @@ def _history(study: Study, *subjects: str) -> QuerySet[AuditEvent]:
 
 
 urlpatterns = [
-    path("label-rounds/<uuid:campaign_id>/quality/", quality, name="quality"),
+    path("label-rounds/<uuid:label_round_id>/quality/", quality, name="quality"),
     path(
-        "label-rounds/<uuid:campaign_id>/annotators/<uuid:rater_id>/", annotator, name="annotator"
+        "label-rounds/<uuid:label_round_id>/annotators/<uuid:rater_id>/",
+        annotator,
+        name="annotator",
     ),
-    path("label-rounds/<uuid:campaign_id>/controls/<uuid:argument_id>/", control, name="control"),
+    path(
+        "label-rounds/<uuid:label_round_id>/controls/<uuid:argument_id>/", control, name="control"
+    ),
 ]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.consensus.actions.decisions import disputed_campaigns
+from annotation.consensus.actions.decisions import disputed_rounds
 from annotation.judges.reports.results import judged_rounds
 from cqa_site.files.registration import files_waiting
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
@@ -96,7 +96,7 @@ def _files(study: Study) -> Iterator[TaskCard]:
 
 
 def _runs(study: Study) -> Iterator[TaskCard]:
-    waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__campaign")
+    waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__label_round")
     for run in waiting[:SHOWN]:
         details = {"number": run.number, "name": about(run)}
         yield TaskCard(
@@ -125,16 +125,16 @@ def _people(study: Study) -> Iterator[TaskCard]:
 
 
 def _disputes(study: Study) -> Iterator[TaskCard]:
-    for campaign in disputed_campaigns(study):
-        count = vars(campaign)["disputes"]
+    for label_round in disputed_rounds(study):
+        count = vars(label_round)["disputes"]
         title = ngettext(
             "%(count)s label in dispute: %(name)s", "%(count)s labels in dispute: %(name)s", count
         )
         yield TaskCard(
-            title % {"count": f"{count:,}", "name": campaign.name},
+            title % {"count": f"{count:,}", "name": label_round.name},
             _("Votes tie or lie at both ends of the scale. An expert decides."),
             _("Open the queue"),
-            reverse("adjudication", args=[study.public_id, campaign.public_id]),
+            reverse("adjudication", args=[study.public_id, label_round.public_id]),
         )
 
 
@@ -163,7 +163,7 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
 
 def _run_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
     going = (Run.State.DRAFT, *Run.WORKING)
-    runs = study.runs.filter(state__in=going).select_related("relevance__campaign")
+    runs = study.runs.filter(state__in=going).select_related("relevance__label_round")
     working = list(runs[:SHOWN])
     add_counts(working)
     for run in working:
@@ -211,11 +211,11 @@ def _snapshots(study: Study) -> Iterator[LatestResult]:
 
 def _verdicts(study: Study) -> Iterator[LatestResult]:
     """Yield verdicts on label judges, which have no snapshots; available once labels exist."""
-    for campaign in judged_rounds(study)[:SHOWN]:
-        at = vars(campaign)["judged_at"]
-        page = reverse("judges", args=[study.public_id, campaign.public_id])
+    for label_round in judged_rounds(study)[:SHOWN]:
+        at = vars(label_round)["judged_at"]
+        page = reverse("judges", args=[study.public_id, label_round.public_id])
         yield LatestResult(
-            _("Judges"), campaign.name, page, _("labelled %s") % naturaltime(at), at
+            _("Judges"), label_round.name, page, _("labelled %s") % naturaltime(at), at
         )
 
 
@@ -254,7 +254,7 @@ def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
 def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
-        "queues": disputed_campaigns(study),
+        "queues": disputed_rounds(study),
         "waiting": waiting_for(request.membership),
     }
     return render(request, "annotation/study/overview_expert.html", context)

@@ -24,7 +24,7 @@ from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument, Question
 from annotation.editing.models import Revision
 from annotation.exports.forms import AnswersFileForm
-from annotation.labelling.models.campaigns import Assignment, Item
+from annotation.labelling.models.rounds import Assignment, Item
 from annotation.study.forms import ArgumentSearchForm
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -65,21 +65,21 @@ def _search_arguments(study: Study, form: ArgumentSearchForm) -> QuerySet[Argume
 
 
 def _add_votes(rows: list[Argument]) -> None:
-    """Set ``votes`` and ``campaigns`` of each argument on the page, in one query."""
+    """Set ``votes`` and ``label_rounds`` of each argument on the page, in one query."""
     counts = (
         Item.objects.filter(argument__in=rows)
         .order_by()
         .values("argument")
         .annotate(
-            campaigns=Count("campaign", distinct=True),
+            label_rounds=Count("round", distinct=True),
             votes=Count("assignments", filter=Q(assignments__state=Assignment.State.ANSWERED)),
         )
-        .values_list("argument", "campaigns", "votes")
+        .values_list("argument", "label_rounds", "votes")
     )
-    totals = {argument: (campaigns, votes) for argument, campaigns, votes in counts}
+    totals = {argument: (label_rounds, votes) for argument, label_rounds, votes in counts}
     for row in rows:
-        campaigns, votes = totals.get(row.pk, (0, 0))
-        vars(row).update(campaigns=campaigns, votes=votes)
+        label_rounds, votes = totals.get(row.pk, (0, 0))
+        vars(row).update(label_rounds=label_rounds, votes=votes)
 
 
 @study_page(*RESEARCHERS)
@@ -91,16 +91,16 @@ def argument(request: StudyRequest, study: Study, argument_id: uuid.UUID) -> Htt
     votes = (
         Assignment.objects.filter(item__argument=row)
         .exclude(state=Assignment.State.SERVED)
-        .select_related("campaign", "rater", "item")
-        .order_by("campaign__created_at", "item", "pk")
+        .select_related("round", "rater", "item")
+        .order_by("round__created_at", "item", "pk")
     )
-    decisions = Adjudication.objects.filter(argument=row).select_related("campaign", "rater")
-    labels = FinalLabel.objects.filter(argument=row).select_related("campaign")
+    decisions = Adjudication.objects.filter(argument=row).select_related("label_round", "rater")
+    labels = FinalLabel.objects.filter(argument=row).select_related("label_round")
     context = {
         "study": study,
         "argument": row,
         "parts": split_sentence(row.text, row.comparison.object1, row.comparison.object2),
-        "items": row.items.select_related("campaign").order_by("campaign__created_at", "pk"),
+        "items": row.items.select_related("round").order_by("round__created_at", "pk"),
         "votes": votes[:MOST_VOTES],
         "vote_count": votes.count(),
         "decisions": decisions,

@@ -423,8 +423,6 @@ def _links_page(
     fixed = {
         "study": round_.study,
         "round": own,
-        # The head of a campaign's pages knows it by this name.
-        "campaign": own,
         "kind": kind,
         "home_name": kind.rounds_page,
         "most_items": most,

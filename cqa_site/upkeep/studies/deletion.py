@@ -85,7 +85,7 @@ def active_in(study: Study) -> Iterator[Active]:
     for round_ in study.rounds.filter(state__in=going)[:LISTED]:
         page = kind_of(round_).audit.round
         yield Active(round_.name, reverse(page, args=[study.public_id, round_.public_id]))
-    runs = study.runs.filter(state__in=Run.WORKING).select_related("relevance__campaign")
+    runs = study.runs.filter(state__in=Run.WORKING).select_related("relevance__label_round")
     for run in runs[:LISTED]:
         url = reverse("run", args=[study.public_id, run.public_id])
         yield Active(f"#{run.number} {about(run)}", url)

@@ -5,7 +5,7 @@
 const page = JSON.parse(document.getElementById("label-page").textContent);
 const form = document.getElementById("answer");
 const place = (form || document.getElementById("state")).dataset;
-const prefix = `counterpoint:${page.user}:${page.campaign}`;
+const prefix = `counterpoint:${page.user}:${page.round}`;
 const words = Object.fromEntries(
   [...document.getElementById("words").content.querySelectorAll("[data-word]")]
     .map((element) => [element.dataset.word, element.textContent]));

@@ -20,7 +20,7 @@ from annotation.consensus.actions.consensus import LabelsNotOfStudy, prefer_labe
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.models import ArgumentList, Question
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.actions.runs import draft
@@ -29,7 +29,7 @@ from tests import cast
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.imports.import_files import json_file, take
 from tests.annotation.made_answers import make_question
-from tests.cast import make_campaign, make_study
+from tests.cast import make_label_round, make_study
 from tests.runs.judging import script
 from tests.worlds import built_once
 
@@ -37,13 +37,13 @@ pytestmark = pytest.mark.django_db
 
 
 def settle(study, argument, label, *, days_ago=0):
-    """A final label in a campaign of its own."""
-    name = f"C{campaigns_of(study).count()}"
-    campaign = cast.make_campaign(study, ordinary=0, controls=0, name=name)
-    campaign.created_at = timezone.now() - timedelta(days=days_ago)
-    campaign.save()
+    """A final label in a round of its own."""
+    name = f"C{label_rounds_of(study).count()}"
+    label_round = cast.make_label_round(study, ordinary=0, controls=0, name=name)
+    label_round.created_at = timezone.now() - timedelta(days=days_ago)
+    label_round.save()
     given = {"label": label, "provenance": "votes"}
-    FinalLabel.objects.create(campaign=campaign, argument=argument, **given)
+    FinalLabel.objects.create(label_round=label_round, argument=argument, **given)
 
 
 def test_the_same_list_is_made_once_and_another_order_number_or_question_is_another(
@@ -78,7 +78,7 @@ def test_a_list_that_appears_meanwhile_is_taken(study, question, monkeypatch):
     assert argument_list(question, numbered, {}) == there
 
 
-def test_the_newest_campaign_of_the_study_with_a_label_wins(study):
+def test_the_newest_label_round_of_the_study_with_a_label_wins(study):
     one, two, three = cast.make_arguments(study, 3)
     settle(cast.make_study("B"), three, 3)
     settle(study, one, 3, days_ago=1)
@@ -90,11 +90,11 @@ def test_the_newest_campaign_of_the_study_with_a_label_wins(study):
 
 
 def test_a_study_chooses_whose_labels_it_uses(study, client, researcher):
-    old, new = (make_campaign(study, name=name) for name in ("Old", "New"))
+    old, new = (make_label_round(study, name=name) for name in ("Old", "New"))
     both, only_new = [item.argument for item in old.items.order_by("pk")[:2]]
-    for campaign, argument, label in ((old, both, 0), (new, both, 3), (new, only_new, 2)):
+    for label_round, argument, label in ((old, both, 0), (new, both, 3), (new, only_new, 2)):
         given = {"label": label, "provenance": "votes"}
-        FinalLabel.objects.create(campaign=campaign, argument=argument, **given)
+        FinalLabel.objects.create(label_round=label_round, argument=argument, **given)
     keys = [both.pk, only_new.pk]
     assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
     page = f"/s/{study.public_id}/label-rounds/{old.public_id}/labels/"
@@ -102,13 +102,13 @@ def test_a_study_chooses_whose_labels_it_uses(study, client, researcher):
     assert label_source(study) == old
     assert relevance_of(study, keys) == {both.pk: 0, only_new.pk: None}
     assert "this round's" in client.get(page).content.decode()
-    prefer_labels(study=study, campaign=None, actor=researcher)
+    prefer_labels(study=study, label_round=None, actor=researcher)
     assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
     verbs = study.audit_events.values_list("verb", "details__after")
     assert list(verbs) == [("preferred_labels_chosen", ""), ("preferred_labels_chosen", "Old")]
-    foreign = make_campaign(make_study("Study B"))
+    foreign = make_label_round(make_study("Study B"))
     with pytest.raises(LabelsNotOfStudy):
-        prefer_labels(study=study, campaign=foreign, actor=researcher)
+        prefer_labels(study=study, label_round=foreign, actor=researcher)
 
 
 lab = built_once(GenerationLab)

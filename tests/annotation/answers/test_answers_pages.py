@@ -123,12 +123,14 @@ def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answ
     assert "Scenario 4 · choice 2" in page
 
 
-def test_the_label_of_the_newest_campaign_stands_beside_an_argument(
+def test_the_label_of_the_newest_label_round_stands_beside_an_argument(
     client, expert, study, answered
 ):
     argument = answered.argument_lists.get().entries.get(number=2).argument
-    campaign = cast.make_campaign(study)
-    FinalLabel.objects.create(campaign=campaign, argument=argument, label=2, provenance="votes")
+    label_round = cast.make_label_round(study)
+    FinalLabel.objects.create(
+        label_round=label_round, argument=argument, label=2, provenance="votes"
+    )
     page = get(client, "question", study.public_id, answered.public_id)
     assert page.count("Relevance 2") == 1
     assert page.count("not labelled") == 2
@@ -331,7 +333,7 @@ def test_who_wrote_the_answers_is_proposed_and_corrected_before_importing(
 ):
     record = {"object1": "tea", "object2": "coffee", "aspect": "", "comparison": "Tea."}
     file = SimpleUploadedFile("mixtral_scenario_3.json", json.dumps([record]).encode())
-    upload = {"kind": "answers", "file": file, "campaign": "", "system": "", "scenario": ""}
+    upload = {"kind": "answers", "file": file, "label_round": "", "system": "", "scenario": ""}
     with inline():
         response = client.post(reverse("import_upload", args=[study.public_id]), upload)
     page = client.get(response.url).content.decode()

@@ -9,7 +9,7 @@ from annotation.consensus.actions import consensus
 from annotation.consensus.actions.decisions import DecidedMeanwhile, adjudicate
 from annotation.consensus.models import Adjudication
 from annotation.labelling.actions.answering import AnsweredMeanwhile, SubmittedLabel, answer
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from tests.annotation.labelling.test_locks import wait_until_somebody_waits
 from tests.annotation.voting import imported, make_raters
 
@@ -43,9 +43,13 @@ def race(act, refusal):
 
 def test_of_two_decisions_at_once_the_second_is_refused(study):
     expert = make_raters(study, 1, kind="expert")[0]
-    campaign = imported(study, make_raters(study, 2), votes=[[0, 3]])
-    consensus.recompute_final_labels(campaign)
-    about = {"campaign": campaign, "argument": campaign.items.get().argument, "rater": expert}
+    label_round = imported(study, make_raters(study, 2), votes=[[0, 3]])
+    consensus.recompute_final_labels(label_round)
+    about = {
+        "label_round": label_round,
+        "argument": label_round.items.get().argument,
+        "rater": expert,
+    }
 
     def decide(label, comment):
         adjudicate(**about, label=label, comment=comment, known=None)

@@ -10,7 +10,7 @@ from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingSheet, KeptText, Revision
 from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
 
@@ -66,9 +66,9 @@ def text_field(html):
 
 def test_arguments_with_label_and_citation_the_text_and_every_check(client, sheet, study):
     entries = sheet.answer.argument_list.entries.select_related("argument").order_by("number")
-    campaign = make_campaign(study, ordinary=1, controls=0)
+    label_round = make_label_round(study, ordinary=1, controls=0)
     FinalLabel.objects.create(
-        campaign=campaign, argument=entries[0].argument, label=3, provenance="votes", votes=3
+        label_round=label_round, argument=entries[0].argument, label=3, provenance="votes", votes=3
     )
     html = page(client, sheet)
     assert text_field(html) == sheet.answer.text

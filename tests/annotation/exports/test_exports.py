@@ -19,9 +19,9 @@ from annotation.corpus.models import Argument, text_key
 from annotation.exports import actions as exports
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.tables import VOTE_TYPES
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.figures.reports.snapshots import COLUMNS
-from annotation.labelling.models.campaigns import Assignment, Item, campaigns_of
+from annotation.labelling.models.rounds import Assignment, Item, label_rounds_of
 from annotation.quality import actions as quality
 from cqa_site.files.actions import exports as sending
 from cqa_site.files.actions.exports import ExportOptions
@@ -29,7 +29,7 @@ from cqa_site.people.models import Rater
 from cqa_site.results import snapshots
 from cqa_site.runs import jobs
 from tests.annotation.imports.import_files import take
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.worlds import built_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
@@ -56,24 +56,24 @@ def make_closed() -> SimpleNamespace:
     """A closed round: extra votes, skips, controls, an excluded rater, hard texts; its figures."""
     study = make_study()
     researcher = make_member(study, "researcher")
-    campaign = make_campaign(study, ordinary=9, controls=3, state="closed")
+    label_round = make_label_round(study, ordinary=9, controls=3, state="closed")
     for argument, text in zip(study.arguments.order_by("pk")[4:], NASTY, strict=False):
         Argument.objects.filter(pk=argument.pk).update(text=text, text_sha256=text_key(text))
     for argument in study.arguments.order_by("pk")[:3]:
         argument.attributes = {"year": "2024", "label": f"=of {argument.pk}"}
         argument.save()
     raters = [_rater(study, n) for n in range(5)]
-    items = list(campaign.items.order_by("pk"))
+    items = list(label_round.items.order_by("pk"))
     Assignment.objects.bulk_create(
-        _vote(campaign, item, rater, place, number)
+        _vote(label_round, item, rater, place, number)
         for place, item in enumerate(items)
         for number, rater in enumerate(raters)
     )
     for rater in raters:
-        campaign.places.create(rater=rater)
-    quality.exclude_rater(campaign=campaign, rater=raters[4], reason="Too fast", actor=None)
-    snapshots.refresh(CAMPAIGNS, campaign)
-    return SimpleNamespace(campaign=campaign, researcher=researcher)
+        label_round.places.create(rater=rater)
+    quality.exclude_rater(label_round=label_round, rater=raters[4], reason="Too fast", actor=None)
+    snapshots.refresh(LABEL_ROUNDS, label_round)
+    return SimpleNamespace(label_round=label_round, researcher=researcher)
 
 
 lab = built_once(make_closed)
@@ -88,11 +88,11 @@ def _rater(study, number):
     )
 
 
-def _vote(campaign, item, rater, place, number):
+def _vote(label_round, item, rater, place, number):
     is_skip = (place + number) % 7 == 6
     is_void = place == 10 and number == 0
     return Assignment(
-        campaign=campaign,
+        round=label_round,
         item=item,
         rater=rater,
         state="skipped" if is_skip else "void" if is_void else "answered",
@@ -108,13 +108,15 @@ def _vote(campaign, item, rater, place, number):
     )
 
 
-def requested(campaign, actor, contents, format, snapshot=None, **options):
+def requested(label_round, actor, contents, format, snapshot=None, **options):
     asked = {"contents": list(contents), "format": format, "options": ExportOptions(**options)}
-    return exports.request_exports(campaign=campaign, snapshot=snapshot, actor=actor, **asked)
+    return exports.request_exports(
+        label_round=label_round, snapshot=snapshot, actor=actor, **asked
+    )
 
 
-def export(campaign, actor, contents=("votes",), format="csv", snapshot=None, **options):
-    files = requested(campaign, actor, contents, format, snapshot, **options)
+def export(label_round, actor, contents=("votes",), format="csv", snapshot=None, **options):
+    files = requested(label_round, actor, contents, format, snapshot, **options)
     jobs.drain()
     for file in files:
         file.refresh_from_db()
@@ -134,11 +136,11 @@ def rows_of(file):
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def test_every_content_has_the_same_rows_in_every_format(campaign, researcher):
+def test_every_content_has_the_same_rows_in_every_format(label_round, researcher):
     assert tuple(VOTE_TYPES) == (*COLUMNS, "guideline")
     shapes = defaultdict(set)
     for format in FORMATS:
-        for content, file in export(campaign, researcher, CONTENTS, format).items():
+        for content, file in export(label_round, researcher, CONTENTS, format).items():
             rows = rows_of(file)
             assert len(rows) == file.rows > 0
             manifest = json.loads(file.manifest_path.read_text("utf-8"))
@@ -148,9 +150,9 @@ def test_every_content_has_the_same_rows_in_every_format(campaign, researcher):
     assert [len(shapes[content]) for content in CONTENTS] == [1] * len(CONTENTS)
 
 
-def test_votes_hold_every_answer_as_it_is(campaign, researcher):
-    rows = rows_of(export(campaign, researcher, format="jsonl", with_comments=True))
-    votes = campaign.assignments.exclude(state="served")
+def test_votes_hold_every_answer_as_it_is(label_round, researcher):
+    rows = rows_of(export(label_round, researcher, format="jsonl", with_comments=True))
+    votes = label_round.assignments.exclude(state="served")
     assert len(rows) == votes.count()
     # In JSON lines an empty text is null.
     texts = votes.values_list("item__argument__text", flat=True)
@@ -162,10 +164,10 @@ def test_votes_hold_every_answer_as_it_is(campaign, researcher):
     assert sum(row["label"] or 0 for row in rows) == sum(labels)
 
 
-def test_further_columns_leave_with_votes_and_final_labels(campaign, researcher):
-    kept = dict(campaign.items.values_list("argument__text", "argument__attributes"))
+def test_further_columns_leave_with_votes_and_final_labels(label_round, researcher):
+    kept = dict(label_round.items.values_list("argument__text", "argument__attributes"))
     assert sum(map(bool, kept.values())) == 3
-    for file in export(campaign, researcher, ["votes", "final_labels"], "jsonl").values():
+    for file in export(label_round, researcher, ["votes", "final_labels"], "jsonl").values():
         rows = rows_of(file)
         assert {row["text"] or "" for row in rows} == set(kept)
         for row in rows:
@@ -173,18 +175,18 @@ def test_further_columns_leave_with_votes_and_final_labels(campaign, researcher)
                 assert row[f"attribute: {name}"] == kept[row["text"] or ""].get(name)
 
 
-def test_comments_only_when_asked_for(campaign, researcher):
-    without = export(campaign, researcher)
+def test_comments_only_when_asked_for(label_round, researcher):
+    without = export(label_round, researcher)
     assert "comment" not in rows_of(without)[0]
     assert SENTINELS[2] not in without.path.read_text("utf-8")
-    asked = export(campaign, researcher, with_comments=True, is_raw=True)
+    asked = export(label_round, researcher, with_comments=True, is_raw=True)
     assert {row["comment"] for row in rows_of(asked)} == {"", "=1+1, says Name of a person"}
 
 
 @pytest.mark.parametrize("format", ["csv", *long_forms("jsonl", "xlsx", "parquet")])
-def test_no_file_says_who_somebody_is(campaign, researcher, format):
-    files = export(campaign, researcher, CONTENTS, format)
-    raters = campaign.study.raters.all()
+def test_no_file_says_who_somebody_is(label_round, researcher, format):
+    files = export(label_round, researcher, CONTENTS, format)
+    raters = label_round.study.raters.all()
     secrets = {*SENTINELS, *(str(r.public_id) for r in raters), *(r.pseudonym for r in raters)}
     secrets |= {r.public_id.hex for r in raters} | {str(r.user.public_id) for r in raters}
     for file in files.values():
@@ -193,36 +195,38 @@ def test_no_file_says_who_somebody_is(campaign, researcher, format):
         assert not found, file.content
 
 
-def test_pseudonyms_agree_within_a_set_and_nowhere_else(campaign, researcher):
-    first = export(campaign, researcher, ("votes", "annotators", "crowdkit"), "jsonl")
+def test_pseudonyms_agree_within_a_set_and_nowhere_else(label_round, researcher):
+    first = export(label_round, researcher, ("votes", "annotators", "crowdkit"), "jsonl")
     names = [{row["rater_id"] for row in rows_of(first[each])} for each in ("votes", "annotators")]
     workers = {row["worker"] for row in rows_of(first["crowdkit"])}
     assert names[0] == names[1]
     assert len(names[0]) == 5
     assert len(workers) == 4
     assert workers < names[0]
-    second = rows_of(export(campaign, researcher, ("votes",), "jsonl"))
+    second = rows_of(export(label_round, researcher, ("votes",), "jsonl"))
     assert not names[0] & {row["rater_id"] for row in second}
 
 
-def test_crowdkit_holds_the_counted_votes(campaign, researcher):
-    rows = rows_of(export(campaign, researcher, ["crowdkit"], "parquet"))
-    excluded = campaign.places.get(excluded_at__isnull=False).rater
-    counted = campaign.assignments.filter(state="answered", is_extra=False).exclude(rater=excluded)
+def test_crowdkit_holds_the_counted_votes(label_round, researcher):
+    rows = rows_of(export(label_round, researcher, ["crowdkit"], "parquet"))
+    excluded = label_round.places.get(excluded_at__isnull=False).rater
+    counted = label_round.assignments.filter(state="answered", is_extra=False).exclude(
+        rater=excluded
+    )
     stored = counted.values_list("item__external_id", "label")
     assert sorted((row["task"], row["label"]) for row in rows) == sorted(stored)
 
 
-def test_final_labels_are_those_of_the_page(campaign, researcher):
-    rows = rows_of(export(campaign, researcher, ["final_labels"], "jsonl"))
-    stored = campaign.final_labels.values_list("argument__text", "label", "votes", "pattern")
+def test_final_labels_are_those_of_the_page(label_round, researcher):
+    rows = rows_of(export(label_round, researcher, ["final_labels"], "jsonl"))
+    stored = label_round.final_labels.values_list("argument__text", "label", "votes", "pattern")
     found = [(row["text"], row["label"], row["votes"], row["pattern"]) for row in rows]
     assert sorted(found) == sorted(stored)
     assert len(rows) == 12
 
 
-def test_figures_are_those_of_the_snapshot(campaign, researcher):
-    file = export(campaign, researcher, ["figures"], "jsonl")
+def test_figures_are_those_of_the_snapshot(label_round, researcher):
+    file = export(label_round, researcher, ["figures"], "jsonl")
     found = {row["figure"]: row["number"] for row in rows_of(file)}
     figures = file.snapshot.figures
 
@@ -237,73 +241,75 @@ def test_figures_are_those_of_the_snapshot(campaign, researcher):
     assert all(reach(path) == number for path, number in numbers.items())
 
 
-def test_spreadsheets_run_nothing(campaign, researcher):
-    book = load_workbook(export(campaign, researcher, format="xlsx").path)
+def test_spreadsheets_run_nothing(label_round, researcher):
+    book = load_workbook(export(label_round, researcher, format="xlsx").path)
     kinds = {cell.data_type for row in book.active.iter_rows() for cell in row}
     assert kinds <= {"s", "n"}
-    safe = rows_of(export(campaign, researcher))
+    safe = rows_of(export(label_round, researcher))
     risky = ("=", "+", "-", "@", "|", "%", "\t", "\r")
     assert not [value for row in safe for value in row.values() if value.startswith(risky)]
-    raw = rows_of(export(campaign, researcher, is_raw=True))
+    raw = rows_of(export(label_round, researcher, is_raw=True))
     assert {row["text"] for row in raw} >= set(NASTY)
 
 
-def test_the_manifest_proves_the_file(campaign, researcher):
-    file = export(campaign, researcher, is_raw=True)
+def test_the_manifest_proves_the_file(label_round, researcher):
+    file = export(label_round, researcher, is_raw=True)
     content = file.path.read_bytes()
     manifest = json.loads(file.manifest_path.read_text("utf-8"))
     assert manifest["sha256"] == file.sha256 == hashlib.sha256(content).hexdigest()
     assert manifest["size"] == file.size == len(content)
-    snapshot = campaign.snapshots.get()
+    snapshot = label_round.snapshots.get()
     assert manifest["snapshot"]["sha256"] == snapshot.sha256
     assert manifest["snapshot"]["number"] == snapshot.number
     assert manifest["spreadsheet_safe"] is False
 
 
 def test_files_lie_alone_under_our_names_and_leave_under_names_of_any_script(
-    campaign, researcher, settings
+    label_round, researcher, settings
 ):
-    campaign.name = "../../etc/passwd \u202e"
-    campaign.save()
-    file = export(campaign, researcher)
+    label_round.name = "../../etc/passwd \u202e"
+    label_round.save()
+    file = export(label_round, researcher)
     folder = settings.MEDIA_ROOT / "exports"
     names = sorted(path.name for path in folder.iterdir())
     assert len(names) == 2
     assert not any(path.stat().st_mode & 0o077 for path in folder.glob("*.csv"))
     assert file.shown_name == "etcpasswd-snapshot-1-votes.csv"
-    campaign.name = "Чай ☕ \r\nX: y"
-    campaign.save()
-    response = sign_in(researcher).get(page("export_download", campaign, file.public_id))
+    label_round.name = "Чай ☕ \r\nX: y"
+    label_round.save()
+    response = sign_in(researcher).get(page("export_download", label_round, file.public_id))
     header = response["Content-Disposition"]
     assert header.startswith("attachment; filename*=utf-8''%D1%87%D0%B0%D0%B9-x-y-")
     assert "\n" not in header
 
 
-def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
-    stale = snapshots.refresh(CAMPAIGNS, campaign)
+def test_a_live_snapshot_is_brought_up_to_date_first(label_round, researcher):
+    stale = snapshots.refresh(LABEL_ROUNDS, label_round)
     late = Item.objects.create(
-        campaign=campaign, argument=campaign.study.arguments.first(), external_id="late"
+        round=label_round, argument=label_round.study.arguments.first(), external_id="late"
     )
-    _vote(campaign, late, campaign.study.raters.first(), 1, 0).save()
-    file = export(campaign, researcher)
+    _vote(label_round, late, label_round.study.raters.first(), 1, 0).save()
+    file = export(label_round, researcher)
     assert file.snapshot == stale
     assert "late" in {row["item_id"] for row in rows_of(file)}
 
 
-def test_a_frozen_snapshot_keeps_giving_its_votes(campaign, researcher):
-    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
-    snapshots.freeze(CAMPAIGNS, owner=campaign, number=snapshot.number, note="", actor=researcher)
+def test_a_frozen_snapshot_keeps_giving_its_votes(label_round, researcher):
+    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
+    snapshots.freeze(
+        LABEL_ROUNDS, owner=label_round, number=snapshot.number, note="", actor=researcher
+    )
     snapshot.refresh_from_db()
-    assert export(campaign, researcher, ["final_labels"]).snapshot == snapshot
-    before = export(campaign, researcher, format="jsonl", snapshot=snapshot).rows
-    campaign.assignments.filter(state="answered").first().delete()
-    assert export(campaign, researcher, format="jsonl", snapshot=snapshot).rows == before
-    assert export(campaign, researcher, format="jsonl").snapshot.number == snapshot.number + 1
+    assert export(label_round, researcher, ["final_labels"]).snapshot == snapshot
+    before = export(label_round, researcher, format="jsonl", snapshot=snapshot).rows
+    label_round.assignments.filter(state="answered").first().delete()
+    assert export(label_round, researcher, format="jsonl", snapshot=snapshot).rows == before
+    assert export(label_round, researcher, format="jsonl").snapshot.number == snapshot.number + 1
     with pytest.raises(exports.ExportNotPossible):
-        export(campaign, researcher, ["final_labels"], snapshot=snapshot)
+        export(label_round, researcher, ["final_labels"], snapshot=snapshot)
 
 
-def test_a_failure_or_a_lost_job_leaves_no_file(campaign, researcher, settings, monkeypatch):
+def test_a_failure_or_a_lost_job_leaves_no_file(label_round, researcher, settings, monkeypatch):
     def broken(*args, **kwargs):
         raise ValueError("row 3, column text: longer than 32,767 characters")
 
@@ -311,23 +317,23 @@ def test_a_failure_or_a_lost_job_leaves_no_file(campaign, researcher, settings, 
 
     def overtaken(*args, **kwargs):
         write(*args, **kwargs)
-        campaign.study.jobs.filter(kind="export").update(fence=99)
+        label_round.study.jobs.filter(kind="export").update(fence=99)
 
     for format, writer in (("xlsx", broken), ("csv", overtaken)):
         monkeypatch.setattr(sending, f"write_{format}", writer)
-        files = requested(campaign, researcher, ["annotators", "votes"], format)
+        files = requested(label_round, researcher, ["annotators", "votes"], format)
         jobs.drain()
         assert not ExportFile.objects.exclude(finished_at=None).exists()
         assert not list((settings.MEDIA_ROOT / "exports").iterdir())
         if format == "xlsx":
-            job = campaign.study.jobs.get(pk=files[0].job_id)
+            job = label_round.study.jobs.get(pk=files[0].job_id)
             assert (job.state, job.error[:16]) == ("failed", "row 3, column te")
 
 
-def figures_of(campaign):
+def figures_of(label_round):
     """The figures with raters named by what they did, because their ids are new on import."""
-    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
-    ids = {str(rater.public_id) for rater in campaign.study.raters.all()}
+    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
+    ids = {str(rater.public_id) for rater in label_round.study.raters.all()}
     figures = snapshot.figures
     for name in ("wanted", "filled", "complete"):  # only where votes are collected
         figures["progress"].pop(name)
@@ -345,8 +351,10 @@ def _nameless(value, ids):
 
 @pytest.mark.parametrize("format", ["csv", *long_forms("raw csv", "jsonl", "xlsx")])
 @pytest.mark.long
-def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, format):
-    file = export(campaign, researcher, format=format.removeprefix("raw "), is_raw="raw" in format)
+def test_votes_imported_elsewhere_give_the_same_figures(label_round, researcher, format):
+    file = export(
+        label_round, researcher, format=format.removeprefix("raw "), is_raw="raw" in format
+    )
     other = make_study("Elsewhere")
     columns = list(rows_of(file)[0])
     outcome = take(
@@ -359,41 +367,41 @@ def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, fo
         actor=make_member(other, "admin"),
     )
     assert outcome.rejected == 0
-    copy = campaigns_of(other).get()
-    assert figures_of(copy) == figures_of(campaign)
-    assert contents_of(copy) == contents_of(campaign)
+    copy = label_rounds_of(other).get()
+    assert figures_of(copy) == figures_of(label_round)
+    assert contents_of(copy) == contents_of(label_round)
     assert copy.assignments.filter(state="void").count() == 1
     assert copy.places.filter(excluded_at__isnull=False).count() == 1
     assert set(other.raters.values_list("kind", flat=True)) == {"person"}
 
 
-def contents_of(campaign):
+def contents_of(label_round):
     """Sentences with their keys, and the labels that follow from the votes."""
-    recompute_final_labels(campaign)
-    items = campaign.items.values_list("external_id", "argument__text", "control_label")
-    labels = campaign.final_labels.values_list("argument__text", "label", "pattern", "is_tied")
+    recompute_final_labels(label_round)
+    items = label_round.items.values_list("external_id", "argument__text", "control_label")
+    labels = label_round.final_labels.values_list("argument__text", "label", "pattern", "is_tied")
     return sorted(items, key=str), sorted(labels)
 
 
-def page(name, campaign, *ids):
-    return reverse(name, args=[campaign.study.public_id, campaign.public_id, *ids])
+def page(name, label_round, *ids):
+    return reverse(name, args=[label_round.study.public_id, label_round.public_id, *ids])
 
 
-def test_the_page_makes_and_hands_out_files(campaign, researcher, inline):
+def test_the_page_makes_and_hands_out_files(label_round, researcher, inline):
     browser = sign_in(researcher)
-    assert browser.get(page("exports", campaign)).status_code == 200
+    assert browser.get(page("exports", label_round)).status_code == 200
     wish = {"contents": ["votes", "figures"], "format": "csv", "snapshot": ""}
     with inline():
-        response = browser.post(page("exports", campaign), wish)
+        response = browser.post(page("exports", label_round), wish)
     assert response.status_code == 302
-    text = browser.get(page("exports", campaign)).content.decode()
-    file = campaign.export_files.get(content="votes")
+    text = browser.get(page("exports", label_round)).content.decode()
+    file = label_round.export_files.get(content="votes")
     assert file.sha256[:12] in text
-    response = browser.get(page("export_download", campaign, file.public_id))
+    response = browser.get(page("export_download", label_round, file.public_id))
     assert b"".join(response.streaming_content) == file.path.read_bytes()
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Content-Disposition"] == 'attachment; filename="round-1-snapshot-1-votes.csv"'
     assert response["Cache-Control"] == "no-store"
-    manifest = browser.get(page("export_manifest", campaign, file.public_id))
+    manifest = browser.get(page("export_manifest", label_round, file.public_id))
     assert json.loads(b"".join(manifest.streaming_content))["rows"] == file.rows

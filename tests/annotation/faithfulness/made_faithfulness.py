@@ -12,7 +12,7 @@ from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.actions import figures
 from annotation.faithfulness.actions.coherence import KIND, PROMPTS, target_of
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.lifecycle import close_round, open_round
@@ -40,8 +40,10 @@ Tea [2 and see above]"""
 
 def make_faithful(study: Study, questions: int = 3, choices: int = 1, text: str = TEXT) -> list:
     """Answers of one model to some questions; arguments 1 and 2 of each list are relevant."""
-    campaign = Campaign.objects.create(
-        study=study, name=f"Labels {campaigns_of(study).count()}", guideline=make_guideline(study)
+    label_round = LabelRound.objects.create(
+        study=study,
+        name=f"Labels {label_rounds_of(study).count()}",
+        guideline=make_guideline(study),
     )
     answers = []
     for number in range(questions):
@@ -49,7 +51,7 @@ def make_faithful(study: Study, questions: int = 3, choices: int = 1, text: str 
         listed = make_list(question)
         for entry, label in zip(listed.entries.order_by("number"), (3, 2, 0), strict=True):
             FinalLabel.objects.create(
-                campaign=campaign, argument=entry.argument, label=label, provenance="votes"
+                label_round=label_round, argument=entry.argument, label=label, provenance="votes"
             )
         answers += [
             make_answer(question, text=text, listed=listed, choice=choice)

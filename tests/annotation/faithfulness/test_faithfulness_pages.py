@@ -9,10 +9,10 @@ from django.urls import reverse
 from annotation.consensus.actions.consensus import prefer_labels
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import ArgumentList
-from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -80,19 +80,21 @@ def test_figures_are_made_by_one_click(study, client, page):
 
 
 def make_strict(study):
-    """A campaign that found only the second sentence of a list relevant, of the last list none."""
-    campaign = make_campaign(study, ordinary=0, controls=0, name="Strict")
+    """A round that found only the second sentence of a list relevant, of the last list none."""
+    label_round = make_label_round(study, ordinary=0, controls=0, name="Strict")
     for place, listed in enumerate(ArgumentList.objects.order_by("pk")):
         for entry in listed.entries.all():
             label = 2 if entry.number == 2 and place < 2 else 0
-            FinalLabel.objects.create(campaign=campaign, argument=entry.argument, label=label)
-    return campaign
+            FinalLabel.objects.create(
+                label_round=label_round, argument=entry.argument, label=label
+            )
+    return label_round
 
 
 def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choice(
     lab, study, page, researcher
 ):
-    usual = campaigns_of(study).get()
+    usual = label_rounds_of(study).get()
     strict = make_strict(study)
 
     def tables(more=""):
@@ -104,10 +106,10 @@ def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choic
             found += [rows_in(measures)[-2:], rows_in(texts)]
         return found
 
-    prefer_labels(study=study, campaign=usual, actor=researcher)
+    prefer_labels(study=study, label_round=usual, actor=researcher)
     compute(study)
     before, on_the_fly = tables(), tables(f"&labels={strict.public_id}")
-    prefer_labels(study=study, campaign=strict, actor=researcher)
+    prefer_labels(study=study, label_round=strict, actor=researcher)
     compute(study)
     stored = tables()
     assert on_the_fly == stored

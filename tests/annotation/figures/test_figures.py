@@ -14,20 +14,20 @@ from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.figures.reports.charts import CHARTS, figures_finding
 from annotation.figures.reports.figures import compute_figures, ratings_of
 from annotation.figures.reports.snapshots import COLUMNS, RoundFigures
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
-from annotation.labelling.models.campaigns import Guideline, VoteEvent
+from annotation.labelling.models.rounds import Guideline, VoteEvent
 from cqa_site.results import snapshots
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
 from cqa_site.stats.estimate import FIRM, from_json, to_json
 from cqa_site.web.tables import estimate_text, text_of
 from tests.annotation.voting import make_raters, vote
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
 
@@ -342,33 +342,33 @@ DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
 
 def make_round(study):
-    return make_campaign(study, ordinary=6, controls=2, state="open")
+    return make_label_round(study, ordinary=6, controls=2, state="open")
 
 
 @pytest.fixture
-def campaign(study):
+def label_round(study):
     return make_round(study)
 
 
 def make_filled():
     """A round in which three people labelled everything, and its figures."""
-    campaign = make_round(make_study())
-    people = fill(campaign)
-    boss = make_member(campaign.study, "researcher")
-    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
-    return SimpleNamespace(campaign=campaign, people=people, boss=boss, snapshot=snapshot)
+    label_round = make_round(make_study())
+    people = fill(label_round)
+    boss = make_member(label_round.study, "researcher")
+    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
+    return SimpleNamespace(label_round=label_round, people=people, boss=boss, snapshot=snapshot)
 
 
 filled = built_once(make_filled)
 
 
 def page_of(filled, name, *more, **query):
-    return sign_in(filled.boss).get(url(name, filled.campaign, *more), query)
+    return sign_in(filled.boss).get(url(name, filled.label_round, *more), query)
 
 
-def fill(campaign, raters=3):
-    people = make_raters(campaign.study, raters)
-    for place, item in enumerate(campaign.items.all()):
+def fill(label_round, raters=3):
+    people = make_raters(label_round.study, raters)
+    for place, item in enumerate(label_round.items.all()):
         for turn, person in enumerate(people):
             said = (place + (turn == place % 3)) % 4
             row = vote(item, person, said, answered_at=DAY, active_ms=1000 * (turn + 1))
@@ -376,8 +376,8 @@ def fill(campaign, raters=3):
     return people
 
 
-def url(name, campaign, *more):
-    return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
+def url(name, label_round, *more):
+    return reverse(name, args=[label_round.study.public_id, label_round.public_id, *more])
 
 
 def assert_no_nonsense(page):
@@ -386,33 +386,33 @@ def assert_no_nonsense(page):
 
 
 def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
-    campaign, client, django_capture_on_commit_callbacks
+    label_round, client, django_capture_on_commit_callbacks
 ):
-    people = fill(campaign)
+    people = fill(label_round)
     with django_capture_on_commit_callbacks(execute=True):
-        first = client.get(url("figures", campaign)).content.decode()
+        first = client.get(url("figures", label_round)).content.decode()
     assert "first figures are being computed" in first
-    assert url("figures_fragment", campaign) in first
-    page = client.get(url("figures", campaign)).content.decode()
-    alpha = campaign.snapshots.get().figures["agreement"]["all"][0]
+    assert url("figures_fragment", label_round) in first
+    page = client.get(url("figures", label_round)).content.decode()
+    alpha = label_round.snapshots.get().figures["agreement"]["all"][0]
     assert f"{alpha['value']:.3f}" in page
     # Annotators have one name, in rows and over columns.
     assert f'<span class="mono">{people[0].pseudonym}</span></th>' in page
     assert alpha["reason"] in page
     assert_no_nonsense(page)
-    # A busy campaign is not computed at every look.
-    row = campaign.assignments.first()
+    # A busy round is not computed at every look.
+    row = label_round.assignments.first()
     VoteEvent.objects.create(assignment=row, client_key="c", kind="change", label=1)
     for finished_at, count in ((timezone.now(), 0), (DAY, 1)):
         Job.objects.update(finished_at=finished_at)
         with django_capture_on_commit_callbacks(execute=True) as callbacks:
-            client.get(url("figures", campaign))
+            client.get(url("figures", label_round))
         assert len(callbacks) == count
 
 
 def test_the_finding_says_how_many_items_have_each_majority_label(filled):
     page = page_of(filled, "figures")
-    names = filled.campaign.guideline.level_names
+    names = filled.label_round.guideline.level_names
     each = ", ".join(f"2 “{names[label]}” ({label})" for label in (3, 2, 1, 0))
     says = f"Majority labels of 8 items, 2 of them control items: {each}."
     assert page.context["finding"].says.endswith(says)
@@ -461,52 +461,56 @@ def test_a_statistic_says_how_many_items_it_used():
 
 def test_the_page_is_bounded(filled, django_assert_max_num_queries):
     client = sign_in(filled.boss)
-    campaign = filled.campaign
-    client.get(url("figures", campaign))
+    label_round = filled.label_round
+    client.get(url("figures", label_round))
     with django_assert_max_num_queries(12) as queries:
-        client.get(url("figures", campaign))
+        client.get(url("figures", label_round))
     # The votes themselves are not read.
     assert not any('snapshot"."rows"' in query["sql"] for query in queries.captured_queries)
     with django_assert_max_num_queries(10):
-        client.get(url("figures_fragment", campaign))
+        client.get(url("figures_fragment", label_round))
 
 
 def test_the_fragment_answers_only_what_is_new(filled):
-    campaign, client = filled.campaign, sign_in(filled.boss)
-    page = client.get(url("figures", campaign)).content.decode()
+    label_round, client = filled.label_round, sign_in(filled.boss)
+    page = client.get(url("figures", label_round)).content.decode()
     poll = re.search(r'hx-get="([^"]+)"', page).group(1)
     assert client.get(poll).status_code == 204
-    row = vote(campaign.items.first(), *make_raters(campaign.study, 1), 0)
+    row = vote(label_round.items.first(), *make_raters(label_round.study, 1), 0)
     VoteEvent.objects.create(assignment=row, client_key="late", kind="answer", label=0)
     answer = client.get(poll)
     assert answer.status_code == 200
     assert "Updating" in answer.content.decode()
 
 
-def test_polling_ends_when_a_closed_campaign_is_up_to_date(filled):
-    campaign, client = filled.campaign, sign_in(filled.boss)
-    type(campaign).objects.update(state="closed")
-    assert "every 5s" not in client.get(url("figures", campaign)).text
-    poll = client.get(url("figures_fragment", campaign), {"seen": "anything"})
+def test_polling_ends_when_a_closed_label_round_is_up_to_date(filled):
+    label_round, client = filled.label_round, sign_in(filled.boss)
+    type(label_round).objects.update(state="closed")
+    assert "every 5s" not in client.get(url("figures", label_round)).text
+    poll = client.get(url("figures_fragment", label_round), {"seen": "anything"})
     assert "hx-trigger" not in poll.text
 
 
-def test_a_failed_computation_is_shown(campaign, client, monkeypatch):
-    job = {"study": campaign.study, "kind": "snapshot", "key": f"snapshot:{campaign.public_id}"}
+def test_a_failed_computation_is_shown(label_round, client, monkeypatch):
+    job = {
+        "study": label_round.study,
+        "kind": "snapshot",
+        "key": f"snapshot:{label_round.public_id}",
+    }
     failed = {"state": "failed", "error": "An unexpected error.", "finished_at": timezone.now()}
     Job.objects.create(**job, **failed)
-    page = client.get(url("figures", campaign)).content.decode()
+    page = client.get(url("figures", label_round)).content.decode()
     assert "An unexpected error." in page
     assert "every 5s" not in page
 
 
 @pytest.mark.parametrize("raters", [0, 1])
-def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
-    fill(campaign, raters)
-    snapshots.refresh(CAMPAIGNS, campaign)
+def test_undefined_figures_say_why_on_the_page(label_round, client, raters):
+    fill(label_round, raters)
+    snapshots.refresh(LABEL_ROUNDS, label_round)
     reason = "there are no ratings" if raters == 0 else "there is only one rater"
     for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
-        page = client.get(url(name, campaign, *more)).content.decode()
+        page = client.get(url(name, label_round, *more)).content.decode()
         assert_no_nonsense(page)
         if name != "units":
             assert "Not defined" in page
@@ -516,12 +520,12 @@ def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
 def test_every_figure_downloads_in_every_form(filled):
     client, snapshot = sign_in(filled.boss), filled.snapshot
     for slug, form in itertools.product(TABLES, ("csv", "tex", "md")):
-        answer = client.get(url("snapshot_figure", filled.campaign, 1, slug, form))
+        answer = client.get(url("snapshot_figure", filled.label_round, 1, slug, form))
         assert answer.status_code == 200, (slug, form)
         assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
         if form != "csv":
             text = answer.content.decode()
-            assert filled.campaign.name in text
+            assert filled.label_round.name in text
             assert snapshot.sha256[:12] in text
 
 
@@ -529,7 +533,7 @@ def test_a_chart_is_drawn_once_and_kept(filled, monkeypatch):
     cache.clear()
     client = sign_in(filled.boss)
     version = filled.snapshot.recipe["figures_sha256"][:12]
-    address = url("snapshot_figure", filled.campaign, 1, "labels", "svg")
+    address = url("snapshot_figure", filled.label_round, 1, "labels", "svg")
     first = client.get(address, {"v": version, "theme": "dark"})
     assert first.content.startswith(b"<svg")
     assert b"NaN" not in first.content

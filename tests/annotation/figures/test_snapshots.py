@@ -9,7 +9,7 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.actions import LABEL_ROUNDS
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import (
     COLUMNS,
@@ -20,7 +20,7 @@ from annotation.figures.reports.snapshots import (
     snapshot_votes,
 )
 from annotation.figures.reports.units import units
-from annotation.labelling.models.campaigns import Assignment, Item, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots
 from cqa_site.results.models import json_sha256, pack
@@ -28,7 +28,7 @@ from cqa_site.results.snapshots import check_snapshot
 from cqa_site.rounds.models import Place
 from tests.annotation import voting
 from tests.annotation.voting import make_raters
-from tests.cast import make_campaign, make_member
+from tests.cast import make_label_round, make_member
 
 pytestmark = pytest.mark.django_db
 
@@ -36,8 +36,8 @@ DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
 
 @pytest.fixture
-def campaign(study):
-    return make_campaign(study, ordinary=4, controls=1, state="open")
+def label_round(study):
+    return make_label_round(study, ordinary=4, controls=1, state="open")
 
 
 def vote(item, rater, label, **fields):
@@ -46,17 +46,17 @@ def vote(item, rater, label, **fields):
     return row
 
 
-def refresh(campaign):
-    return snapshots.refresh(CAMPAIGNS, campaign)
+def refresh(label_round):
+    return snapshots.refresh(LABEL_ROUNDS, label_round)
 
 
-def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign):
-    first, second = make_raters(campaign.study, 2)
-    items = list(campaign.items.all())
+def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(label_round):
+    first, second = make_raters(label_round.study, 2)
+    items = list(label_round.items.all())
     vote(items[1], first, 2, active_ms=1500, is_flagged=True, comment='odd, "quoted"\nline')
     for item, state in zip(items, ("skipped", "expired", "void", "served"), strict=False):
-        Assignment.objects.create(campaign=campaign, item=item, rater=second, state=state)
-    table = read_votes(pack(build_votes_csv(campaign))[0])
+        Assignment.objects.create(round=label_round, item=item, rater=second, state=state)
+    table = read_votes(pack(build_votes_csv(label_round))[0])
     assert tuple(table.columns) == COLUMNS
     assert sorted(table["state"]) == ["answered", "expired", "skipped", "void"]
     row = table[table["state"] == "answered"].iloc[0]
@@ -75,73 +75,73 @@ def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign
 @pytest.mark.parametrize(
     "text", ["NA", "", "null", "a\rb\r\nc\n", "a\x00b", '"', " x ", "=1+1", "\ufeffé\u2028", "1"]
 )
-def test_texts_come_back_exactly(campaign, text):
+def test_texts_come_back_exactly(label_round, text):
     if "\x00" in text and connection.vendor == "postgresql":
         pytest.skip("PostgreSQL stores no NUL; imports and the API refuse it on every database")
-    item = campaign.items.last()
+    item = label_round.items.last()
     item.argument.text = text
     item.argument.save()
-    vote(item, make_raters(campaign.study, 1)[0], 1, comment=text[:1000])
-    row = read_votes(pack(build_votes_csv(campaign))[0]).iloc[0]
+    vote(item, make_raters(label_round.study, 1)[0], 1, comment=text[:1000])
+    row = read_votes(pack(build_votes_csv(label_round))[0]).iloc[0]
     assert row["text"] == text
     assert row["comment"] == text
 
 
 def test_the_table_takes_one_query_and_its_marker_few(
-    campaign, django_assert_num_queries, django_assert_max_num_queries
+    label_round, django_assert_num_queries, django_assert_max_num_queries
 ):
-    people = make_raters(campaign.study, 3)
-    for item in campaign.items.all():
+    people = make_raters(label_round.study, 3)
+    for item in label_round.items.all():
         for person in people:
             vote(item, person, 1)
     with django_assert_num_queries(1):
-        list(build_votes_csv(campaign))
+        list(build_votes_csv(label_round))
     with django_assert_max_num_queries(5):
-        marker(campaign)
+        marker(label_round)
 
 
-def test_the_same_votes_give_the_same_bytes_whatever_the_order_of_rows(campaign):
-    people = make_raters(campaign.study, 2)
-    items = list(campaign.items.all())
+def test_the_same_votes_give_the_same_bytes_whatever_the_order_of_rows(label_round):
+    people = make_raters(label_round.study, 2)
+    items = list(label_round.items.all())
     for item in items:
         for person in people:
             vote(item, person, 1)
-    before, sha256 = pack(build_votes_csv(campaign))
+    before, sha256 = pack(build_votes_csv(label_round))
     VoteEvent.objects.all().delete()
     Assignment.objects.all().delete()
     for item in reversed(items):
         for person in reversed(people):
             vote(item, person, 1)
-    assert pack(build_votes_csv(campaign)) == (before, sha256)
+    assert pack(build_votes_csv(label_round)) == (before, sha256)
     assert hashlib.sha256(gzip.decompress(before)).hexdigest() == sha256
 
 
-def test_only_plain_answers_of_included_raters_to_items_in_use_are_counted(campaign):
-    first, second = make_raters(campaign.study, 2)
-    items = list(campaign.items.all())
+def test_only_plain_answers_of_included_raters_to_items_in_use_are_counted(label_round):
+    first, second = make_raters(label_round.study, 2)
+    items = list(label_round.items.all())
     kept = vote(items[1], first, 2)
     vote(items[2], first, 2, is_extra=True)
     vote(items[1], second, 0)
-    Assignment.objects.create(campaign=campaign, item=items[3], rater=first, state="skipped")
+    Assignment.objects.create(round=label_round, item=items[3], rater=first, state="skipped")
     vote(items[0], first, 3)
     Item.objects.filter(pk=items[0].pk).update(is_retired=True)
-    Place.objects.create(round=campaign, rater=second, excluded_at=timezone.now())
-    rows = counted(read_votes(pack(build_votes_csv(campaign))[0]))
+    Place.objects.create(round=label_round, rater=second, excluded_at=timezone.now())
+    rows = counted(read_votes(pack(build_votes_csv(label_round))[0]))
     assert rows[["item_id", "rater_id"]].to_numpy().tolist() == [
         [kept.item.external_id, str(first.public_id)]
     ]
 
 
-def test_a_machine_in_the_file_is_in_the_table_and_in_no_figure(campaign):
-    for place, person in enumerate(make_raters(campaign.study, 2)):
-        for number, item in enumerate(campaign.items.all()):
+def test_a_machine_in_the_file_is_in_the_table_and_in_no_figure(label_round):
+    for place, person in enumerate(make_raters(label_round.study, 2)):
+        for number, item in enumerate(label_round.items.all()):
             vote(item, person, (number + place) % 4)
-    before = refresh(campaign)
-    model = Rater.objects.create(study=campaign.study, kind="model", external_id="gpt")
-    for item in campaign.items.all():
+    before = refresh(label_round)
+    model = Rater.objects.create(study=label_round.study, kind="model", external_id="gpt")
+    for item in label_round.items.all():
         vote(item, model, 0)
-    assert marker(campaign) != before.marker
-    after = refresh(campaign)
+    assert marker(label_round) != before.marker
+    after = refresh(label_round)
     assert (snapshot_votes(after)["rater_kind"] == "model").sum() == 5
     assert counted(snapshot_votes(after))["rater_kind"].unique().tolist() == ["person"]
     assert before.figures["progress"].pop("machine_labels") == 0
@@ -150,25 +150,25 @@ def test_a_machine_in_the_file_is_in_the_table_and_in_no_figure(campaign):
     assert len(units(snapshot_votes(after), "alpha")) == before.figures["progress"]["votes"]
 
 
-def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
-    first, second = make_raters(campaign.study, 2)
-    items = list(campaign.items.all())
-    seen = [marker(campaign)]
+def test_the_marker_moves_with_whatever_moves_the_figures(label_round):
+    first, second = make_raters(label_round.study, 2)
+    items = list(label_round.items.all())
+    seen = [marker(label_round)]
 
     def moved():
-        seen.append(marker(campaign))
+        seen.append(marker(label_round))
         return seen[-1] != seen[-2]
 
     row = vote(items[1], first, 2)
     assert moved()
-    Assignment.objects.create(campaign=campaign, item=items[2], rater=second, state="served")
+    Assignment.objects.create(round=label_round, item=items[2], rater=second, state="served")
     assert not moved()
     Assignment.objects.filter(pk=row.pk).update(label=3)
     VoteEvent.objects.create(assignment=row, client_key="again", kind="change", label=3)
     assert moved()
     Assignment.objects.filter(pk=row.pk).update(is_extra=True)  # the place went to somebody else
     assert moved()
-    place = Place.objects.create(round=campaign, rater=first)
+    place = Place.objects.create(round=label_round, rater=first)
     assert not moved()
     Place.objects.filter(pk=place.pk).update(excluded_at=timezone.now())
     assert moved()
@@ -178,26 +178,26 @@ def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
     assert moved()
     Item.objects.filter(control_label=2).update(is_retired=True)
     assert moved()
-    other = make_campaign(campaign.study, name="Round 2", state="open")
+    other = make_label_round(label_round.study, name="Round 2", state="open")
     vote(other.items.first(), second, 1)
     assert not moved()
 
 
-def url(name, campaign, *more):
-    return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
+def url(name, label_round, *more):
+    return reverse(name, args=[label_round.study.public_id, label_round.public_id, *more])
 
 
-def test_what_moved_between_two_snapshots(campaign, client):
-    first, second = make_raters(campaign.study, 2)
-    items = list(campaign.items.all())
-    actor = make_member(campaign.study, "researcher")
+def test_what_moved_between_two_snapshots(label_round, client):
+    first, second = make_raters(label_round.study, 2)
+    items = list(label_round.items.all())
+    actor = make_member(label_round.study, "researcher")
     vote(items[1], first, 3)
-    refresh(campaign)
-    snapshots.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
+    refresh(label_round)
+    snapshots.freeze(LABEL_ROUNDS, owner=label_round, number=1, note="", actor=actor)
     vote(items[1], second, 3)
     vote(items[2], second, 1)
-    refresh(campaign)
-    answer = client.get(url("snapshots", campaign), {"a": 2, "b": 1})
+    refresh(label_round)
+    answer = client.get(url("snapshots", label_round), {"a": 2, "b": 1})
     table = answer.context["compared"]
     assert table.columns[1:3] == ["#1", "#2"]
     rows = {row[0]: row[1:] for row in table.rows}
@@ -205,42 +205,42 @@ def test_what_moved_between_two_snapshots(campaign, client):
     assert rows["Share of label 3"] == [1.0, 2 / 3, 2 / 3 - 1]
     assert rows["Krippendorff's alpha, ordinal, all items"] == [None, None, None]
     for bad in ({"a": 1, "b": 9}, {"a": "x", "b": 1}, {"a": 1}):
-        assert client.get(url("snapshots", campaign), bad).status_code == 404
+        assert client.get(url("snapshots", label_round), bad).status_code == 404
 
 
-def test_intervals_of_earlier_versions_are_not_computed_again(campaign):
-    first, second = make_raters(campaign.study, 2)
-    for at, item in enumerate(campaign.items.all()):
+def test_intervals_of_earlier_versions_are_not_computed_again(label_round):
+    first, second = make_raters(label_round.study, 2)
+    for at, item in enumerate(label_round.items.all()):
         vote(item, first, at % 3)
         vote(item, second, (at + at % 2) % 3)
-    refresh(campaign)
+    refresh(label_round)
     snapshot = Snapshot.objects.get()
-    assert check_snapshot(CAMPAIGNS, snapshot) == []
+    assert check_snapshot(LABEL_ROUNDS, snapshot) == []
     agreement = snapshot.figures["agreement"]
     for scope, found in agreement.items():
         agreement[scope] = [each for each in found if "Gwet" not in each["statistic"]]
     alpha = agreement["all"][0]
     alpha |= {"low": 0.1, "high": 0.9, "reason": None}
     snapshot.recipe |= {"version": 2, "figures_sha256": json_sha256(snapshot.figures)}
-    assert check_snapshot(CAMPAIGNS, snapshot) == []
+    assert check_snapshot(LABEL_ROUNDS, snapshot) == []
     # Values are computed again, whatever the version.
     alpha["value"] += 0.01
     snapshot.recipe["figures_sha256"] = json_sha256(snapshot.figures)
-    (found,) = check_snapshot(CAMPAIGNS, snapshot)
+    (found,) = check_snapshot(LABEL_ROUNDS, snapshot)
     assert found.startswith("agreement.all[0].value")
 
 
-def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(campaign, client):
-    vote(campaign.items.first(), *make_raters(campaign.study, 1), 2)
-    refresh(campaign)
+def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(label_round, client):
+    vote(label_round.items.first(), *make_raters(label_round.study, 1), 2)
+    refresh(label_round)
 
     def shown(name):
-        return client.get(url(name, campaign)).content.decode()
+        return client.get(url(name, label_round)).content.decode()
 
     assert "once it is frozen" in shown("snapshots")
     assert "not frozen: these figures change until you freeze" in shown("figures")
-    answer = client.post(url("snapshot_freeze", campaign, 1), {"note": "Submitted version"})
-    assert answer.url == url("snapshot", campaign, 1)
+    answer = client.post(url("snapshot_freeze", label_round, 1), {"note": "Submitted version"})
+    assert answer.url == url("snapshot", label_round, 1)
     assert Snapshot.objects.get().note == "Submitted version"
     assert Snapshot.objects.get().sha256 in client.get(answer.url).content.decode()
     assert "once it is frozen" not in shown("snapshots")

@@ -17,7 +17,7 @@ from annotation.generation.actions.prompts import (
     write_request,
 )
 from annotation.generation.reports import LEFT_OUT
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests import cast
 from tests.annotation.made_answers import make_question
@@ -28,21 +28,21 @@ FOR_COFFEE = "Coffee is faster than tea in point {}."
 OPEN = "Tea and coffee differ in point {}."
 
 
-def add(study, text, label=None, pair=("tea", "coffee"), campaign=None):
+def add(study, text, label=None, pair=("tea", "coffee"), label_round=None):
     comparison, _ = Comparison.objects.get_or_create(study=study, object1=pair[0], object2=pair[1])
     argument = Argument.objects.create(
         study=study, comparison=comparison, text=text, text_sha256=text_key(text)
     )
     if label is not None:
-        campaign = campaign or campaign_of(study)
-        FinalLabel.objects.create(campaign=campaign, argument=argument, label=label)
+        label_round = label_round or label_round_of(study)
+        FinalLabel.objects.create(label_round=label_round, argument=argument, label=label)
     return argument
 
 
-def campaign_of(study):
+def label_round_of(study):
     made = {"study": study, "name": "Labels"}
-    found = campaigns_of(study).first()
-    return found or Campaign.objects.create(guideline=cast.make_guideline(study), **made)
+    found = label_rounds_of(study).first()
+    return found or LabelRound.objects.create(guideline=cast.make_guideline(study), **made)
 
 
 def drawn(question, seed=1, **chosen):
@@ -80,11 +80,11 @@ def test_the_order_of_a_question_does_not_depend_on_the_other_questions(study, q
 
 
 def test_a_target_says_whose_labels_count(study, question):
-    old = campaign_of(study)
-    new = cast.make_campaign(study, ordinary=0, controls=0, name="Newer")
-    one, two = (add(study, OPEN.format(n), 3, campaign=old) for n in range(2))
-    FinalLabel.objects.create(campaign=new, argument=one, label=0)
-    add(study, OPEN.format(2), 3, campaign=new)
+    old = label_round_of(study)
+    new = cast.make_label_round(study, ordinary=0, controls=0, name="Newer")
+    one, two = (add(study, OPEN.format(n), 3, label_round=old) for n in range(2))
+    FinalLabel.objects.create(label_round=new, argument=one, label=0)
+    add(study, OPEN.format(2), 3, label_round=new)
     by_old = drawn(question, relevance="3", labels=str(old.public_id))
     assert texts(by_old) == {one.text, two.text}
     assert by_old.left_out == {"unlabelled": 1, "too_many": 0}
@@ -92,7 +92,7 @@ def test_a_target_says_whose_labels_count(study, question):
     assert texts(drawn(question, relevance="3", labels="newest")) == by_newest
     assert texts(drawn(question, relevance="3")) == by_newest
     # A spec without it, as older ones are, means the study's choice when arguments are drawn.
-    PreferredLabels.objects.create(study=study, campaign=old)
+    PreferredLabels.objects.create(study=study, label_round=old)
     target = target_of(relevance="3")
     assert "labels" not in target
     (found,) = draw(study, [question], target, 1)

@@ -16,7 +16,7 @@ from cqa_site.runs.carrying import worker
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Endpoint, Run
 from tests.api.conftest import client_of
-from tests.cast import make_campaign, make_study
+from tests.cast import make_label_round, make_study
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
@@ -158,7 +158,7 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     own = str(lab.labels.public_id)
     by_study = matrix(lab, numbers=(4,), endpoints=1, relevance=["any", "2-3"])
     assert [plan.target.get("labels") for plan in by_study.plans] == [None, "newest"]
-    prefer_labels(study=lab.study, campaign=lab.labels, actor=lab.researcher)
+    prefer_labels(study=lab.study, label_round=lab.labels, actor=lab.researcher)
     # What the study's choice is now is written down: a later choice changes no run.
     assert matrix(lab, numbers=(4,), relevance=["3"]).plans[0].target["labels"] == own
     chosen = {"numbers": (4,), "endpoints": 1, "relevance": ["2-3", "3"], "labels": own}
@@ -175,7 +175,7 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     assert not any("labels" in each for each in filters)
     place = [lab.study.public_id, first.public_id]
     assert "from round “Labels”" in client.get(reverse("run", args=place)).content.decode()
-    other = make_campaign(make_study("Elsewhere"))
+    other = make_label_round(make_study("Elsewhere"))
     theirs = fields(lab, labels=str(other.public_id))
     assert "labels" in MatrixForm(theirs, study=lab.study, actor=lab.researcher).errors
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.corpus.models import Argument, Question
 from annotation.imports.methods.question_list import pasted_list
-from annotation.labelling.models.campaigns import Assignment, campaigns_of
+from annotation.labelling.models.rounds import Assignment, label_rounds_of
 from annotation.management.environment import throwaway_database
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.models import ImportFile
@@ -35,7 +35,7 @@ def test_a_crowd_file_with_its_record(tmp_path):
     assert text.splitlines()[0].split() == ["new", "same", "changed", "rejected"]
     assert ["votes", "1", "0", "0", "0"] in [line.split() for line in text.splitlines()]
     study = Study.objects.get(name="New")
-    assert campaigns_of(study).get().name == "Crowd"
+    assert label_rounds_of(study).get().name == "Crowd"
     record = study.import_files.get()
     assert (record.state, record.name, record.created_by) == ("applied", "pool.tsv", None)
     assert AuditEvent.objects.get(study=study, verb="import_applied").subject == "pool.tsv"

@@ -6,12 +6,12 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.corpus.models import Argument, Comparison
 from annotation.imports.books.votes import VoteBook
-from annotation.labelling.models.campaigns import (
+from annotation.labelling.models.rounds import (
     Assignment,
-    Campaign,
     Item,
+    LabelRound,
     VoteEvent,
-    campaigns_of,
+    label_rounds_of,
 )
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater
@@ -21,7 +21,7 @@ from tests import cast
 from .import_files import crowd_file, crowd_row, numbers, reasons, table_file, take
 
 pytestmark = pytest.mark.django_db
-TABLES = (Comparison, Argument, Campaign, Item, Rater, Place, Assignment, VoteEvent)
+TABLES = (Comparison, Argument, LabelRound, Item, Rater, Place, Assignment, VoteEvent)
 MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 VOTES = MAPPING | {"label": "label", "rater": "who", "external_id": "item"}
 
@@ -40,11 +40,15 @@ def test_first_import_makes_everything_once_and_unsubmitted_work_never_counts(st
     outcome = take(study, "toloka", path, label_round="Crowd")
     names = ("comparisons", "arguments", "label_rounds", "items", "raters", "votes")
     assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 3]
-    campaign = campaigns_of(study).get()
-    assert (campaign.name, campaign.origin, campaign.state) == ("Crowd", "imported", "closed")
+    label_round = label_rounds_of(study).get()
+    assert (label_round.name, label_round.origin, label_round.state) == (
+        "Crowd",
+        "imported",
+        "closed",
+    )
     votes = Assignment.objects.order_by("pk").values_list("label", "state")
     assert list(votes) == [(2, "answered"), (3, "answered"), (None, "void")]
-    assert Place.objects.filter(round=campaign).count() == 2
+    assert Place.objects.filter(round=label_round).count() == 2
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
@@ -102,7 +106,7 @@ def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(
 def test_a_control_label_corrected_here_is_no_change_and_the_file_names_the_round(study, tmp_path):
     path = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1), name="pool-7.tsv")
     take(study, "toloka", path)
-    assert campaigns_of(study).get().name == "pool-7"
+    assert label_rounds_of(study).get().name == "pool-7"
     Item.objects.update(control_label=3)
     assert take(study, "toloka", path).changed == 0
 
@@ -168,8 +172,8 @@ def test_cells_the_database_would_refuse(study, tmp_path, changes, part):
     assert part in reasons(outcome)[0]
 
 
-def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
-    cast.make_campaign(study, name="Round 1")
+def test_votes_never_go_into_a_label_round_that_is_run_here(study, tmp_path):
+    cast.make_label_round(study, name="Round 1")
     path = crowd_file(tmp_path, crowd_row())
     for write in (True, False):
         with pytest.raises(ImportRefused, match="run on this site"):

@@ -6,12 +6,12 @@ from annotation.consensus.reports import vote_table
 from annotation.corpus.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
 from annotation.corpus.models import Argument
 from annotation.exports.reports import tables as export_tables
-from annotation.labelling.models.campaigns import (
+from annotation.labelling.models.rounds import (
     Assignment,
-    Campaign,
     Item,
+    LabelRound,
     VoteEvent,
-    campaigns_of,
+    label_rounds_of,
 )
 from cqa_site.people.models import Rater
 from tests.annotation.imports.import_files import (
@@ -76,21 +76,21 @@ def workbook(tmp_path):
     )
 
 
-def test_each_rated_sheet_becomes_a_campaign_without_its_title_and_retires_what_was_left_out(
+def test_each_rated_sheet_becomes_a_label_round_without_its_title_and_retires_what_was_left_out(
     study, workbook
 ):
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
-    assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
+    assert sorted(label_rounds_of(study).values_list("name", flat=True)) == names
     assert outcome.notes == ["Batch 2 has no labels in its 1 row; no round was created for it."]
-    first = Campaign.objects.get(name=names[0])
+    first = LabelRound.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)
     # Titles are names of people.
     shown = [*Rater.objects.values_list("name", "external_id")]
     assert sorted(shown)[0] == ("Batch 1", "Experts: Batch 1")
     assert not any("Somebody" in part or "Checks" in part for pair in shown for part in pair)
     assert set(Rater.objects.values_list("kind", flat=True)) == {"expert"}
-    controls = Campaign.objects.get(name="Experts: Control 1")
+    controls = LabelRound.objects.get(name="Experts: Control 1")
     rows = controls.items.order_by("rank").values_list("control_label", "is_retired")
     assert list(rows) == [(3, False), (0, True), (0, False)]
     assert any("leaves this item out" in flag.reason for flag in outcome.flags)
@@ -152,12 +152,12 @@ def test_the_first_copy_counts_and_the_others_are_kept_beside_it(study, tmp_path
 MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 
 
-def test_arguments_alone_need_no_campaign(study, tmp_path):
+def test_arguments_alone_need_no_label_round(study, tmp_path):
     rows = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "no": n} for n in range(3)]
     mapping = MAPPING | {"external_id": "no"}
     outcome = take(study, "table", table_file(tmp_path, *rows), mapping=mapping)
     assert (numbers(outcome, "arguments"), numbers(outcome, "votes")) == ((3, 0, 0, 0), (0,) * 4)
-    assert campaigns_of(study).count() == 0
+    assert label_rounds_of(study).count() == 0
     assert sorted(Argument.objects.values_list("external_id", flat=True)) == ["0", "1", "2"]
 
 
@@ -177,7 +177,7 @@ def test_a_control_column_makes_control_items_and_the_kind_of_rater_is_chosen_fo
     mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
     options = {"mapping": mapping, "rater_kind": "model", "label_round": "Mine"}
     take(study, "table", table_file(tmp_path, row), **options)
-    assert Item.objects.get(campaign__name="Mine").control_label == 0
+    assert Item.objects.get(round__name="Mine").control_label == 0
     assert Rater.objects.get().kind == "model"
 
 

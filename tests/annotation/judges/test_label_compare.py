@@ -6,7 +6,7 @@ from annotation.consensus.actions import consensus
 from annotation.consensus.actions.decisions import adjudicate, adopt_labels
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.label_compare import choices, compare_sets, labels_of_rater, said_by
-from annotation.labelling.models.campaigns import Assignment, Item, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
 from cqa_site.people.models import Rater
 from tests.annotation.voting import imported, lend, make_raters, vote
 from tests.cast import make_member, make_study, sign_in
@@ -19,34 +19,34 @@ VOTES = [[1, 2, 3], [2, 2, 1], [0, 0, 3], [0, 1, 2], [1, 1, 1]]
 
 
 @pytest.fixture
-def campaign(study):
+def label_round(study):
     return imported(study, make_raters(study, 3), votes=VOTES)
 
 
 @pytest.fixture
-def release(campaign):
+def release(label_round):
     rater = Rater.objects.create(
-        study=campaign.study, kind="reference", name="Released label", external_id="released"
+        study=label_round.study, kind="reference", name="Released label", external_id="released"
     )
-    return lend(campaign, dict(enumerate([0, 2, 3, 0, 0])), rater, "Release"), rater
+    return lend(label_round, dict(enumerate([0, 2, 3, 0, 0])), rater, "Release"), rater
 
 
 @pytest.fixture
-def settled(campaign, release):
+def settled(label_round, release):
     """Experts say 3 about the third sentence, ties are as released, the queue decides the last."""
     source, rater = release
-    (expert, other) = make_raters(campaign.study, 2, kind="expert")
-    batch = imported(campaign.study, [], votes=[[]], name="Batch")
-    third, last = [item.argument for item in campaign.items.order_by("pk")][2::2]
-    vote(Item.objects.create(campaign=batch, argument=third, external_id="b"), expert, 3)
-    boss = make_member(campaign.study, "researcher")
+    (expert, other) = make_raters(label_round.study, 2, kind="expert")
+    batch = imported(label_round.study, [], votes=[[]], name="Batch")
+    third, last = [item.argument for item in label_round.items.order_by("pk")][2::2]
+    vote(Item.objects.create(round=batch, argument=third, external_id="b"), expert, 3)
+    boss = make_member(label_round.study, "researcher")
     consensus.set_consensus(
-        campaign=campaign, aggregator="majority", overridden_by=[batch], actor=boss
+        label_round=label_round, aggregator="majority", overridden_by=[batch], actor=boss
     )
-    adopt_labels(campaign=campaign, source=source, rater=rater, actor=boss)
-    adjudicate(campaign=campaign, argument=last, rater=other, label=0)
-    consensus.recompute_final_labels(campaign)
-    return campaign
+    adopt_labels(label_round=label_round, source=source, rater=rater, actor=boss)
+    adjudicate(label_round=label_round, argument=last, rater=other, label=0)
+    consensus.recompute_final_labels(label_round)
+    return label_round
 
 
 def test_each_step_adds_what_its_source_decides(settled, release):
@@ -61,13 +61,13 @@ def test_each_step_adds_what_its_source_decides(settled, release):
     assert rows["votes"].difference == pytest.approx(-0.6)
 
 
-def test_every_label_of_a_copy_counts_as_said(campaign, release):
+def test_every_label_of_a_copy_counts_as_said(label_round, release):
     source, rater = release
-    first = source.items.order_by("pk")[1]  # the campaign was made with an item of its own
+    first = source.items.order_by("pk")[1]  # the round was made with an item of its own
     given = Assignment.objects.get(item=first, rater=rater)
     VoteEvent.objects.create(assignment=given, client_key="copy", kind="flag", label=3)
-    consensus.recompute_final_labels(campaign)
-    rows = {row.set: row for row in compare_sets(campaign, labels_of_rater(source, rater))}
+    consensus.recompute_final_labels(label_round)
+    rows = {row.set: row for row in compare_sets(label_round, labels_of_rater(source, rater))}
     assert rows["votes"].equal == 2
 
 
@@ -75,9 +75,9 @@ def test_everybody_but_the_crowd_is_offered_and_anybody_can_be_named(settled, re
     source, rater = release
     study = settled.study
     judge = Rater.objects.create(study=study, kind="classifier", name="Trained judge")
-    version = TrainedJudge.objects.create(campaign=settled, rater=judge, number=1, kind="cold")
+    version = TrainedJudge.objects.create(label_round=settled, rater=judge, number=1, kind="cold")
     argument = settled.items.order_by("pk").first().argument
-    JudgeLabel.objects.create(campaign=settled, argument=argument, trained=version, label=0)
+    JudgeLabel.objects.create(label_round=settled, argument=argument, trained=version, label=0)
     offered = dict(choices(study))
     assert offered[f"rater-{source.public_id}:{rater.public_id}"] == "Release · Released label"
     assert len(offered) == 3
@@ -91,8 +91,9 @@ def test_everybody_but_the_crowd_is_offered_and_anybody_can_be_named(settled, re
         assert said_by(study, wrong) is None
 
 
-def here(campaign, tail=""):
-    return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/labels/compare/{tail}"
+def here(label_round, tail=""):
+    base = f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}"
+    return f"{base}/labels/compare/{tail}"
 
 
 def test_the_page_and_its_files(settled, release, django_assert_max_num_queries):

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions import import_jobs as importing
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Invitation, Study, User
@@ -21,9 +21,9 @@ from tests.runs.test_worked_example import program
 LABELS = {"gas": 3, "Charcoal": 2, "train": 1, "plane": 0}
 
 
-def label_everything(campaign, membership):
-    place = member_place(campaign=campaign, membership=membership)
-    while rows := next_work(campaign=campaign, place=place).assignments:
+def label_everything(label_round, membership):
+    place = member_place(label_round=label_round, membership=membership)
+    while rows := next_work(label_round=label_round, place=place).assignments:
         for row in rows:
             words = row.item.argument.text.split()
             label = next(LABELS[word] for word in words if word in LABELS)
@@ -84,7 +84,7 @@ def test_the_documented_program_goes_from_an_empty_study_to_files(live_server, s
         for _person in range(3):
             person = make_member(study, "annotator")
             membership = study.memberships.get(user=person)
-            label_everything(Campaign.objects.get(study=study), membership)
+            label_everything(LabelRound.objects.get(study=study), membership)
         output, errors = started.communicate(timeout=60)
     assert started.returncode == 0, errors
     assert "Krippendorff's alpha ordinal 1.0" in output

@@ -4,12 +4,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Slot, VoteEvent
 from annotation.labelling.reports import label_violations
 from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.queue import place_for
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def answered():
     study = make_study()
-    campaign = make_campaign(study)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
+    label_round = make_label_round(study)
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
     rater = Rater.objects.create(study=study, external_id="one")
-    place = place_for(round_=campaign, rater=rater)
-    rows = serving.next_work(campaign=campaign, place=place).assignments
+    place = place_for(round_=label_round, rater=rater)
+    rows = serving.next_work(label_round=label_round, place=place).assignments
     row = next(row for row in rows if not row.item.is_control)
     given = answering.SubmittedLabel(client_key="k", label=2)
     return answering.answer(rater=rater, assignment=row, given=given)

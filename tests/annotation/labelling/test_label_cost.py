@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.models.rounds import Assignment
 from tests.annotation.voting import opened
 from tests.cast import make_member, make_study, sign_in
 
@@ -14,11 +14,11 @@ pytestmark = pytest.mark.django_db
 
 def test_a_label_takes_nine_statements(django_assert_num_queries):
     study = make_study()
-    campaign = opened(study, ordinary=200, controls=30)
+    label_round = opened(study, ordinary=200, controls=30)
     client = sign_in(make_member(study, "annotator"))
-    ids = [study.public_id, campaign.public_id]
+    ids = [study.public_id, label_round.public_id]
     assert client.get(reverse("label", args=ids)).status_code == 200
-    waiting = Assignment.objects.filter(campaign=campaign, state="served")
+    waiting = Assignment.objects.filter(round=label_round, state="served")
     rows = list(waiting.order_by("block", "position"))
     assert len(rows) > 20
 

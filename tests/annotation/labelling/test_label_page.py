@@ -19,16 +19,17 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from annotation.labelling.actions import campaigns, serving
+from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.actions import serving
 from annotation.labelling.actions.answering import SubmittedLabel, answer
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot, VoteEvent
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot, VoteEvent
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import close_round, open_round, pause_round
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.queue import place_for
 from tests.annotation.voting import label_all
-from tests.cast import make_arguments, make_campaign, make_member, make_study, sign_in
+from tests.cast import make_arguments, make_label_round, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.lengths import first
 from tests.worlds import built_once
@@ -38,14 +39,14 @@ JSON = {"Accept": "application/json"}
 
 
 class Desk:
-    """One person in front of one campaign."""
+    """One person in front of one round."""
 
-    def __init__(self, user, campaign, client=None):
-        self.user, self.campaign = user, campaign
+    def __init__(self, user, label_round, client=None):
+        self.user, self.label_round = user, label_round
         self.client = client or sign_in(user)
 
     def url(self, name):
-        return reverse(name, args=[self.campaign.study.public_id, self.campaign.public_id])
+        return reverse(name, args=[self.label_round.study.public_id, self.label_round.public_id])
 
     def open(self, **query):
         return self.client.get(self.url("label"), query)
@@ -70,22 +71,22 @@ class Lab:
     def __init__(self):
         self.study = make_study()
         self.annotator = make_member(self.study, "annotator")
-        self.campaign = opened(self.study, name="Round 1", ordinary=20, controls=6)
+        self.label_round = opened(self.study, name="Round 1", ordinary=20, controls=6)
 
 
 lab = built_once(Lab)
 
 
 def opened(study, name="A round of its own", **fields):
-    campaign = make_campaign(study, name=name, **fields)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
-    return campaign
+    label_round = make_label_round(study, name=name, **fields)
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
+    return label_round
 
 
 @pytest.fixture
 def desk(lab):
-    return Desk(lab.annotator, lab.campaign)
+    return Desk(lab.annotator, lab.label_round)
 
 
 def page_data(response):
@@ -107,18 +108,18 @@ def kept(item):
 # Roles, other studies and the token of forms: tests/security/test_matrix.py.
 
 
-@pytest.mark.parametrize("fields", [{"origin": Campaign.Origin.IMPORTED}, {"state": "draft"}])
-def test_a_draft_and_a_campaign_without_people_have_no_pages(desk, study, fields):
-    pages = Desk(desk.user, make_campaign(study, name="Other", **fields), desk.client)
+@pytest.mark.parametrize("fields", [{"origin": LabelRound.Origin.IMPORTED}, {"state": "draft"}])
+def test_a_draft_and_a_label_round_without_people_have_no_pages(desk, study, fields):
+    pages = Desk(desk.user, make_label_round(study, name="Other", **fields), desk.client)
     for name in ("label", "label_next", "label_answers"):
         assert pages.client.get(pages.url(name)).status_code == 404
     for name in ("label_answer", "label_alive"):
         assert pages.client.post(pages.url(name)).status_code == 404
-    assert not pages.campaign.places.exists()
+    assert not pages.label_round.places.exists()
 
 
-def test_an_item_of_somebody_else_or_of_another_campaign_is_404(desk, study):
-    other = Desk(make_member(study, "annotator"), desk.campaign)
+def test_an_item_of_somebody_else_or_of_another_label_round_is_404(desk, study):
+    other = Desk(make_member(study, "annotator"), desk.label_round)
     elsewhere = Desk(desk.user, opened(study, name="Round 2"), desk.client)
     for item in (other.next()["next"][0]["id"], elsewhere.next()["next"][0]["id"], uuid.uuid4()):
         assert desk.send(item).status_code == 404
@@ -254,10 +255,10 @@ def test_an_old_page_with_another_answer_shows_the_item_for_changing(desk):
 def test_own_answers_are_listed_and_nobody_elses_and_stay_after_the_round(desk, researcher):
     item = desk.next()["next"][0]["id"]
     desk.send(item, 3, comment="mine alone")
-    other = Desk(make_member(desk.campaign.study, "annotator"), desk.campaign)
+    other = Desk(make_member(desk.label_round.study, "annotator"), desk.label_round)
     assert "mine alone" in desk.client.get(desk.url("label_answers")).text
     assert "mine alone" not in other.client.get(other.url("label_answers")).text
-    close_round(round_=desk.campaign, actor=researcher)
+    close_round(round_=desk.label_round, actor=researcher)
     assert desk.send(item, 0).json()["error"] == "round_closed"
     assert desk.submit(item, label=0).status_code == 409
     assert desk.open(item=item)["Location"] == desk.url("label_answers")
@@ -269,10 +270,10 @@ def test_own_answers_are_listed_and_nobody_elses_and_stay_after_the_round(desk, 
 
 
 def test_each_reason_has_a_page_of_its_own(study, researcher):
-    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
-    desk = Desk(make_member(study, "annotator"), campaign)
+    label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    desk = Desk(make_member(study, "annotator"), label_round)
     desk.next()
-    waiting = Desk(make_member(study, "annotator"), desk.campaign)
+    waiting = Desk(make_member(study, "annotator"), desk.label_round)
     held = waiting.open()
     assert "No sentences available right now" in flat(held.text)
     assert 'http-equiv="refresh" content="20"' in held.text
@@ -280,15 +281,15 @@ def test_each_reason_has_a_page_of_its_own(study, researcher):
         reply = desk.send(item["id"]).json()
     assert (reply["state"], reply["next"]) == ("finished", [])
     assert "That was everything" in flat(desk.open().text)
-    pause_round(round_=desk.campaign, actor=researcher)
+    pause_round(round_=desk.label_round, actor=researcher)
     assert "paused" in flat(desk.open().text)
-    close_round(round_=desk.campaign, actor=researcher)
+    close_round(round_=desk.label_round, actor=researcher)
     assert "closed" in flat(desk.open().text)
 
 
 def test_a_stopped_rater_and_one_with_their_share_are_told(study):
-    campaign = opened(study, ordinary=8, controls=0, controls_per_block=0, share_cap=0.25)
-    capped = Desk(make_member(study, "annotator"), campaign)
+    label_round = opened(study, ordinary=8, controls=0, controls_per_block=0, share_cap=0.25)
+    capped = Desk(make_member(study, "annotator"), label_round)
     while todo := capped.next()["next"]:
         capped.send(todo[0]["id"])
     assert "done your share" in flat(capped.open().text)
@@ -296,7 +297,7 @@ def test_a_stopped_rater_and_one_with_their_share_are_told(study):
     assert "No more sentences for you" in flat(capped.open().text)
 
 
-def make_participant(study, campaign, required=7):
+def make_participant(study, label_round, required=7):
     user = make_member(study, "annotator")
     # Who comes by a link has none.
     user.email = None
@@ -304,7 +305,7 @@ def make_participant(study, campaign, required=7):
     codes = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
     link = ParticipantLink.objects.create(
         study=study,
-        round=campaign,
+        round=label_round,
         secret_hash=uuid.uuid4().hex,
         required_items=required,
         expires_at=timezone.now() + timedelta(days=1),
@@ -315,10 +316,10 @@ def make_participant(study, campaign, required=7):
     return user
 
 
-def test_participants_see_their_target_and_only_their_campaign(study):
-    campaign, other = opened(study), opened(study, name="Round 2")
-    user = make_participant(study, campaign)
-    desk = Desk(user, campaign)
+def test_participants_see_their_target_and_only_their_label_round(study):
+    label_round, other = opened(study), opened(study, name="Round 2")
+    user = make_participant(study, label_round)
+    desk = Desk(user, label_round)
     item = desk.next()["next"][0]["id"]
     with CaptureQueriesContext(connection) as context:
         assert desk.send(item).json()["progress"] == {"answered": 1}
@@ -337,9 +338,9 @@ def far(desk):
 
 def test_the_page_says_how_much_is_left_and_about_how_long_it_takes(study):
     # 9 sentences in blocks of three, each with one of the 4 control items that are not retired.
-    campaign = opened(study, ordinary=9, controls=5, block_size=4, expected_seconds=30)
-    campaign.items.filter(control_label__isnull=False).first().delete()
-    desk = Desk(make_member(study, "annotator"), campaign)
+    label_round = opened(study, ordinary=9, controls=5, block_size=4, expected_seconds=30)
+    label_round.items.filter(control_label__isnull=False).first().delete()
+    desk = Desk(make_member(study, "annotator"), label_round)
     assert far(desk) == {"answered": 0, "total": 12, "seconds": 30, "planned": 30}
     assert "0 / 12 done about 6 min left" in visible(desk)
     # Whatever is answered, known or not, is one of the same twelve.
@@ -354,7 +355,7 @@ def test_the_page_says_how_much_is_left_and_about_how_long_it_takes(study):
 
 def test_what_others_took_and_what_a_share_or_a_link_leaves_out_is_not_left(study):
     taken = opened(study, ordinary=6, controls=0, controls_per_block=0, votes_per_item=1)
-    for slot in Slot.objects.filter(campaign=taken)[:2]:
+    for slot in Slot.objects.filter(round=taken)[:2]:
         Slot.objects.filter(pk=slot.pk).update(state="done")
     assert far(Desk(make_member(study, "annotator"), taken))["total"] == 4
     alone = {"controls": 0, "controls_per_block": 0}
@@ -365,8 +366,8 @@ def test_what_others_took_and_what_a_share_or_a_link_leaves_out_is_not_left(stud
 
 
 def test_participants_get_what_their_link_asks_for_and_then_the_way_to_the_code(study):
-    campaign = opened(study)
-    desk = Desk(make_participant(study, campaign, required=3), campaign)
+    label_round = opened(study)
+    desk = Desk(make_participant(study, label_round, required=3), label_round)
     for left in (3, 2, 1):
         assert len(page_data(desk.open())["items"]) == left
         assert len(desk.next()["next"]) == left
@@ -377,10 +378,10 @@ def test_participants_get_what_their_link_asks_for_and_then_the_way_to_the_code(
 
 def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     sizes = {"ordinary": 30, "controls": 20, "block_size": 2, "votes_per_item": 1}
-    campaign = opened(study, low_accuracy=Campaign.LowAccuracy.PAUSE, **sizes)
-    desk = Desk(make_member(study, "annotator"), campaign)
+    label_round = opened(study, low_accuracy=LabelRound.LowAccuracy.PAUSE, **sizes)
+    desk = Desk(make_member(study, "annotator"), label_round)
     rater = Rater.objects.create(study=study, user=desk.user)
-    place = place_for(round_=campaign, rater=rater)
+    place = place_for(round_=label_round, rater=rater)
     label_all(place, 0, at_most=20)
     for is_stopped in (False, True):
         assert not Place.objects.get(rater=rater).is_stopped
@@ -394,7 +395,7 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
         of_kind = answered.filter(item__control_label__isnull=not is_control)
         for row in of_kind.order_by("pk")[:3]:
             assert desk.send(str(row.public_id), 3).json()["state"] == "stopped"
-    assert place_for(round_=campaign, rater=rater).is_stopped
+    assert place_for(round_=label_round, rater=rater).is_stopped
 
 
 # -- what is on the page --------------------------------------------------------------------------
@@ -402,13 +403,13 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
 
 def desk_with(study, text, pair=("tea", "coffee")):
     """Somebody in front of a round with this sentence alone."""
-    campaign = make_campaign(study, name="One", ordinary=0, controls=0, controls_per_block=0)
+    label_round = make_label_round(study, name="One", ordinary=0, controls=0, controls_per_block=0)
     (argument,) = make_arguments(study, 1, pair=pair)
     argument.text = text
     argument.save()
-    campaigns.add_items(campaign=campaign, argument_ids=[argument.pk])
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    return Desk(make_member(study, "annotator"), campaign)
+    label_rounds.add_items(label_round=label_round, argument_ids=[argument.pk])
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    return Desk(make_member(study, "annotator"), label_round)
 
 
 def test_a_sentence_is_never_markup(study):
@@ -419,7 +420,7 @@ def test_a_sentence_is_never_markup(study):
 
 
 def test_no_htmx_and_nothing_of_others_on_the_page(desk, study):
-    other = Desk(make_member(study, "annotator", name="OTHERNAME"), desk.campaign)
+    other = Desk(make_member(study, "annotator", name="OTHERNAME"), desk.label_round)
     other.send(other.next()["next"][0]["id"], 3, comment="OTHERLABEL")
     page = desk.open().text
     assert "htmx-2" not in page
@@ -452,18 +453,18 @@ def measured_label(desk):
 
 
 def test_a_label_costs_8_queries_and_the_same_for_controls(study):
-    campaign = opened(study, ordinary=250, controls=20, votes_per_item=3)
+    label_round = opened(study, ordinary=250, controls=20, votes_per_item=3)
     seen = {position: {True: set(), False: set()} for position in range(5)}
     # Places of controls are drawn by the keys of raters: go on until every place had both.
     for _ in range(10):
-        desk = Desk(make_member(study, "annotator"), campaign)
+        desk = Desk(make_member(study, "annotator"), label_round)
         for _ in range(20):
             row, queries, shape = measured_label(desk)
             seen[row.position][row.item.is_control].add((queries, repr(shape)))
         if all(each for kinds in seen.values() for each in kinds.values()):
             break
     # The last two places of a block also reserve the next block and look at the rater's
-    # accuracy; what that costs depends on the campaign, not on the item.
+    # accuracy; what that costs depends on the round, not on the item.
     for position in (0, 1, 2):
         assert seen[position][True] == seen[position][False], position
         assert {queries for queries, _shape in seen[position][False]} == {8}
@@ -498,15 +499,17 @@ def seeded_ids(monkeypatch):
     )
 
 
-def campaign_with_scattered_controls(study, size):
+def label_round_with_scattered_controls(study, size):
     """Items of which every thirteenth is a control item, as a researcher would mark them."""
-    campaign = make_campaign(study, name="Scattered", ordinary=size, controls=0, votes_per_item=3)
-    items = list(campaign.items.all())
+    label_round = make_label_round(
+        study, name="Scattered", ordinary=size, controls=0, votes_per_item=3
+    )
+    items = list(label_round.items.all())
     controls = random.Random(11).sample([item.pk for item in items], size // 13 + 2)
     Item.objects.filter(pk__in=controls).update(control_label=3)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
-    return campaign
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
+    return label_round
 
 
 def observed(place, row, index):
@@ -520,7 +523,7 @@ def observed(place, row, index):
         given = SubmittedLabel(client_key=f"k{index}", label=2)
         answer(rater=place.rater, assignment=row, given=given)
     with CaptureQueriesContext(connection) as reserving:
-        following = serving.next_work(campaign=place.round, place=place).assignments
+        following = serving.next_work(label_round=place.round, place=place).assignments
     costs = [len(table_queries(storing)), len(table_queries(reserving))]
     in_block = [float(index % place.round.block_size == n) for n in range(5)]
     id_bits = [float(bit) for bit in f"{row.public_id.int:0128b}"]
@@ -542,12 +545,12 @@ def separability(features, is_control, groups):
 
 def watch(study, people, size):
     """What people could watch of fifty items each, which of these are controls, and who saw it."""
-    campaign = campaign_with_scattered_controls(study, size)
+    label_round = label_round_with_scattered_controls(study, size)
     features, is_control, groups = [], [], []
     for person in range(people):
         rater = Rater.objects.create(study=study, external_id=f"r{person}")
-        place = place_for(round_=campaign, rater=rater)
-        row = serving.next_work(campaign=campaign, place=place).assignments[0]
+        place = place_for(round_=label_round, rater=rater)
+        row = serving.next_work(label_round=label_round, place=place).assignments[0]
         for index in range(50):
             is_control.append(row.item.is_control)
             observation, row = observed(place, row, index)

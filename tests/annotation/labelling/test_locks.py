@@ -11,8 +11,8 @@ from django.db import OperationalError, connection, connections, transaction
 from django.db.models import F
 
 from annotation.labelling.actions import serving
-from annotation.labelling.actions.campaigns import LabelPlan, plan_campaign
-from annotation.labelling.models.campaigns import Assignment, Slot
+from annotation.labelling.actions.rounds import LabelPlan, plan_round
+from annotation.labelling.models.rounds import Assignment, Slot
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
 from cqa_site.people.models import Rater
@@ -20,7 +20,7 @@ from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import place_for
-from tests.cast import make_campaign, make_member, sign_in
+from tests.cast import make_label_round, make_member, sign_in
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -38,17 +38,19 @@ WAITING = """
 
 
 @pytest.fixture
-def campaign(study):
-    campaign = make_campaign(study, ordinary=200, controls=40, block_size=40, votes_per_item=2)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
-    return campaign
+def label_round(study):
+    label_round = make_label_round(
+        study, ordinary=200, controls=40, block_size=40, votes_per_item=2
+    )
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
+    return label_round
 
 
-def place_of(campaign, user=None):
+def place_of(label_round, user=None):
     name = f"rater-{next(KEYS)}"
-    rater = Rater.objects.create(study=campaign.study, user=user, external_id=name)
-    return place_for(round_=campaign, rater=rater)
+    rater = Rater.objects.create(study=label_round.study, user=user, external_id=name)
+    return place_for(round_=label_round, rater=rater)
 
 
 @pytest.fixture(params=[5, pytest.param(40, marks=pytest.mark.long)])
@@ -89,28 +91,28 @@ def shuffle_slots():
         Slot.objects.filter(pk=pk).update(lease_until=F("lease_until"))
 
 
-def exclude_and_reinstate(campaign, rater, actor):
-    decision = {"campaign": campaign, "rater": rater, "reason": "test", "actor": actor}
+def exclude_and_reinstate(label_round, rater, actor):
+    decision = {"label_round": label_round, "rater": rater, "reason": "test", "actor": actor}
     quality.exclude_rater(**decision)
     quality.reinstate_rater(**decision)
-    serving.claim_blocks(campaign=campaign, place=Place.objects.get(rater=rater))
+    serving.claim_blocks(label_round=label_round, place=Place.objects.get(rater=rater))
 
 
-def test_renewing_while_the_rater_is_excluded(campaign, study, together):
+def test_renewing_while_the_rater_is_excluded(label_round, study, together):
     actor = make_member(study, "admin")
-    place = place_of(campaign)
-    serving.claim_blocks(campaign=campaign, place=place)
+    place = place_of(label_round)
+    serving.claim_blocks(label_round=label_round, place=place)
     shuffle_slots()
-    exclude = partial(exclude_and_reinstate, campaign, place.rater, actor)
+    exclude = partial(exclude_and_reinstate, label_round, place.rater, actor)
     assert together(*[partial(serving.renew, place=place)] * 2, exclude) == []
     assert list(label_violations()) == []
 
 
-def test_labelling_over_http_while_the_rater_is_excluded(campaign, study, together):
+def test_labelling_over_http_while_the_rater_is_excluded(label_round, study, together):
     actor, user = make_member(study, "admin"), make_member(study, "annotator")
-    place = place_of(campaign, user)
+    place = place_of(label_round, user)
     client = sign_in(user)
-    address = f"/s/{study.public_id}/label-rounds/{campaign.public_id}/label"
+    address = f"/s/{study.public_id}/label-rounds/{label_round.public_id}/label"
 
     def label():
         todo = client.get(f"{address}/next/").json()["next"]
@@ -119,7 +121,7 @@ def test_labelling_over_http_while_the_rater_is_excluded(campaign, study, togeth
             reply = client.post(f"{address}/answer/", body, headers={"Accept": "application/json"})
             assert reply.status_code == 200, reply.content
 
-    assert together(label, lambda: exclude_and_reinstate(campaign, place.rater, actor)) == []
+    assert together(label, lambda: exclude_and_reinstate(label_round, place.rater, actor)) == []
     assert list(label_violations()) == []
 
 
@@ -134,17 +136,17 @@ def wait_until_somebody_waits():
     raise AssertionError("nobody waits for a lock")
 
 
-def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(campaign, study):
-    place = place_of(campaign)
+def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(label_round, study):
+    place = place_of(label_round)
     Place.objects.filter(pk=place.pk).update(is_stopped=True)  # the new label ends that
-    item = campaign.items.filter(control_label__isnull=False).first()
+    item = label_round.items.filter(control_label__isnull=False).first()
     actor = make_member(study, "admin")
     errors = []
 
     def change_label():
         try:
             changed = {"item": item, "label": 1, "reason": "test", "actor": actor}
-            quality.replace_control_label(campaign=campaign, **changed)
+            quality.replace_control_label(label_round=label_round, **changed)
         except OperationalError as error:
             errors.append(error)
         finally:
@@ -155,22 +157,22 @@ def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(campai
         Place.objects.select_for_update().get(pk=place.pk)
         change.start()
         wait_until_somebody_waits()
-        Assignment.objects.create(campaign=campaign, item=item, rater=place.rater)
+        Assignment.objects.create(round=label_round, item=item, rater=place.rater)
     change.join()
     assert errors == []
     assert not Place.objects.get(pk=place.pk).is_stopped
 
 
-def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(campaign, study):
+def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(label_round, study):
     """The state stands in the table of all rounds, the lock of a kind's own row is not enough."""
-    draft = make_campaign(study, name="Round 2", ordinary=4, controls=2)
+    draft = make_label_round(study, name="Round 2", ordinary=4, controls=2)
     actor = make_member(study, "admin")
     plan = LabelPlan(**{each.name: getattr(draft, each.name) for each in fields(LabelPlan)})
     found = []
 
     def change():
         try:
-            plan_campaign(study=study, plan=plan, actor=actor, round_=draft)
+            plan_round(study=study, plan=plan, actor=actor, round_=draft)
             found.append("changed")
         except RoundNotReady:
             found.append("refused")

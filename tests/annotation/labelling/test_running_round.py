@@ -8,17 +8,18 @@ from django.urls import reverse
 
 from annotation.consensus.reports import vote_table
 from annotation.exports.reports.tables import ExportSource, votes
-from annotation.figures.actions import CAMPAIGNS
-from annotation.labelling.actions import answering, campaigns, serving
+from annotation.figures.actions import LABEL_ROUNDS
+from annotation.labelling.actions import answering, serving
+from annotation.labelling.actions import rounds as label_rounds
 from annotation.labelling.actions.blocks import retire_item
-from annotation.labelling.actions.campaigns import add_items
-from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.actions.rounds import add_items
+from annotation.labelling.models.rounds import Assignment
 from annotation.labelling.reports import label_violations, skipped_by_all
 from cqa_site.people.models import AuditEvent
 from cqa_site.results import snapshots
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import close_round, correct_round, open_round, reopen_round
-from tests.cast import make_arguments, make_campaign, make_member, sign_in
+from tests.cast import make_arguments, make_label_round, make_member, sign_in
 
 pytestmark = pytest.mark.django_db
 KEYS = itertools.count()
@@ -30,18 +31,18 @@ def boss(study):
 
 
 @pytest.fixture
-def campaign(study, boss):
-    made = make_campaign(study, ordinary=8, controls=3, votes_per_item=2)
+def label_round(study, boss):
+    made = make_label_round(study, ordinary=8, controls=3, votes_per_item=2)
     open_round(round_=made, actor=boss)
     made.refresh_from_db()
     return made
 
 
 @pytest.fixture
-def people(study, campaign):
+def people(study, label_round):
     return [
         serving.member_place(
-            campaign=campaign, membership=make_member(study, "annotator").memberships.get()
+            label_round=label_round, membership=make_member(study, "annotator").memberships.get()
         )
         for _each in range(4)
     ]
@@ -49,7 +50,7 @@ def people(study, campaign):
 
 def work(place):
     place.round.refresh_from_db()
-    return serving.next_work(campaign=place.round, place=place)
+    return serving.next_work(label_round=place.round, place=place)
 
 
 def give(place, row, label=2):
@@ -72,64 +73,64 @@ def label(places, most=1_000):
     return given
 
 
-def reworded(campaign, boss):
-    return campaigns.save_version(
-        study=campaign.study,
+def reworded(label_round, boss):
+    return label_rounds.save_version(
+        study=label_round.study,
         title="Clearer",
         body="Read twice.",
-        levels=campaign.guideline.levels,
+        levels=label_round.guideline.levels,
         actor=boss,
     )
 
 
-def is_full(campaign):
-    campaign.refresh_from_db()
-    counted = vote_table(campaign, item__control_label__isnull=True).groupby("item").size()
-    wanted = campaign.items.filter(control_label=None, is_retired=False)
+def is_full(label_round):
+    label_round.refresh_from_db()
+    counted = vote_table(label_round, item__control_label__isnull=True).groupby("item").size()
+    wanted = label_round.items.filter(control_label=None, is_retired=False)
     assert set(counted.index) == set(wanted.values_list("pk", flat=True))
-    return set(counted) == {campaign.votes_per_item}
+    return set(counted) == {label_round.votes_per_item}
 
 
-def test_four_people_work_while_everything_changes(study, campaign, people, boss):
+def test_four_people_work_while_everything_changes(study, label_round, people, boss):
     label(people, 12)
     on_screen = work(people[0]).assignments[0]
     out = next(row.item for row in work(people[1]).assignments if not row.item.is_control)
-    retire_item(campaign=campaign, item=out, is_retired=True, actor=boss)
+    retire_item(label_round=label_round, item=out, is_retired=True, actor=boss)
     added = make_arguments(study, 3)
-    assert add_items(campaign=campaign, argument_ids=[row.pk for row in added]) == 3
+    assert add_items(label_round=label_round, argument_ids=[row.pk for row in added]) == 3
     label(people, 6)
     give(people[0], Assignment.objects.get(pk=on_screen.pk))
-    correct_round(round_=campaign, actor=boss, values={"votes_per_item": 3})
+    correct_round(round_=label_round, actor=boss, values={"votes_per_item": 3})
     label(people, 6)
-    newer = campaigns.save_version(
+    newer = label_rounds.save_version(
         study=study,
         title="Clearer",
         body="Read twice.",
-        levels=campaign.guideline.levels,
+        levels=label_round.guideline.levels,
         actor=boss,
     )
-    correct_round(round_=campaign, actor=boss, values={"guideline": newer})
-    close_round(round_=campaign, actor=boss)
-    reopen_round(round_=campaign, actor=boss)
+    correct_round(round_=label_round, actor=boss, values={"guideline": newer})
+    close_round(round_=label_round, actor=boss)
+    reopen_round(round_=label_round, actor=boss)
     label(people)
-    assert is_full(campaign)
+    assert is_full(label_round)
     assert list(label_violations()) == []
-    retire_item(campaign=campaign, item=out, is_retired=False, actor=boss)
+    retire_item(label_round=label_round, item=out, is_retired=False, actor=boss)
     label(people)
-    assert is_full(campaign)
+    assert is_full(label_round)
     assert list(label_violations()) == []
     verbs = AuditEvent.objects.filter(study=study).values_list("verb", flat=True)
     assert {"item_retired", "item_taken_back", "label_round_corrected"} <= set(verbs)
 
 
-def test_each_vote_says_which_wording_its_annotator_had(study, campaign, people, boss):
+def test_each_vote_says_which_wording_its_annotator_had(study, label_round, people, boss):
     given = label(people, 5)
-    first = campaign.guideline
-    newer = reworded(campaign, boss)
-    correct_round(round_=campaign, actor=boss, values={"guideline": newer})
+    first = label_round.guideline
+    newer = reworded(label_round, boss)
+    correct_round(round_=label_round, actor=boss, values={"guideline": newer})
     label(people)
-    campaign.refresh_from_db()
-    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
+    label_round.refresh_from_db()
+    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
     table = votes(ExportSource(snapshot, b"salt"))
     at = list(table.types).index("guideline")
     numbers = [row[at] for row in table.rows]
@@ -137,17 +138,17 @@ def test_each_vote_says_which_wording_its_annotator_had(study, campaign, people,
     assert set(numbers) == {first.number, newer.number}
 
 
-def test_an_answer_to_an_item_that_was_retired_meanwhile_is_kept(campaign, people, boss):
+def test_an_answer_to_an_item_that_was_retired_meanwhile_is_kept(label_round, people, boss):
     row = next(row for row in work(people[0]).assignments if not row.item.is_control)
-    retire_item(campaign=campaign, item=row.item, is_retired=True, actor=boss)
+    retire_item(label_round=label_round, item=row.item, is_retired=True, actor=boss)
     kept = give(people[0], row)
     assert (kept.label, kept.is_extra) == (2, True)
-    assert not vote_table(campaign, item=row.item).size
+    assert not vote_table(label_round, item=row.item).size
     assert row.item_id not in {each.item_id for each in work(people[0]).assignments}
 
 
-def test_what_cannot_change_while_people_work(study, campaign, boss):
-    other = campaigns.save_version(
+def test_what_cannot_change_while_people_work(study, label_round, boss):
+    other = label_rounds.save_version(
         study=study,
         title="Two levels",
         body="",
@@ -159,17 +160,17 @@ def test_what_cannot_change_while_people_work(study, campaign, boss):
         ({"guideline": other}, "Only the wording"),
     ):
         with pytest.raises(RoundNotReady, match=words):
-            correct_round(round_=campaign, actor=boss, values=values)
-    control = campaign.items.exclude(control_label=None).first()
+            correct_round(round_=label_round, actor=boss, values=values)
+    control = label_round.items.exclude(control_label=None).first()
     with pytest.raises(RoundNotReady, match="Quality"):
-        retire_item(campaign=campaign, item=control, is_retired=True, actor=boss)
-    close_round(round_=campaign, actor=boss)
+        retire_item(label_round=label_round, item=control, is_retired=True, actor=boss)
+    close_round(round_=label_round, actor=boss)
     with pytest.raises(RoundNotReady, match="Closed"):
-        add_items(campaign=campaign, argument_ids=[make_arguments(study, 1)[0].pk])
+        add_items(label_round=label_round, argument_ids=[make_arguments(study, 1)[0].pk])
 
 
 def test_an_imported_round_is_renamed_and_never_opened(study, boss):
-    files = make_campaign(study, name="Files", ordinary=1, state="closed", origin="imported")
+    files = make_label_round(study, name="Files", ordinary=1, state="closed", origin="imported")
     assert correct_round(round_=files, actor=boss, values={"name": "Crowd 2024"})
     for act in (
         lambda: reopen_round(round_=files, actor=boss),
@@ -184,29 +185,29 @@ class TestPages:
     def client(self, boss):
         return sign_in(boss)
 
-    def address(self, name, campaign, *more):
-        return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
+    def address(self, name, label_round, *more):
+        return reverse(name, args=[label_round.study.public_id, label_round.public_id, *more])
 
-    def test_what_everybody_skipped_is_shown_and_retired(self, client, campaign, people):
-        item = campaign.items.filter(control_label=None).first()
+    def test_what_everybody_skipped_is_shown_and_retired(self, client, label_round, people):
+        item = label_round.items.filter(control_label=None).first()
         for place in people[:2]:
             while not (row := place.rater.assignments.filter(item=item).first()):
                 give(place, work(place).assignments[0])
             give(place, row, None)
-        assert list(skipped_by_all(campaign)) == [item]
-        page = client.get(self.address("campaign_items", campaign), {"only": "skipped"}).text
+        assert list(skipped_by_all(label_round)) == [item]
+        page = client.get(self.address("label_round_items", label_round), {"only": "skipped"}).text
         assert "1 item was skipped by everyone who received it." in " ".join(page.split())
         assert item.argument.text in page
-        retire = self.address("campaign_item_retire", campaign, item.external_id)
+        retire = self.address("label_round_item_retire", label_round, item.external_id)
         reply = client.post(retire, {"is_retired": "on", "skipped": ""}, follow=True)
         assert "The item is retired: it is no longer served." in reply.text
-        assert not skipped_by_all(campaign)
+        assert not skipped_by_all(label_round)
         client.post(retire)
         item.refresh_from_db()
         assert not item.is_retired
 
-    def test_name_votes_and_wording_change_on_one_page(self, client, campaign):
-        page = self.address("campaign_correct", campaign)
+    def test_name_votes_and_wording_change_on_one_page(self, client, label_round):
+        page = self.address("label_round_correct", label_round)
         asked = client.get(page).context["form"]
         assert list(asked.fields) == ["name", "guideline", "votes_per_item", "skip_share"]
         values = {name: asked[name].value() or "" for name in asked.fields}
@@ -214,9 +215,9 @@ class TestPages:
             page, values | {"name": "Second try", "votes_per_item": 4}, follow=True
         )
         assert "The study's log shows the old and new values." in unescape(reply.text)
-        campaign.refresh_from_db()
-        assert (campaign.name, campaign.votes_per_item) == ("Second try", 4)
-        assert campaign.slots.count() == 32
+        label_round.refresh_from_db()
+        assert (label_round.name, label_round.votes_per_item) == ("Second try", 4)
+        assert label_round.slots.count() == 32
         refused = client.post(page, values | {"votes_per_item": 1})
         assert refused.status_code == 422
         assert "can only be raised" in refused.text

@@ -10,29 +10,29 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Assignment, Slot
+from annotation.labelling.models.rounds import Assignment, Slot
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
 from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import close_round, open_round, pause_round
 from cqa_site.rounds.queue import place_for
-from tests.cast import make_campaign, make_member
+from tests.cast import make_label_round, make_member
 
 pytestmark = pytest.mark.django_db
 KEYS = itertools.count()
 
 
 def opened(study, **fields):
-    campaign = make_campaign(study, **fields)
-    open_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
-    return campaign
+    label_round = make_label_round(study, **fields)
+    open_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
+    return label_round
 
 
-def newcomer(campaign, name="rater"):
+def newcomer(label_round, name="rater"):
     external = f"{name}-{next(KEYS)}"
-    rater = Rater.objects.create(study=campaign.study, name=name, external_id=external)
-    return place_for(round_=campaign, rater=rater)
+    rater = Rater.objects.create(study=label_round.study, name=name, external_id=external)
+    return place_for(round_=label_round, rater=rater)
 
 
 def label(place, assignment, value=2, key=None):
@@ -41,7 +41,7 @@ def label(place, assignment, value=2, key=None):
 
 
 def work(place):
-    return serving.next_work(campaign=place.round, place=place)
+    return serving.next_work(label_round=place.round, place=place)
 
 
 def label_to_the_end(place, value=2):
@@ -54,16 +54,16 @@ def expire_everything():
 
 
 def test_opening_makes_one_slot_per_wanted_vote_and_none_for_controls(study):
-    campaign = opened(study, ordinary=7, controls=2, votes_per_item=3)
-    assert campaign.slots.count() == 21
+    label_round = opened(study, ordinary=7, controls=2, votes_per_item=3)
+    assert label_round.slots.count() == 21
     assert not Slot.objects.filter(item__control_label__isnull=False).exists()
 
 
 def test_a_block_holds_its_share_of_controls_at_varying_places(study):
-    campaign = opened(study, ordinary=200, controls=10)
+    label_round = opened(study, ordinary=200, controls=10)
     places = Counter()
     for _ in range(40):
-        block = [row for row in work(newcomer(campaign)).assignments if row.block == 1]
+        block = [row for row in work(newcomer(label_round)).assignments if row.block == 1]
         assert len(block) == 5
         controls = [row.position for row in block if row.item.is_control]
         assert len(controls) == 1
@@ -73,8 +73,8 @@ def test_a_block_holds_its_share_of_controls_at_varying_places(study):
 
 def test_where_a_round_has_plenty_twenty_items_are_held_ahead_in_whole_blocks(study):
     """So long somebody can go on without a connection; near the end others are left theirs."""
-    campaign = opened(study, ordinary=80, controls=30, votes_per_item=3)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=80, controls=30, votes_per_item=3)
+    place = newcomer(label_round)
     ahead = []
     for _ in range(85):
         todo = work(place).assignments
@@ -83,7 +83,7 @@ def test_where_a_round_has_plenty_twenty_items_are_held_ahead_in_whole_blocks(st
         assert {len(rows) for rows in blocks if rows[0].position == 0} <= {5}
         label(place, todo[0])
         ahead.append(len(todo) - 1)
-    free = campaign.slots.filter(state="open").count()
+    free = label_round.slots.filter(state="open").count()
     assert min(ahead[:20]) >= 15
     assert max(ahead) <= 26
     assert free == 240 - 68 - sum(not row.item.is_control for row in work(place).assignments)
@@ -93,18 +93,18 @@ def test_where_a_round_has_plenty_twenty_items_are_held_ahead_in_whole_blocks(st
 @pytest.mark.parametrize(("ordinary", "people"), [(12, 3), (60, 8), (200, 12)])
 def test_whoever_holds_much_ahead_leaves_others_enough(study, ordinary, people):
     """Of one vote an item: all who come at once get a block, in a small round just one."""
-    campaign = opened(study, ordinary=ordinary, controls=70, votes_per_item=1)
+    label_round = opened(study, ordinary=ordinary, controls=70, votes_per_item=1)
     for _person in range(people):
-        free = campaign.slots.filter(state="open").count()
-        todo = work(newcomer(campaign)).assignments
+        free = label_round.slots.filter(state="open").count()
+        todo = work(newcomer(label_round)).assignments
         ordinary_ones = sum(not row.item.is_control for row in todo)
         assert len(todo) >= 5
         assert ordinary_ones <= max(4, free / serving.SHARE_AHEAD)
 
 
 def test_everybody_together_fills_every_slot_exactly_once(study):
-    campaign = opened(study, ordinary=7, controls=2, votes_per_item=3)
-    people = [newcomer(campaign) for _ in range(5)]
+    label_round = opened(study, ordinary=7, controls=2, votes_per_item=3)
+    people = [newcomer(label_round) for _ in range(5)]
     for _ in range(12):
         for place in people:
             todo = work(place).assignments
@@ -114,24 +114,24 @@ def test_everybody_together_fills_every_slot_exactly_once(study):
         assert work(place).reason == "finished"
     counted = Assignment.objects.filter(slot__isnull=False, state="answered")
     assert Counter(counted.values_list("item", flat=True)) == dict.fromkeys(
-        campaign.items.filter(control_label=None).values_list("pk", flat=True), 3
+        label_round.items.filter(control_label=None).values_list("pk", flat=True), 3
     )
-    assert not campaign.slots.exclude(state="done").exists()
+    assert not label_round.slots.exclude(state="done").exists()
 
 
 def test_the_same_rater_never_gets_an_item_twice_and_the_database_refuses_it(study):
-    campaign = opened(study, ordinary=6, controls=2, votes_per_item=3)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=6, controls=2, votes_per_item=3)
+    place = newcomer(label_round)
     label_to_the_end(place)
     items = list(place.rater.assignments.values_list("item", flat=True))
     assert len(items) == len(set(items)) == 8
     with pytest.raises(IntegrityError), transaction.atomic():
-        Assignment.objects.create(campaign=campaign, item_id=items[0], rater=place.rater)
+        Assignment.objects.create(round=label_round, item_id=items[0], rater=place.rater)
 
 
 def test_expired_slot_goes_to_somebody_else_and_the_late_answer_is_an_extra(study):
-    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
-    slow, quick = newcomer(campaign), newcomer(campaign)
+    label_round = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    slow, quick = newcomer(label_round), newcomer(label_round)
     free, late, *_ = (row for row in work(slow).assignments if not row.item.is_control)
     assert work(quick).reason == "held"
     expire_everything()
@@ -158,8 +158,8 @@ def test_a_change_keeps_the_history_and_the_same_key_again_is_none(study):
 
 
 def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
-    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    place = newcomer(label_round)
     row = work(place).assignments[0]
     given = answering.SubmittedLabel(client_key="skip", skip_reason="unclear")
     answering.answer(rater=place.rater, assignment=row, given=given)
@@ -176,49 +176,49 @@ def test_labels_off_the_scale_are_refused(study):
 
 
 def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
-    campaign = opened(study)
-    place = newcomer(campaign)
+    label_round = opened(study)
+    place = newcomer(label_round)
     row = work(place).assignments[0]
-    pause_round(round_=campaign, actor=make_member(study, "researcher"))
-    campaign.refresh_from_db()
+    pause_round(round_=label_round, actor=make_member(study, "researcher"))
+    label_round.refresh_from_db()
     assert work(place).reason == "not_open"
     assert label(place, row).is_extra is False
 
 
 @pytest.mark.parametrize("is_reserved", [True, False])
 def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study, researcher, is_reserved):
-    campaign = opened(study, ordinary=5, controls=1)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=5, controls=1)
+    place = newcomer(label_round)
     rows = list(work(place).assignments)
     done = next(row for row in rows if not row.item.is_control)
     rows.remove(done)
     label(place, done)
     if not is_reserved:
         expire_everything()
-    close_round(round_=campaign, actor=researcher)
+    close_round(round_=label_round, actor=researcher)
     with pytest.raises(answering.RoundClosed):
         label(place, done, 0)
     kept = [label(place, row) for row in rows]
     assert {row.state for row in kept} == {"answered"}
     assert {row.is_extra for row in kept if not row.item.is_control} == {True}
     assert not any(row.slot_id for row in kept)
-    assert campaign.slots.get(state="done").pk == Assignment.objects.get(pk=done.pk).slot_id
+    assert label_round.slots.get(state="done").pk == Assignment.objects.get(pk=done.pk).slot_id
     assert list(label_violations()) == []
 
 
 def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
-    campaign = opened(study)
-    place = newcomer(campaign)
+    label_round = opened(study)
+    place = newcomer(label_round)
     quality.exclude_rater(
-        campaign=campaign, rater=place.rater, reason="x", actor=make_member(study, "admin")
+        label_round=label_round, rater=place.rater, reason="x", actor=make_member(study, "admin")
     )
-    assert serving.claim_blocks(campaign=campaign, place=place) == "stopped"
+    assert serving.claim_blocks(label_round=label_round, place=place) == "stopped"
     assert not place.rater.assignments.exists()
 
 
 def test_share_cap_bounds_what_one_rater_gets(study):
-    campaign = opened(study, ordinary=20, controls=5, votes_per_item=2, share_cap=0.25)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=20, controls=5, votes_per_item=2, share_cap=0.25)
+    place = newcomer(label_round)
     label_to_the_end(place)
     ordinary = place.rater.assignments.filter(item__control_label=None)
     assert ordinary.count() == 5
@@ -226,8 +226,8 @@ def test_share_cap_bounds_what_one_rater_gets(study):
 
 
 def test_renewing_prolongs_only_own_slots(study):
-    campaign = opened(study)
-    mine, other = newcomer(campaign), newcomer(campaign)
+    label_round = opened(study)
+    mine, other = newcomer(label_round), newcomer(label_round)
     work(mine)
     work(other)
     expire_everything()
@@ -236,33 +236,36 @@ def test_renewing_prolongs_only_own_slots(study):
 
 
 def test_late_answer_of_an_excluded_rater_leaves_the_slot_to_others(study):
-    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    place = newcomer(label_round)
     late = next(row for row in work(place).assignments if not row.item.is_control)
     expire_everything()
     Slot.objects.filter(state="leased").update(state="open", lease_until=None)
     Assignment.objects.filter(pk=late.pk).update(slot=None, state="expired")
     quality.exclude_rater(
-        campaign=campaign, rater=place.rater, reason="guessing", actor=make_member(study, "admin")
+        label_round=label_round,
+        rater=place.rater,
+        reason="guessing",
+        actor=make_member(study, "admin"),
     )
     assert label(place, late).is_extra
 
 
 def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
     """Otherwise what is left of it, or what never comes back, would be its controls."""
-    campaign = opened(study, ordinary=8, controls=1, votes_per_item=1)
-    slow, quick = newcomer(campaign), newcomer(campaign)
+    label_round = opened(study, ordinary=8, controls=1, votes_per_item=1)
+    slow, quick = newcomer(label_round), newcomer(label_round)
     held = {row.item_id for row in work(slow).assignments}
     expire_everything()
     done = {label(quick, row).item_id for row in work(quick).assignments}
     waiting = {row.item_id for row in work(slow).assignments}
     left = Assignment.objects.filter(rater=slow.rater, item_id__in=held - waiting)
     assert {row.state for row in left} <= {"expired"}
-    ordinary = set(campaign.items.filter(control_label=None).values_list("pk", flat=True))
+    ordinary = set(label_round.items.filter(control_label=None).values_list("pk", flat=True))
     label_to_the_end(slow)
     rows = Assignment.objects.filter(rater=slow.rater, state="answered")
     answered = set(rows.values_list("item", flat=True))
-    controls = set(campaign.items.exclude(control_label=None).values_list("pk", flat=True))
+    controls = set(label_round.items.exclude(control_label=None).values_list("pk", flat=True))
     assert held & controls <= answered
     assert answered & ordinary == ordinary - done
     assert list(label_violations()) == []
@@ -272,8 +275,8 @@ def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
 def test_serving_costs_the_same_queries_whatever_comes_next(
     study, controls, django_assert_num_queries, django_assert_max_num_queries
 ):
-    campaign = opened(study, ordinary=40, controls=controls)
-    place = newcomer(campaign)
+    label_round = opened(study, ordinary=40, controls=controls)
+    place = newcomer(label_round)
     work(place)
     for _ in range(3):
         todo = work(place).assignments

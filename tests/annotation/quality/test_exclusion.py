@@ -4,7 +4,7 @@ import pytest
 from django.core.cache import cache
 
 from annotation.consensus.reports import counted_votes, machine_labels, vote_table
-from annotation.labelling.models.campaigns import Exclusion
+from annotation.labelling.models.rounds import Exclusion
 from annotation.quality.actions import (
     exclude_below,
     exclude_rater,
@@ -33,7 +33,9 @@ class Lab:
         self.study = make_study()
         self.researcher = make_member(self.study, "researcher")
         crowd, controls = make_raters(self.study, 3), [(0, 3), (1, 3)]
-        self.campaign = imported(self.study, crowd, votes=CONTROLS + ORDINARY, controls=controls)
+        self.label_round = imported(
+            self.study, crowd, votes=CONTROLS + ORDINARY, controls=controls
+        )
 
 
 lab = built_once(Lab)
@@ -44,110 +46,110 @@ def _nothing_kept():
     cache.clear()
 
 
-def exclude(campaign, researcher, below, reason="x"):
+def exclude(label_round, researcher, below, reason="x"):
     asked = {"below": below, "rule": "accuracy", "reason": reason, "actor": researcher}
-    return exclude_below(campaign=campaign, **asked)
+    return exclude_below(label_round=label_round, **asked)
 
 
-def names(campaign):
-    places = campaign.places.filter(excluded_at__isnull=False)
+def names(label_round):
+    places = label_round.places.filter(excluded_at__isnull=False)
     return list(places.order_by("rater").values_list("rater", flat=True))
 
 
-def test_the_preview_says_what_remains_and_is_counted_once(campaign, researcher, monkeypatch):
-    seen = preview_exclusion(campaign, 0.5, "accuracy")
+def test_the_preview_says_what_remains_and_is_counted_once(label_round, researcher, monkeypatch):
+    seen = preview_exclusion(label_round, 0.5, "accuracy")
     assert seen["excluded"] == 1
     now, then = seen["now"], seen["then"]
     assert (now["raters"], now["votes"], now["without"], now["ties"]) == (3, 10, 0, 1)
     assert now["labels"] == (1, 1, 1, 1)  # 1, 0, 2, and the higher of 1 2 3
     assert (then["raters"], then["votes"], then["without"], then["ties"]) == (2, 6, 1, 2)
     assert then["labels"] == (0, 1, 2, 0)
-    assert preview_exclusion(campaign, 0.5, "surely")["excluded"] == 0
-    assert exclude(campaign, researcher, 0) is None
+    assert preview_exclusion(label_round, 0.5, "surely")["excluded"] == 0
+    assert exclude(label_round, researcher, 0) is None
     assert not Exclusion.objects.exists()
     assert not AuditEvent.objects.exists()
     monkeypatch.setattr("annotation.quality.reports.controls._ordinary", None)
-    assert preview_exclusion(campaign, 0.5, "accuracy") == seen
+    assert preview_exclusion(label_round, 0.5, "accuracy") == seen
 
 
-def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign, researcher):
-    made = exclude(campaign, researcher, 0.6, "The paper's rule")
+def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(label_round, researcher):
+    made = exclude(label_round, researcher, 0.6, "The paper's rule")
     _best, *low = Rater.objects.filter(kind="person", user=None).order_by("pk")
-    assert names(campaign) == [rater.pk for rater in low]
+    assert names(label_round) == [rater.pk for rater in low]
     said = AuditEvent.objects.filter(verb="rater_excluded", reason="The paper's rule")
     assert said.count() == 2
     assert AuditEvent.objects.get(verb="annotators_excluded").details["annotators"] == 2
     assert Job.objects.filter(kind="final_labels").count() == 1
-    assert counted_votes(campaign).count() == 5
+    assert counted_votes(label_round).count() == 5
     assert undo_exclusion(exclusion=made, actor=researcher) == 2
-    assert names(campaign) == []
+    assert names(label_round) == []
     assert AuditEvent.objects.filter(verb="rater_reinstated").count() == 2
     assert undo_exclusion(exclusion=made, actor=researcher) is None
 
 
-def test_undoing_leaves_what_was_decided_one_by_one(campaign, researcher):
+def test_undoing_leaves_what_was_decided_one_by_one(label_round, researcher):
     _best, middle, worst = Rater.objects.filter(kind="person", user=None).order_by("pk")
-    exclude_rater(campaign=campaign, rater=worst, reason="A robot", actor=researcher)
-    made = exclude(campaign, researcher, 0.6)
+    exclude_rater(label_round=label_round, rater=worst, reason="A robot", actor=researcher)
+    made = exclude(label_round, researcher, 0.6)
     assert made.places.get().rater == middle
     assert undo_exclusion(exclusion=made, actor=researcher) == 1
-    assert names(campaign) == [worst.pk]
+    assert names(label_round) == [worst.pk]
 
 
-def test_who_was_let_in_and_excluded_again_stays_out(campaign, researcher):
-    made = exclude(campaign, researcher, 0.5)
+def test_who_was_let_in_and_excluded_again_stays_out(label_round, researcher):
+    made = exclude(label_round, researcher, 0.5)
     rater = made.places.get().rater
-    reinstate_rater(campaign=campaign, rater=rater, reason="a mistake", actor=researcher)
-    exclude_rater(campaign=campaign, rater=rater, reason="no mistake", actor=researcher)
+    reinstate_rater(label_round=label_round, rater=rater, reason="a mistake", actor=researcher)
+    exclude_rater(label_round=label_round, rater=rater, reason="no mistake", actor=researcher)
     assert undo_exclusion(exclusion=made, actor=researcher) == 0
-    assert names(campaign) == [rater.pk]
+    assert names(label_round) == [rater.pk]
 
 
-def test_the_curve_agrees_with_the_previews(campaign):
-    rows = exclusion_curve(campaign)
+def test_the_curve_agrees_with_the_previews(label_round):
+    rows = exclusion_curve(label_round)
     assert [row["below"] for row in rows][::5] == [0, 0.25, 0.5, 0.75, 1]
     for row in rows:
-        then = preview_exclusion(campaign, row["below"], "accuracy")["then"]
+        then = preview_exclusion(label_round, row["below"], "accuracy")["then"]
         assert {**then, "below": row["below"]} == row
     for name in ("figures", "labels"):
-        drawn = curve_chart(campaign, rows, name, "wide")["layer"]
+        drawn = curve_chart(label_round, rows, name, "wide")["layer"]
         assert [each["data"]["values"] for each in drawn if each["mark"]["type"] == "line"]
 
 
-def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, researcher, client):
-    before, seen = exclusion_curve(campaign), preview_exclusion(campaign, 0.5, "accuracy")
-    model = Rater.objects.create(study=campaign.study, kind="model", name="GPT")
-    for item in campaign.items.all():
+def test_a_machine_in_the_file_is_none_of_the_crowd(label_round, researcher, client):
+    before, seen = exclusion_curve(label_round), preview_exclusion(label_round, 0.5, "accuracy")
+    model = Rater.objects.create(study=label_round.study, kind="model", name="GPT")
+    for item in label_round.items.all():
         vote(item, model, 0)  # wrong on both controls
-    assert exclusion_curve(campaign) == before
-    assert preview_exclusion(campaign, 0.5, "accuracy") == seen
-    exclude(campaign, researcher, 1)
-    assert model.pk not in names(campaign)
-    assert vote_table(campaign, exclude=False)["rater"].nunique() == 3
-    assert machine_labels(campaign).count() == 6
-    page = client.get(here(campaign).removesuffix("exclude-low/"))
+    assert exclusion_curve(label_round) == before
+    assert preview_exclusion(label_round, 0.5, "accuracy") == seen
+    exclude(label_round, researcher, 1)
+    assert model.pk not in names(label_round)
+    assert vote_table(label_round, exclude=False)["rater"].nunique() == 3
+    assert machine_labels(label_round).count() == 6
+    page = client.get(here(label_round).removesuffix("exclude-low/"))
     assert model.pseudonym not in page.text
 
 
-def here(campaign, tail=""):
-    base = f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/quality/exclude-low/"
-    return base + tail
+def here(label_round, tail=""):
+    base = f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}"
+    return f"{base}/quality/exclude-low/{tail}"
 
 
-def test_the_page_previews_excludes_and_undoes(campaign, client, django_assert_max_num_queries):
+def test_the_page_previews_excludes_and_undoes(label_round, client, django_assert_max_num_queries):
     with django_assert_max_num_queries(30):
-        page = client.get(here(campaign), {"below": "0.6", "rule": "accuracy"})
+        page = client.get(here(label_round), {"below": "0.6", "rule": "accuracy"})
     assert page.context["preview"]["excluded"] == 2
     asked = {"below": "0.6", "rule": "accuracy"}
-    assert client.post(here(campaign), asked).status_code == 422
-    assert client.get(here(campaign), {"below": "2"}).status_code == 422
-    assert names(campaign) == []
-    client.post(here(campaign), asked | {"reason": "The paper's rule"})
-    assert len(names(campaign)) == 2
-    assert "Reinstate 2 annotators" in client.get(here(campaign)).content.decode()
+    assert client.post(here(label_round), asked).status_code == 422
+    assert client.get(here(label_round), {"below": "2"}).status_code == 422
+    assert names(label_round) == []
+    client.post(here(label_round), asked | {"reason": "The paper's rule"})
+    assert len(names(label_round)) == 2
+    assert "Reinstate 2 annotators" in client.get(here(label_round)).content.decode()
     made = Exclusion.objects.get()
-    client.post(here(campaign, f"{made.public_id}/undo/"))
-    assert names(campaign) == []
+    client.post(here(label_round, f"{made.public_id}/undo/"))
+    assert names(label_round) == []
     for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
-        assert client.get(here(campaign, name)).status_code == 200
-    assert client.get(here(campaign, "other.svg")).status_code == 404
+        assert client.get(here(label_round, name)).status_code == 200
+    assert client.get(here(label_round, "other.svg")).status_code == 404

@@ -21,7 +21,7 @@ from cqa_site.stats.estimate import from_json
 from tests.annotation.voting import label_by_machine
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.benchmark.made_sheets import BRIEF
-from tests.cast import make_campaign, make_study
+from tests.cast import make_label_round, make_study
 
 MARKS = "Dashed lines: the customary thresholds .667"
 pytestmark = pytest.mark.django_db
@@ -78,13 +78,15 @@ def test_before_there_are_sheets_the_verdict_on_labels_is_led_to(
     for name in PAGES:
         text = page(client, study, name).text
         assert "No agreement figures yet" in text, name
-    campaigns = [make_campaign(study, name=f"Round {number}") for number in range(3)]
+    label_rounds = [make_label_round(study, name=f"Round {number}") for number in range(3)]
     text = page(client, study, "score_replace").text
     assert "Judges of labels have their own page" in text
-    addresses = [reverse("judges", args=[study.public_id, each.public_id]) for each in campaigns]
+    addresses = [
+        reverse("judges", args=[study.public_id, each.public_id]) for each in label_rounds
+    ]
     assert not any(address in text for address in addresses)
-    for campaign in campaigns[:2]:
-        label_by_machine(campaign)
+    for label_round in label_rounds[:2]:
+        label_by_machine(label_round)
     with django_assert_max_num_queries(10):
         text = page(client, study, "score_replace").text
     assert [address in text for address in addresses] == [False, True, False]

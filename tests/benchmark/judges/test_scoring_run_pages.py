@@ -9,7 +9,7 @@ from django.urls import reverse
 from benchmark.judges.actions.kind import PROMPTS
 from benchmark.judges.forms import ScoringRunForm
 from cqa_site.runs.actions.endpoints import first_prompts
-from tests.cast import make_campaign, make_study, sign_in
+from tests.cast import make_label_round, make_study, sign_in
 from tests.lengths import first
 from tests.runs.made_runs import make_run
 from tests.worlds import built_once
@@ -152,7 +152,7 @@ def test_sheets_of_a_run(lab, client):
         assert shown.context["page"].paginator.count == n, query
     assert "&lt;script&gt;alert(7)" in client.get(address).text
     assert "<script>alert" not in client.get(address).text
-    other = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
+    other = make_run(make_label_round(lab.study), lab.endpoint, lab.researcher)
     for name in ("scoring_run_sheets", "scoring_run_probes"):
         none = reverse(name, args=[lab.study.public_id, other.public_id])
         assert client.get(none).status_code == 404

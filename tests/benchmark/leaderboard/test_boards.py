@@ -31,7 +31,7 @@ from tests.benchmark.made_scores import (
     make_scored_answers,
     make_sheets,
 )
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_label_round, make_member, make_study
 from tests.runs.made_runs import make_endpoint, make_run
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +85,7 @@ def test_the_marker_sees_what_changes_the_figures(lab, change, django_assert_num
         ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="void")
     elif change == "trust":
         boss = make_member(study, "admin")
-        run = make_run(make_campaign(study), make_endpoint(study, boss), boss)
+        run = make_run(make_label_round(study), make_endpoint(study, boss), boss)
         ScoringRun.objects.create(run=run, rubric=rubric, rater=sheets[2].rater)
     elif change == "excluded":
         Place.objects.filter(pk=place.pk).update(excluded_at="2026-01-01T00:00Z")

@@ -1,4 +1,4 @@
-"""Creation of guidelines, and planning, filling and preparation of campaigns."""
+"""Creation of guidelines, and planning, filling and preparation of rounds."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.campaigns import Campaign, Guideline, Item, Slot
+from annotation.labelling.models.rounds import Guideline, Item, LabelRound, Slot
 from annotation.labelling.models.scales import check_levels
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
@@ -135,19 +135,19 @@ def freeze(guideline: Guideline) -> None:
     )
 
 
-# Planning and filling campaigns, and what makes one ready to open.
+# Planning and filling rounds, and what makes one ready to open.
 
 
 CHUNK = 5_000
-RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
-Order = Callable[[Campaign], list[int]]
-# Which arguments a new campaign takes: all, those that no campaign holds yet, or none for now.
+RUNNING = (LabelRound.State.OPEN, LabelRound.State.PAUSED)
+Order = Callable[[LabelRound], list[int]]
+# Which arguments a new round takes: all, those that no round holds yet, or none for now.
 EVERY, NEW, LATER = "all", "new", "later"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelPlan:
-    """Settings of a campaign, apart from its items; its fields are the campaign's."""
+    """Settings of a round, apart from its items; its fields are the round's."""
 
     name: str
     # None makes our default the study's first one.
@@ -167,10 +167,10 @@ class LabelPlan:
 
 @dataclass(frozen=True)
 class Take:
-    """Initial items of a campaign: its arguments, and the number of known ones used as controls.
+    """Initial items of a round: its arguments, and the number of known ones used as controls.
 
     ``known`` are arguments with the labels that people agreed on; so many of them, drawn by the
-    campaign's seed, become control items.
+    round's seed, become control items.
     """
 
     which: str = LATER
@@ -180,17 +180,17 @@ class Take:
 
 
 @transaction.atomic
-def plan_campaign(
+def plan_round(
     *,
     study: Study,
     plan: LabelPlan,
     actor: User,
-    round_: Campaign | None = None,
+    round_: LabelRound | None = None,
     take: Take = Take(),
-) -> Campaign:
+) -> LabelRound:
     """Create a draft with the chosen items, or change a draft, which keeps its items."""
-    planned = locked_round(round_, Campaign.State.DRAFT) if round_ else None
-    planned = planned or Campaign(study=study, created_by=actor)
+    planned = locked_round(round_, LabelRound.State.DRAFT) if round_ else None
+    planned = planned or LabelRound(study=study, created_by=actor)
     for name, value in vars(plan).items():
         setattr(planned, name, value)
     planned.guideline = plan.guideline or default_guideline(study, actor=actor)
@@ -201,7 +201,7 @@ def plan_campaign(
 
 
 def arguments_of(study: Study, which: str) -> QuerySet[Argument]:
-    """Return the arguments that a campaign may use."""
+    """Return the arguments that a round may use."""
     if which == LATER:
         return Argument.objects.none()
     arguments = study.arguments.all()
@@ -209,58 +209,58 @@ def arguments_of(study: Study, which: str) -> QuerySet[Argument]:
     return arguments.filter(~Exists(held)) if which == NEW else arguments
 
 
-def _fill(campaign: Campaign, take: Take) -> None:
+def _fill(label_round: LabelRound, take: Take) -> None:
     """Draw control items, then add ordinary ones from the rest."""
-    source = random.Random(campaign.seed)  # noqa: S311  an order, not a secret
+    source = random.Random(label_round.seed)  # noqa: S311  an order, not a secret
     known = dict(source.sample(sorted(take.known), min(take.controls, len(take.known))))
     ids = list(
-        arguments_of(campaign.study, take.which).order_by("pk").values_list("pk", flat=True)
+        arguments_of(label_round.study, take.which).order_by("pk").values_list("pk", flat=True)
     )
     others = [pk for pk in ids if pk not in known]
     if take.sample:
         others = source.sample(others, min(take.sample, len(others)))
-    add_items(campaign=campaign, argument_ids=[*known, *others])
+    add_items(label_round=label_round, argument_ids=[*known, *others])
     # Both columns, as where somebody marks an item by hand.
-    for item in campaign.items.filter(argument__in=known):
+    for item in label_round.items.filter(argument__in=known):
         item.control_label = item.imported_control_label = known[item.argument_id]
         item.save(update_fields=["control_label", "imported_control_label"])
 
 
 @transaction.atomic
-def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
+def add_items(*, label_round: LabelRound, argument_ids: list[int]) -> int:
     """Add arguments of the same study as ordinary items; return the number of new ones.
 
-    In a campaign that runs they come behind the others. Raises RoundNotReady for a closed one.
+    In a round that runs they come behind the others. Raises RoundNotReady for a closed one.
     """
-    campaign = locked_round(campaign, Campaign.State.DRAFT, *RUNNING)
-    require_live(campaign)
-    present = set(campaign.items.values_list("argument_id", flat=True))
+    label_round = locked_round(label_round, LabelRound.State.DRAFT, *RUNNING)
+    require_live(label_round)
+    present = set(label_round.items.values_list("argument_id", flat=True))
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
-    arguments = Argument.objects.filter(study=campaign.study).in_bulk(wanted)
+    arguments = Argument.objects.filter(study=label_round.study).in_bulk(wanted)
     items = [
-        Item(campaign=campaign, argument=argument, external_id=str(argument.public_id))
+        Item(round=label_round, argument=argument, external_id=str(argument.public_id))
         for pk in wanted
         if (argument := arguments.get(pk))
     ]
     Item.objects.bulk_create(items, batch_size=CHUNK)
-    if campaign.state != Campaign.State.DRAFT:
-        _append(campaign, [item.pk for item in items])
+    if label_round.state != LabelRound.State.DRAFT:
+        _append(label_round, [item.pk for item in items])
     return len(items)
 
 
-def _append(campaign: Campaign, ids: list[int]) -> None:
-    """Rank items behind those of a running campaign, and create their slots."""
-    last = campaign.items.exclude(pk__in=ids).aggregate(last=Max("rank"))["last"]
-    _rank(campaign, ids, first=0 if last is None else last + 1)
-    add_slots(campaign, ids, range(1, campaign.votes_per_item + 1))
+def _append(label_round: LabelRound, ids: list[int]) -> None:
+    """Rank items behind those of a running round, and create their slots."""
+    last = label_round.items.exclude(pk__in=ids).aggregate(last=Max("rank"))["last"]
+    _rank(label_round, ids, first=0 if last is None else last + 1)
+    add_slots(label_round, ids, range(1, label_round.votes_per_item + 1))
 
 
-def add_slots(campaign: Campaign, item_ids: Iterable[int], numbers: Sequence[int]) -> None:
+def add_slots(label_round: LabelRound, item_ids: Iterable[int], numbers: Sequence[int]) -> None:
     """Add slots to items, behind all existing slots."""
-    last = campaign.slots.aggregate(last=Max("order"))["last"]
+    last = label_round.slots.aggregate(last=Max("order"))["last"]
     orders = count(0 if last is None else last + 1)
     slots = (
-        Slot(campaign=campaign, item_id=pk, number=number, order=next(orders))
+        Slot(round=label_round, item_id=pk, number=number, order=next(orders))
         for pk in item_ids
         for number in numbers
     )
@@ -268,12 +268,12 @@ def add_slots(campaign: Campaign, item_ids: Iterable[int], numbers: Sequence[int
 
 
 @transaction.atomic
-def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
+def set_control(*, label_round: LabelRound, item: Item, label: int | None) -> None:
     """Make an item of a draft a control item with a known label, or an ordinary one again."""
-    campaign = locked_round(campaign, Campaign.State.DRAFT)
-    if label is not None and label not in campaign.guideline.values:
+    label_round = locked_round(label_round, LabelRound.State.DRAFT)
+    if label is not None and label not in label_round.guideline.values:
         raise RoundNotReady(_("The label is not on the scale."))
-    if label is not None and not campaign.controls_per_block:
+    if label is not None and not label_round.controls_per_block:
         raise RoundNotReady(
             _(
                 "This round has no control items per block. Change that first, then mark "
@@ -283,53 +283,53 @@ def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
 
 
-def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None:
+def prepare_round(label_round: LabelRound, least_sure_first: Order | None) -> None:
     """Create a draft's slots in a seeded random order; freezes its guideline.
 
-    ``least_sure_first`` orders them where the campaign wants a judge's doubtful items first.
+    ``least_sure_first`` orders them where the round wants a judge's doubtful items first.
     """
-    _check_complete(campaign)
-    _make_slots(campaign, least_sure_first)
-    freeze(campaign.guideline)
+    _check_complete(label_round)
+    _make_slots(label_round, least_sure_first)
+    freeze(label_round.guideline)
 
 
-def require_live(campaign: Campaign) -> None:
-    """Raise RoundNotReady for an imported campaign."""
-    if not campaign.is_live:
+def require_live(label_round: LabelRound) -> None:
+    """Raise RoundNotReady for an imported round."""
+    if not label_round.is_live:
         raise RoundNotReady(_("An imported round contains only the labels from its files."))
 
 
-def _check_complete(campaign: Campaign) -> None:
-    require_live(campaign)
-    ordinary = campaign.items.filter(control_label__isnull=True).count()
-    keyed = campaign.items.filter(control_label__isnull=False)
+def _check_complete(label_round: LabelRound) -> None:
+    require_live(label_round)
+    ordinary = label_round.items.filter(control_label__isnull=True).count()
+    keyed = label_round.items.filter(control_label__isnull=False)
     controls = keyed.count()
     if ordinary == 0:
         raise RoundNotReady(_("Add arguments before you open the round."))
-    if campaign.controls_per_block and controls == 0:
+    if label_round.controls_per_block and controls == 0:
         raise RoundNotReady(
             _("Mark at least one item as a control item, or set control items per block to 0.")
         )
-    if keyed.exclude(control_label__in=campaign.guideline.values).exists():
+    if keyed.exclude(control_label__in=label_round.guideline.values).exists():
         raise RoundNotReady(
             _("A control item has a known label that is not on the guideline's scale.")
         )
 
 
-def _make_slots(campaign: Campaign, least_sure_first: Order | None) -> None:
+def _make_slots(label_round: LabelRound, least_sure_first: Order | None) -> None:
     """Give every item a random rank and every ordinary item its slots, in bounded memory."""
-    _rank(campaign, list(campaign.items.order_by("pk").values_list("pk", flat=True)))
-    votes = campaign.votes_per_item
+    _rank(label_round, list(label_round.items.order_by("pk").values_list("pk", flat=True)))
+    votes = label_round.votes_per_item
     slots = (
-        Slot(campaign=campaign, item_id=pk, number=number, order=place * votes + number)
-        for pk, place in _places(campaign, least_sure_first)
+        Slot(round=label_round, item_id=pk, number=number, order=place * votes + number)
+        for pk, place in _places(label_round, least_sure_first)
         for number in range(1, votes + 1)
     )
     _store_slots(slots)
 
 
-def _rank(campaign: Campaign, ids: list[int], first: int = 0) -> None:
-    random.Random(campaign.seed + first).shuffle(ids)  # noqa: S311  an order, not a secret
+def _rank(label_round: LabelRound, ids: list[int], first: int = 0) -> None:
+    random.Random(label_round.seed + first).shuffle(ids)  # noqa: S311  an order, not a secret
     for start in range(0, len(ids), CHUNK):
         part = enumerate(ids[start : start + CHUNK], first + start)
         items = [Item(pk=pk, rank=rank) for rank, pk in part]
@@ -341,13 +341,13 @@ def _store_slots(slots: Iterator[Slot]) -> None:
         Slot.objects.bulk_create(batch, batch_size=CHUNK)
 
 
-def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
+def _places(label_round: LabelRound, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
     """Yield ordinary items with queue positions: random, or those uncertain for the judge first.
 
     Ranks stay random either way, so control items are drawn as always.
     """
-    if campaign.orders_by_uncertainty:
-        doubtful = least_sure_first(campaign) if least_sure_first else []
+    if label_round.orders_by_uncertainty:
+        doubtful = least_sure_first(label_round) if least_sure_first else []
         if not doubtful:
             raise RoundNotReady(
                 _(
@@ -356,5 +356,5 @@ def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tupl
                 )
             )
         return ((pk, place) for place, pk in enumerate(doubtful))
-    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
+    ordinary = label_round.items.filter(control_label__isnull=True).order_by("rank")
     return ordinary.values_list("pk", "rank").iterator(CHUNK)

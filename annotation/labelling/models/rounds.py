@@ -1,4 +1,4 @@
-"""Campaigns with guidelines, items and slots, and the votes of raters."""
+"""Label rounds with guidelines, items and slots, and the votes of raters."""
 
 import uuid
 from typing import ClassVar
@@ -12,11 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.people.models import Study
 from cqa_site.rounds.models import Round
 
-# Campaigns: which arguments get how many labels, from whom, under which guideline.
+# Rounds: which arguments get how many labels, from whom, under which guideline.
 
 
 class Guideline(models.Model):
-    """One version of the instructions and the label scale; frozen after a campaign opened."""
+    """One version of the instructions and the label scale; frozen after a round opened."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="guidelines")
@@ -51,7 +51,7 @@ class Guideline(models.Model):
         return {level["value"]: level["name"] for level in self.levels}
 
 
-class Campaign(Round):
+class LabelRound(Round):
     """One round of labelling, run here or imported."""
 
     kind_name = "label"
@@ -79,7 +79,7 @@ class Campaign(Round):
         MACE = "mace", _("MACE")
 
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.LIVE)
-    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="campaigns")
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="rounds")
     votes_per_item = models.PositiveSmallIntegerField(
         _("votes per item"), default=3, validators=[MinValueValidator(1), MaxValueValidator(60)]
     )
@@ -103,19 +103,19 @@ class Campaign(Round):
         validators=[MinValueValidator(0.001), MaxValueValidator(1)],
     )
     expected_seconds = models.PositiveSmallIntegerField(_("expected seconds per item"), default=20)
-    # Decides the order of slots when the campaign opens; nothing an annotator gets shows it.
+    # Decides the order of slots when the round opens; nothing an annotator gets shows it.
     orders_by_uncertainty = models.BooleanField(
         _("start with items the trained judge is least sure of"), default=False
     )
     aggregator = models.CharField(max_length=12, choices=Aggregator, default=Aggregator.MAJORITY)
-    # Labels of these campaigns overrule the majority (expert batches beside a crowd).
+    # Labels of these rounds overrule the majority (expert batches beside a crowd).
     overridden_by = models.ManyToManyField("self", symmetrical=False, blank=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=Q(controls_per_block__lt=models.F("block_size")),
-                name="campaign_block_holds_ordinary_items",
+                name="label_round_block_holds_ordinary_items",
             ),
         ]
 
@@ -125,15 +125,15 @@ class Campaign(Round):
         return self.origin == self.Origin.LIVE
 
 
-def campaigns_of(study: Study) -> QuerySet[Campaign]:
-    """Return a study's campaigns, newest first, each with its study."""
-    return Campaign.objects.filter(study=study).select_related("study")
+def label_rounds_of(study: Study) -> QuerySet[LabelRound]:
+    """Return a study's label rounds, newest first, each with its study."""
+    return LabelRound.objects.filter(study=study).select_related("study")
 
 
 class GuidelineUse(models.Model):
-    """Start of a guideline version's use, for a campaign with corrected wording."""
+    """Start of a guideline version's use, for a round with corrected wording."""
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="guideline_uses")
+    label_round = models.ForeignKey(LabelRound, models.CASCADE, related_name="guideline_uses")
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="+")
     since = models.DateTimeField()
 
@@ -142,13 +142,13 @@ class GuidelineUse(models.Model):
 
 
 class Item(models.Model):
-    """One argument in a campaign; an item with a control label is a control item.
+    """One argument in a round; an item with a control label is a control item.
 
     Released data serves the same sentence under several task ids, so one
     argument may stand behind several items; final labels pool them.
     """
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
+    round = models.ForeignKey(LabelRound, models.CASCADE, related_name="items")
     argument = models.ForeignKey("annotation.Argument", models.PROTECT, related_name="items")
     external_id = models.CharField(max_length=200)
     rank = models.PositiveIntegerField(default=0)
@@ -163,16 +163,16 @@ class Item(models.Model):
     class Meta:
         ordering = ["rank", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "external_id"], name="item_once"),
+            models.UniqueConstraint(fields=["round", "external_id"], name="item_once"),
             models.CheckConstraint(
                 condition=Q(control_label__isnull=True) | Q(control_label__lte=9),
                 name="item_control_label_range",
             ),
         ]
         indexes = [
-            models.Index(fields=["campaign", "rank"]),
+            models.Index(fields=["round", "rank"]),
             models.Index(
-                fields=["campaign"], condition=Q(control_label__isnull=False), name="item_controls"
+                fields=["round"], condition=Q(control_label__isnull=False), name="item_controls"
             ),
         ]
 
@@ -183,7 +183,7 @@ class Item(models.Model):
 
 
 class Slot(models.Model):
-    """One requested vote on an ordinary item; created when the campaign opens.
+    """One requested vote on an ordinary item; created when the round opens.
 
     The number of counted votes cannot exceed the number of slots, because a
     counted vote holds exactly one (see Assignment).
@@ -196,7 +196,7 @@ class Slot(models.Model):
         LEASED = "leased", _("Leased")
         DONE = "done", _("Done")
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="slots")
+    round = models.ForeignKey(LabelRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(Item, models.CASCADE, related_name="slots")
     number = models.PositiveSmallIntegerField()
     order = models.PositiveIntegerField()
@@ -213,7 +213,7 @@ class Slot(models.Model):
             ),
         ]
         # Not partial: SQLite cannot use a partial index when the state is a bound parameter.
-        indexes = [models.Index(fields=["campaign", "state", "order"])]
+        indexes = [models.Index(fields=["round", "state", "order"])]
 
 
 class Exclusion(models.Model):
@@ -226,7 +226,7 @@ class Exclusion(models.Model):
         SURELY = "surely", _("The whole 95 % interval of the accuracy")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="exclusions")
+    label_round = models.ForeignKey(LabelRound, models.CASCADE, related_name="exclusions")
     below = models.FloatField(validators=[MinValueValidator(0), MaxValueValidator(1)])
     rule = models.CharField(max_length=8, choices=Rule, default=Rule.ACCURACY)
     reason = models.CharField(max_length=300)
@@ -248,7 +248,7 @@ class Exclusion(models.Model):
 class Assignment(models.Model):
     """One item served to one rater, with the answer: label, skip or none yet.
 
-    A counted vote of a live campaign holds a slot; a late one whose slot went
+    A counted vote of a live round holds a slot; a late one whose slot went
     to somebody else is kept as an extra (``is_extra``), never refused.
     """
 
@@ -271,7 +271,7 @@ class Assignment(models.Model):
         OTHER = "other", _("Another reason")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="assignments")
+    round = models.ForeignKey("annotation.LabelRound", models.CASCADE, related_name="assignments")
     item = models.ForeignKey("annotation.Item", models.PROTECT, related_name="assignments")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="assignments")
     slot = models.OneToOneField("annotation.Slot", models.PROTECT, null=True)
@@ -296,7 +296,7 @@ class Assignment(models.Model):
                 fields=["item", "rater"], condition=~Q(state="void"), name="vote_once_per_rater"
             ),
             models.UniqueConstraint(
-                fields=["campaign", "external_id"],
+                fields=["round", "external_id"],
                 condition=~Q(external_id=""),
                 name="vote_external_once",
             ),
@@ -310,9 +310,9 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["rater", "campaign", "state", "block", "position"]),
-            models.Index(fields=["campaign", "state", "id"]),
-            models.Index(fields=["campaign", "-answered_at"]),
+            models.Index(fields=["rater", "round", "state", "block", "position"]),
+            models.Index(fields=["round", "state", "id"]),
+            models.Index(fields=["round", "-answered_at"]),
         ]
 
 

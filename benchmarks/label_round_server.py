@@ -1,4 +1,4 @@
-"""A throw-away site with one open campaign or round, served by the production web server."""
+"""A throw-away site with one open round of any kind, served by the production web server."""
 
 import atexit
 import json
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 
 @dataclass
-class CampaignServer:
+class LabelRoundServer:
     """Prepares the database and runs the web server in a process group of its own."""
 
     database_url: str = ""
@@ -43,7 +43,7 @@ class CampaignServer:
     port: int = field(default_factory=free_port)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="counterpoint-")))
     study: str = ""
-    campaign: str = ""
+    label_round: str = ""
     # Where somebody works, and has the next item from.
     work: str = ""
     process: subprocess.Popen | None = None
@@ -76,7 +76,7 @@ class CampaignServer:
         names = ("kind", "people", "items", "controls", "votes")
         wanted = {name: getattr(self, name) for name in names} | {"password": PASSWORD}
         result = self.python("-m", "benchmarks.made_rounds", json.dumps(wanted))
-        self.study, self.campaign, self.work = json.loads(result.splitlines()[-1])
+        self.study, self.label_round, self.work = json.loads(result.splitlines()[-1])
 
     def start(self) -> None:
         """Start the web server and wait until it answers."""
@@ -148,9 +148,9 @@ class CampaignServer:
         return done.stdout
 
 
-def migrate(database_url: str = "") -> CampaignServer:
+def migrate(database_url: str = "") -> LabelRoundServer:
     """Apply every migration to a database, by default one in a file; return its site."""
-    site = CampaignServer(database_url=database_url)
+    site = LabelRoundServer(database_url=database_url)
     atexit.register(site.remove)
     site.python("manage.py", "migrate", "--noinput", "-v0")
     return site
@@ -165,7 +165,7 @@ def migrated_file() -> Path:
 @cache
 def collected_files(settings: str) -> Path:
     """The static files, compressed once in a process; servers only read them."""
-    site = CampaignServer(settings=settings)
+    site = LabelRoundServer(settings=settings)
     atexit.register(site.remove)
     site.python("manage.py", "collectstatic", "--noinput", "-v0")
     return site.folder / "static"

@@ -1,4 +1,4 @@
-"""Pages of campaigns, their items and their guidelines, for researchers."""
+"""Pages of rounds, their items and their guidelines, for researchers."""
 
 import random
 import uuid
@@ -16,36 +16,36 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.corpus.models import Argument
-from annotation.labelling.actions import campaigns as actions
+from annotation.labelling.actions import rounds as actions
 from annotation.labelling.actions.blocks import retire_item
-from annotation.labelling.actions.campaigns import default_draft, save_version
+from annotation.labelling.actions.rounds import default_draft, save_version
 from annotation.labelling.forms import (
     ControlForm,
     GuidelineForm,
     LabelRoundForm,
-    NewCampaignForm,
+    NewLabelRoundForm,
     PickForm,
     agreed_on,
     proposed_controls,
 )
-from annotation.labelling.models.campaigns import Assignment, Campaign, Item
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound
 from annotation.labelling.reports import skipped_by_all
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.pages.rounds import PER_PAGE, ListColumn, RoundPages, round_in, round_urls
 
-# Campaigns for researchers; items are picked, and control items marked, one by one.
+# Rounds for researchers; items are picked, and control items marked, one by one.
 
 
-def _more(campaign: Campaign) -> dict[str, Any]:
-    kinds = campaign.items.aggregate(
+def _more(label_round: LabelRound) -> dict[str, Any]:
+    kinds = label_round.items.aggregate(
         ordinary=Count("pk", filter=Item.ORDINARY),
         controls=Count("pk", filter=Q(control_label__isnull=False)),
     )
-    votes = campaign.assignments.filter(state=Assignment.State.ANSWERED)
+    votes = label_round.assignments.filter(state=Assignment.State.ANSWERED)
     people = votes.aggregate(people=Count("rater", distinct=True))
-    return {"campaign": campaign, **kinds, **people}
+    return {**kinds, **people}
 
 
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -63,12 +63,12 @@ ONLY = {
 
 FACE = RoundPages(
     form=LabelRoundForm,
-    new_form=NewCampaignForm,
+    new_form=NewLabelRoundForm,
     initial=_initial,
-    template="annotation/labelling/campaign.html",
-    far="annotation/labelling/_campaign_far.html",
+    template="annotation/labelling/round.html",
+    far="annotation/labelling/_round_far.html",
     more=_more,
-    picks_page="campaign_items",
+    picks_page="label_round_items",
     is_ready=lambda study: study.arguments.exists(),
     needs=lazy(
         "Import arguments, or the votes of a finished crowd project. Then open a round here."
@@ -83,46 +83,50 @@ FACE = RoundPages(
 
 
 @study_page(*RESEARCHERS)
-def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List the campaign's items; in a draft, also select arguments and mark controls."""
-    campaign = round_in(FACE, study, campaign_id)
-    is_running = campaign.is_live and campaign.state in actions.RUNNING
+def label_round_items(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID
+) -> HttpResponse:
+    """List the round's items; in a draft, also select arguments and mark controls."""
+    label_round = round_in(FACE, study, label_round_id)
+    is_running = label_round.is_live and label_round.state in actions.RUNNING
     # A round to which arguments are added takes the new ones by default.
     form = PickForm(request.POST or None, study=study, initial={"only_new": is_running})
     if request.method == "POST" and form.is_valid():
-        return _add(request, study, campaign, form.cleaned_data)
+        return _add(request, study, label_round, form.cleaned_data)
     only = request.GET.get("only", "")
-    rows = campaign.items.filter(ONLY.get(only, Q()))
-    broken = skipped_by_all(campaign)
+    rows = label_round.items.filter(ONLY.get(only, Q()))
+    broken = skipped_by_all(label_round)
     items = broken if only == "skipped" else rows
     items = items.select_related("argument__comparison").order_by("pk")
-    is_live = campaign.is_live
+    is_live = label_round.is_live
     context = {
         "study": study,
-        "campaign": campaign,
+        "round": label_round,
         "form": form,
         "only": only,
         "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
-        "is_draft": campaign.state == Campaign.State.DRAFT and is_live,
+        "is_draft": label_round.state == LabelRound.State.DRAFT and is_live,
         "is_running": is_running,
         "broken": broken.count(),
-        "controls": campaign.items.filter(control_label__isnull=False).count(),
+        "controls": label_round.items.filter(control_label__isnull=False).count(),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/labelling/campaign_items.html", context, status=status)
+    return render(request, "annotation/labelling/round_items.html", context, status=status)
 
 
-def _add(request: StudyRequest, study: Study, campaign: Campaign, wanted: dict) -> HttpResponse:
+def _add(
+    request: StudyRequest, study: Study, label_round: LabelRound, wanted: dict
+) -> HttpResponse:
     ids = list(_matching(study, wanted).order_by("pk").values_list("pk", flat=True))
     if wanted["sample"]:
-        ids = random.Random(campaign.seed).sample(ids, min(wanted["sample"], len(ids)))  # noqa: S311
+        ids = random.Random(label_round.seed).sample(ids, min(wanted["sample"], len(ids)))  # noqa: S311
     try:
-        added = actions.add_items(campaign=campaign, argument_ids=ids)
+        added = actions.add_items(label_round=label_round, argument_ids=ids)
     except RoundNotReady as reason:
         messages.error(request, str(reason))
     else:
         messages.success(request, ngettext("%d item added.", "%d items added.", added) % added)
-    return redirect("campaign_items", study.public_id, campaign.public_id)
+    return redirect("label_round_items", study.public_id, label_round.public_id)
 
 
 def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
@@ -137,15 +141,15 @@ def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def campaign_item_retire(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+def label_round_item_retire(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Retire an item of a running round, or restore it."""
-    campaign = round_in(FACE, study, campaign_id)
-    item = get_object_or_404(campaign.items, external_id=str(argument_id))
+    label_round = round_in(FACE, study, label_round_id)
+    item = get_object_or_404(label_round.items, external_id=str(argument_id))
     is_retired = request.POST.get("is_retired") == "on"
     try:
-        retire_item(campaign=campaign, item=item, is_retired=is_retired, actor=request.user)
+        retire_item(label_round=label_round, item=item, is_retired=is_retired, actor=request.user)
     except RoundNotReady as reason:
         messages.error(request, str(reason))
     else:
@@ -155,46 +159,48 @@ def campaign_item_retire(
             else _("The item is served again.")
         )
         messages.success(request, done)
-    back = redirect("campaign_items", study.public_id, campaign.public_id)
+    back = redirect("label_round_items", study.public_id, label_round.public_id)
     back.headers["Location"] += "?only=skipped" if "skipped" in request.POST else ""
     return back
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def campaign_control(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+def label_round_control(
+    request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Mark one item of a draft as a control item, or as an ordinary one."""
-    campaign = round_in(FACE, study, campaign_id)
+    label_round = round_in(FACE, study, label_round_id)
     item = get_object_or_404(
-        campaign.items.select_related("argument__comparison"), external_id=str(argument_id)
+        label_round.items.select_related("argument__comparison"), external_id=str(argument_id)
     )
-    form = ControlForm(request.POST, values=campaign.guideline.values)
+    form = ControlForm(request.POST, values=label_round.guideline.values)
     if form.is_valid():
         try:
-            actions.set_control(campaign=campaign, item=item, label=form.cleaned_data["label"])
+            actions.set_control(
+                label_round=label_round, item=item, label=form.cleaned_data["label"]
+            )
             item.control_label = form.cleaned_data["label"]
         except RoundNotReady as reason:
             messages.error(request, str(reason))
     if not request.htmx:
-        return redirect("campaign_items", study.public_id, campaign.public_id)
-    context = {"study": study, "campaign": campaign, "item": item, "is_draft": True}
-    return render(request, "annotation/labelling/_campaign_item.html", context)
+        return redirect("label_round_items", study.public_id, label_round.public_id)
+    context = {"study": study, "round": label_round, "item": item, "is_draft": True}
+    return render(request, "annotation/labelling/_round_item.html", context)
 
 
-campaign_urls = [
-    *round_urls(FACE, "label-rounds/", "campaign_id"),
-    path("label-rounds/<uuid:campaign_id>/items/", campaign_items, name="campaign_items"),
+label_round_urls = [
+    *round_urls(FACE, "label-rounds/", "label_round_id"),
+    path("label-rounds/<uuid:label_round_id>/items/", label_round_items, name="label_round_items"),
     path(
-        "label-rounds/<uuid:campaign_id>/items/<uuid:argument_id>/control/",
-        campaign_control,
-        name="campaign_control",
+        "label-rounds/<uuid:label_round_id>/items/<uuid:argument_id>/control/",
+        label_round_control,
+        name="label_round_control",
     ),
     path(
-        "label-rounds/<uuid:campaign_id>/items/<uuid:argument_id>/retire/",
-        campaign_item_retire,
-        name="campaign_item_retire",
+        "label-rounds/<uuid:label_round_id>/items/<uuid:argument_id>/retire/",
+        label_round_item_retire,
+        name="label_round_item_retire",
     ),
 ]
 
@@ -204,10 +210,10 @@ campaign_urls = [
 
 @study_page(*RESEARCHERS)
 def guidelines(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the versions with the campaigns that use them."""
+    """List the versions with the rounds that use them."""
     context = {
         "study": study,
-        "guidelines": study.guidelines.prefetch_related("campaigns"),
+        "guidelines": study.guidelines.prefetch_related("rounds"),
     }
     return render(request, "annotation/labelling/guidelines.html", context)
 

@@ -1,15 +1,15 @@
-"""Campaign and guideline pages: from nothing to an open campaign."""
+"""Round and guideline pages: from nothing to an open round."""
 
 from dataclasses import fields
 
 import pytest
 from django.urls import reverse
 
-from annotation.labelling.actions import campaigns as actions
-from annotation.labelling.models.campaigns import Campaign, Guideline
+from annotation.labelling.actions import rounds as actions
+from annotation.labelling.models.rounds import Guideline, LabelRound
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
-from tests.cast import LEVELS, make_arguments, make_campaign, make_guideline, make_study
+from tests.cast import LEVELS, make_arguments, make_guideline, make_label_round, make_study
 from tests.lengths import first
 
 pytestmark = pytest.mark.django_db
@@ -24,27 +24,27 @@ def url(name, study, **kwargs):
     return reverse(name, kwargs={"study_id": study.public_id, **kwargs})
 
 
-def test_from_nothing_to_an_open_campaign(study, client):
+def test_from_nothing_to_an_open_label_round(study, client):
     make_arguments(study, 12)
-    assert client.get(url("campaign_new", study)).status_code == 200
+    assert client.get(url("label_round_new", study)).status_code == 200
     assert not Guideline.objects.exists(), "looking at the form must not write anything"
-    created = client.post(url("campaign_new", study), SETTINGS)
-    campaign = Campaign.objects.get()
-    ids = {"campaign_id": campaign.public_id}
-    assert created["Location"] == url("campaign_items", study, **ids)
-    assert campaign.guideline.values == [0, 1, 2, 3]
-    client.post(url("campaign_items", study, **ids), {"sample": 10})
-    assert campaign.items.count() == 10
-    page = client.post(url("campaign_open", study, **ids), follow=True).content.decode()
+    created = client.post(url("label_round_new", study), SETTINGS)
+    label_round = LabelRound.objects.get()
+    ids = {"label_round_id": label_round.public_id}
+    assert created["Location"] == url("label_round_items", study, **ids)
+    assert label_round.guideline.values == [0, 1, 2, 3]
+    client.post(url("label_round_items", study, **ids), {"sample": 10})
+    assert label_round.items.count() == 10
+    page = client.post(url("label_round_open", study, **ids), follow=True).content.decode()
     assert "Mark at least one item as a control item" in page
-    item = campaign.items.first()
-    control = url("campaign_control", study, **ids, argument_id=item.argument.public_id)
+    item = label_round.items.first()
+    control = url("label_round_control", study, **ids, argument_id=item.argument.public_id)
     client.post(control, {"label": "2"})
-    client.post(url("campaign_open", study, **ids))
-    campaign.refresh_from_db()
-    assert campaign.state == "open"
-    assert campaign.slots.count() == 27
-    assert campaign.guideline.frozen_at
+    client.post(url("label_round_open", study, **ids))
+    label_round.refresh_from_db()
+    assert label_round.state == "open"
+    assert label_round.slots.count() == 27
+    assert label_round.guideline.frozen_at
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_settings_out_of_range_say_so(study, client, field, value, message):
     if field == "guideline":
         value = make_guideline(make_study("Other")).public_id
     fields = SETTINGS | {"guideline": make_guideline(study).public_id, field: value}
-    answer = client.post(url("campaign_new", study), fields)
+    answer = client.post(url("label_round_new", study), fields)
     assert answer.status_code == 422
     assert message in answer.content.decode()
-    assert not Campaign.objects.exists()
+    assert not LabelRound.objects.exists()
 
 
 def scale(*values):
@@ -105,24 +105,24 @@ def test_a_scale_that_is_none_is_refused(study, client, values, message):
     assert not study.guidelines.exists()
 
 
-def test_a_campaign_opened_meanwhile_takes_no_controls_and_no_plan(study, researcher):
-    seen = make_campaign(study, ordinary=6, controls=2)
+def test_a_label_round_opened_meanwhile_takes_no_controls_and_no_plan(study, researcher):
+    seen = make_label_round(study, ordinary=6, controls=2)
     open_round(round_=seen, actor=researcher)
     assert seen.state == "draft"  # as another request had read it
     with pytest.raises(RoundNotReady):
-        actions.set_control(campaign=seen, item=seen.items.last(), label=3)
+        actions.set_control(label_round=seen, item=seen.items.last(), label=3)
     plan = actions.LabelPlan(
         **{each.name: getattr(seen, each.name) for each in fields(actions.LabelPlan)}
     )
     with pytest.raises(RoundNotReady):
-        actions.plan_campaign(study=study, plan=plan, actor=researcher, round_=seen)
+        actions.plan_round(study=study, plan=plan, actor=researcher, round_=seen)
     assert seen.items.count() == 8
 
 
-def test_a_key_that_the_scale_does_not_hold_keeps_the_campaign_a_draft(study, researcher):
-    campaign = make_campaign(study)
+def test_a_key_that_the_scale_does_not_hold_keeps_the_label_round_a_draft(study, researcher):
+    label_round = make_label_round(study)
     levels = [level | {"value": place + 5} for place, level in enumerate(LEVELS)]
-    Guideline.objects.filter(pk=campaign.guideline_id).update(levels=levels)
-    campaign.refresh_from_db()
+    Guideline.objects.filter(pk=label_round.guideline_id).update(levels=levels)
+    label_round.refresh_from_db()
     with pytest.raises(RoundNotReady, match="scale"):
-        open_round(round_=campaign, actor=researcher)
+        open_round(round_=label_round, actor=researcher)
