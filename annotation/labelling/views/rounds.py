@@ -119,7 +119,8 @@ def _add(
 ) -> HttpResponse:
     ids = list(_matching(study, wanted).order_by("pk").values_list("pk", flat=True))
     if wanted["sample"]:
-        ids = random.Random(label_round.seed).sample(ids, min(wanted["sample"], len(ids)))  # noqa: S311
+        draw = random.Random(label_round.seed)  # noqa: S311
+        ids = draw.sample(ids, min(wanted["sample"], len(ids)))
     try:
         added = actions.add_items(label_round=label_round, argument_ids=ids)
     except RoundNotReady as reason:
