@@ -39,6 +39,13 @@ def test_no_template_shows_text_unescaped():
     assert [path.endswith(OWN_STYLES) for path in unescaped] == [True], unescaped
 
 
+def test_no_tag_goes_over_two_lines():
+    """Django prints such a tag as it stands."""
+    broken = re.compile(r"\{\{[^}]*\n|\{%[^%]*\n|\{#[^#]*\n")
+    assert broken.search("{{\n name }}")
+    assert [str(path) for path in template_paths() if broken.search(path.read_text())] == []
+
+
 def test_no_template_line_is_too_long():
     paths = template_paths()
     assert len(paths) > 100
