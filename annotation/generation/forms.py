@@ -208,8 +208,8 @@ class MatrixForm(GenerationForm):
     wordings = forms.MultipleChoiceField(
         label=lazy("Question content"),
         choices=[
-            ("both", lazy("Aspect and own wording, if any")),
-            ("aspect", lazy("Aspect, but not own wording")),
+            ("both", lazy("Aspect and the question's own wording, if any")),
+            ("aspect", lazy("Aspect, without the question's own wording")),
             ("wording", lazy("Own wording, but not aspect")),
             ("neither", lazy("The two objects alone")),
         ],

@@ -155,7 +155,7 @@ class TrainForm(TrainingRecipeForm):
         label=_("Task"),
         choices=[
             ("match", _("Match: key point of an argument")),
-            ("quality", _("Quality: imported column, from the text")),
+            ("quality", _("Quality: predict an imported column from the text")),
         ],
     )
     dataset = DatasetField(

@@ -120,7 +120,7 @@ def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> Htt
 @study_page(*RESEARCHERS)
 @require_POST
 def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Stop a training; its checkpoint stays."""
+    """Stop a training run; its checkpoint is kept."""
     row = _scorer(study, scorer_id)
     if training.cancel_training(scorer=row, actor=request.user):
         messages.success(request, _("Training was cancelled. You can resume it later."))

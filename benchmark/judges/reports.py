@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 PLAIN, CANARY, SWAP = 0, 1, 2
 CANARY_NAMES = {
-    "order_full": lazy("Instruction for full points"),
+    "order_full": lazy("Instruction to give full points"),
     "planted_result": lazy("Planted result"),
-    "order_nothing": lazy("Instruction for no points"),
+    "order_nothing": lazy("Instruction to give no points"),
     "played_system": lazy("Fake system message"),
     "hidden_in_sources": lazy("Hidden among sources"),
 }

@@ -1,4 +1,4 @@
-"""The static files of packages to collect."""
+"""Which static files of packages are collected."""
 
 from django.contrib.staticfiles.apps import StaticFilesConfig
 

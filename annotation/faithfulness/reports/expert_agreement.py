@@ -267,7 +267,7 @@ WORK = lazy(
 
 @dataclass(frozen=True)
 class AgreementView:
-    """The figures of a mode, with the names of machine and experts that the reader may know."""
+    """The figures of a mode, with the names of raters that the reader is allowed to see."""
 
     found: ExpertAgreement
     names: list[str]

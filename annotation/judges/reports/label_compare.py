@@ -67,7 +67,7 @@ class RaterLabels:
 
 
 def choices(study: Study) -> list[tuple[str, str]]:
-    """Return key and name of everyone available for comparison, except people; three queries."""
+    """Return key and name of each rater that is no person and can be compared; three queries."""
     labels = Assignment.objects.filter(
         round__study=study, state=Assignment.State.ANSWERED
     ).exclude(rater__kind=Rater.Kind.PERSON)

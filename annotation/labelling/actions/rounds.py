@@ -76,16 +76,16 @@ whether you agree with it or whether it is true.
 there and a property is named: **3**.
 
 **Indirect comparison.** *Model B / Model D*: "B is slower than C, but still quicker than D and E."
-From it follows that B is quicker than D: **3**. Other objects in the sentence do not matter.
+It follows that B is quicker than D: **3**. Other objects in the sentence do not matter.
 
 **Unclear preference.** *chess / draughts*: "Nobody should claim that chess is harder than
-draughts." Both are compared, but it stays open which one comes off better: **2**.
+draughts." Both are compared, but it remains open which one comes off better: **2**.
 
 **Superlative.** *chess / draughts*: "Chess is the hardest game there is." Only one of the objects
-is described; the other does not follow from it: **1**.
+is described; nothing follows about the other: **1**.
 
 **Separate comparisons.** *Model A / Model D*: "A is easier to carry than C, and B is quicker than
-D." Both objects occur, each beside something else, never beside each other: **1**.
+D." Both objects occur, each compared with something else, never with each other: **1**.
 
 **Personal taste.** *cats / dogs*: "My brother likes cats more than dogs." A preference without a
 reason: **2**.

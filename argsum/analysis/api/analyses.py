@@ -291,7 +291,7 @@ class PointChangeViews(AnalysisViewsBelow):
     serializer_class = PointChangeSerializer
 
     def rows(self) -> QuerySet:
-        """Without what they moved."""
+        """Return the edits without the values they changed."""
         return changes_of(self.analysis())
 
 

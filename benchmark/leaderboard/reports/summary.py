@@ -67,7 +67,7 @@ def ground_of(board: ScoreBoard, judge: str) -> str:
     own = [estimate for estimate in board.calibrated if estimate.judge == judge]
     if own and all(estimate.mean is None for estimate in own):
         reason = board.why_not_calibrated or own[0].reason or ""
-        sentences.append(_("No means calibrated to people: %s.") % reason)
+        sentences.append(_("Means could not be calibrated to people's scores: %s.") % reason)
     return " ".join(sentences)
 
 

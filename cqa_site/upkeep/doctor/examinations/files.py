@@ -77,10 +77,14 @@ def _room_at(name: str, place: Path) -> Finding:
     remedy = _("Free some space, or give the site a larger disk. To find large files, run:")
     command = f"du -xhd1 {place} | sort -h"
     if free < NO_ROOM or (has_files and files < NO_FILES):
-        says = _("The disk that holds %(place)s is full: %(free)s, room for %(files)d more files.")
+        says = _(
+            "The disk that holds %(place)s is full: %(free)s free, room for %(files)d more files."
+        )
         return wrong(says % words, remedy, command)
     if free < LITTLE_ROOM or (has_files and files < FEW_FILES):
-        says = _("The disk that holds %(place)s has %(free)s and room for %(files)d more files.")
+        says = _(
+            "The disk that holds %(place)s has %(free)s free and room for %(files)d more files."
+        )
         return look(says % words, remedy, command)
     return well(_("%(free)s free for %(name)s.") % words)
 

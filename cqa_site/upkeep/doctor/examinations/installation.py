@@ -102,7 +102,7 @@ def migrations() -> Finding:
 
 def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
     says = _("The database is newer than this code: it has %s, which this code does not know.")
-    remedy = _("Install the version that last ran here, or restore a backup made with this one.")
+    remedy = _("Install the version that last ran here, or restore a backup of this version.")
     return wrong(says % ".".join(newer[-1]), remedy)
 
 
