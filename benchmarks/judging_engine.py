@@ -91,7 +91,7 @@ class EngineRun:
 def running_engine(
     stub: StubProcess, database_url: str, broker: str, calls: int, limit: int
 ) -> Iterator[EngineRun]:
-    """A site with a round of so many sentences, its web server and one worker, all idle."""
+    """A site with a round of this many sentences, its web server and one worker, all idle."""
     site = JudgingSite(
         database_url=database_url, people=1, items=calls - 1, controls=1, workers=1,
         stub_port=stub.port, broker=broker, lease=LEASE,

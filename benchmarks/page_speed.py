@@ -149,7 +149,7 @@ def vote_rows(votes: int) -> list[Row]:
 
 
 def fill_votes(world: Any, votes: int) -> Any:
-    """An open round of the study with so many votes, three an item, some of known sentences."""
+    """An open round with this many votes, three an item, some on control items."""
     from annotation.consensus.actions.consensus import recompute_final_labels
     from annotation.figures.actions import LABEL_ROUNDS
     from annotation.labelling.models.rounds import LabelRound, Slot

@@ -25,7 +25,7 @@ class DataSerializer(serializers.Serializer[Any]):
     own: ClassVar[dict[type, type["DataSerializer"]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """What shows a dataclass also shows it inside of others."""
+        """Register the child for its dataclass, also where that is part of another one."""
         super().__init_subclass__(**kwargs)
         if "shows" in vars(cls):
             cls.own[cls.shows] = cls

@@ -35,7 +35,7 @@ class RecipeError(ValueError):
 
 
 class TrainingRecipe:
-    """What recipes, which are dataclasses, share: their numbers are checked, stored and given.
+    """Base of recipes, which are dataclasses: bounds, storage and options of their numbers.
 
     Every recipe has at least ``seed`` and ``learning_rate``.
     """

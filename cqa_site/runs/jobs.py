@@ -323,7 +323,7 @@ def _run(job: Job) -> None:
         _fail(job, str(refusal))
     except Exception as error:
         if is_away(error):
-            # Whoever finds the lease expired does the job again, at most `MAX_LOSSES` times.
+            # A worker repeats the job once its lease has expired, at most `MAX_LOSSES` times.
             log.warning("job %s lost its database", job.public_id, exc_info=True)
             return
         log.exception("job %s failed", job.public_id)

@@ -27,11 +27,12 @@ from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly
 
 pytestmark = pytest.mark.browser
-# Two presses, so many milliseconds apart; the long cases ask all of them, and GAP_STEP=5 makes
-# 219 double presses of each page (some six minutes each).
+# Milliseconds between two presses; the long cases try all of them, and GAP_STEP=5 makes 219 double
+# presses on each page (about six minutes each).
 GAPS = [200]
 SETTLE_MS = 450
-ALL_GAPS = range(40, 401, int(os.environ.get("GAP_STEP", "40")))
+LONGEST_GAP = 400
+ALL_GAPS = range(40, LONGEST_GAP + 1, int(os.environ.get("GAP_STEP", "40")))
 SIZE = len(ALL_GAPS) + 5
 TICKED = "[...document.querySelectorAll('form[data-sheet] [type=radio]:checked')].length"
 # A function: the pages' policy lets nothing evaluate a text.
@@ -160,6 +161,7 @@ def test_two_presses_are_one_answer(work, how, gaps):
     visitor, kind = work
     page = visitor.page
     rows = page.locator(".criterion, .count-row[data-kind=reference]").count()
+    in_time = 0
     for number, gap in enumerate(gaps):
         page.wait_for_function(SETTLED)
         if rows and number and number % rows == 0:
@@ -168,7 +170,12 @@ def test_two_presses_are_one_answer(work, how, gaps):
         twice(page, kind, how, gap)
         page.wait_for_timeout(900)
         page.wait_for_function(SETTLED)
-        assert kind.answers(page) == before + 1 or page.evaluate(LAST_GAP) > 400, gap
+        taken = kind.answers(page) - before
+        # On a slow machine the second press may come when it may count.
+        is_late = page.evaluate(LAST_GAP) > LONGEST_GAP
+        assert taken == 1 or (is_late and taken == 2), gap
+        in_time += not is_late
+    assert in_time, "every second press came late"
 
 
 def clear_all(page):

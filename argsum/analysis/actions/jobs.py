@@ -39,10 +39,9 @@ from .edits import Edit, EditRefused, Group, alive, editing, keep, new_point, re
 
 # Other workers help to read many statements: each reads some, and the vectors are kept on disk.
 #
-# The job of the analysis reads from the first statement on, whoever else is free from the last one
-# back. Each finds on disk what another has read, so nobody waits for anybody, and a helper that
-# dies
-# costs nothing but its share.
+# The job of the analysis reads from the first statement on, other workers from the last one back.
+# Each finds on disk what another has read, so no worker waits, and one that dies costs only its
+# share.
 
 
 JOB = "analysis_reading"

@@ -30,8 +30,8 @@ def existing_dataset(study: Study, name: str, *, lock: bool = False) -> Dataset:
 class CellReconciliation(Reconciliation):
     """Comparison of one file, which creates or extends one dataset, cell by cell.
 
-    Subclasses say of which recipe a new dataset is, and how to refuse one with other content,
-    unless they take any.
+    A subclass sets the recipe of a new dataset and the refusal of one with other content, or that
+    it takes any.
     """
 
     new_recipe: Mapping[str, Any] = {}

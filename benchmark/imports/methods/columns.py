@@ -96,8 +96,8 @@ def check_columns(
 ) -> list[str]:
     """Return the errors in a choice of columns as sentences; empty if there are none.
 
-    ``mapping`` has fields and keys of criteria, each of which needs a column; ``has_rater`` says
-    that somebody named the rater of all rows.
+    ``mapping`` maps fields and criteria to columns, and every criterion needs one; ``has_rater``
+    is true if one rater is named for all rows.
     """
     known = {*FIELDS, *rubric.keys}
     wrong = mapping_errors(columns, mapping, known=known, required=rubric.keys)

@@ -195,7 +195,7 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
 # Source: CompQA paper, tables 3 and 5; the recipes themselves stand in `score_recipes`.
 
 
-# Column of the table: JSON of a judge's whole numbers some of which are off the scale.
+# Column of the table: the points of a judge that gave some off the scale, as JSON.
 GIVEN = "off_scale_points"
 # Of a rater's kind, where the sheets of several people were made one.
 CONSOLIDATED = "reference"

@@ -193,7 +193,7 @@ class ImportBatchViews(StudyViews):
         return Response(status=204)
 
     def find_row(self, public_id: uuid.UUID) -> ImportBatch:
-        """Return the batch; its files are read whole by whoever works on them."""
+        """Return the batch without its files, which the actions read themselves."""
         batches = self.study.import_batches.select_related("job", "study")
         return get_object_or_404(batches, public_id=public_id)
 
