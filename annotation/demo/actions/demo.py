@@ -20,6 +20,7 @@ from annotation.figures.actions import LABEL_ROUNDS
 from annotation.generation.actions.answer_runs import condition
 from annotation.labelling.actions import answering, serving
 from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.actions.blocks import free_slots
 from annotation.labelling.actions.rounds import default_guideline
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound
 from cqa_site.people.models import Membership, Rater, Role, Study, User
@@ -208,6 +209,10 @@ def _simulate(
         # A list, not a generator: everybody gets a turn even after somebody found work.
         working = any([_block(label_round, *pair, labels, rng) for pair in pairs])  # noqa: C419
         rounds = None if rounds is None else rounds - 1
+    # What they hold ahead is for the people who try the demo.
+    left = label_round.assignments.exclude(state=Assignment.State.ANSWERED)
+    free_slots(left)
+    left.delete()
     _spread_in_time(label_round, rng)
 
 
@@ -220,8 +225,9 @@ def _simulated_place(label_round: LabelRound, number: int):
 
 
 def _block(label_round, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
-    """Answer all currently reserved items; return False if none were left."""
-    todo = serving.next_work(label_round=label_round, place=place).assignments
+    """Answer one block of the items held ahead; return False if none were left."""
+    work = serving.next_work(label_round=label_round, place=place)
+    todo = work.assignments[: label_round.block_size]
     for row in todo:
         label = answering.SubmittedLabel(
             client_key=secrets.token_hex(8),

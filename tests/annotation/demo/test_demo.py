@@ -9,8 +9,10 @@ from django.core.management import CommandError, call_command
 from annotation.demo.actions import demo
 from annotation.demo.actions.demo import PEOPLE
 from annotation.demo.actions.texts import SYSTEMS
+from annotation.labelling.actions.rounds import default_guideline
 from cqa_site.people.models import Membership, Role, Study, User
 from tests import cast
+from tests.annotation.voting import newcomer, work
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +56,18 @@ def test_two_systems_answer_three_questions_under_three_scenarios():
         (listed,) = question.argument_lists.all()
         assert list(listed.entries.values_list("number", flat=True)) == list(range(1, 10))
     assert not study.answers.exclude(scenario=4).exclude(argument_list=None).exists()
+
+
+def test_simulated_people_leave_sentences_for_those_who_try_the_demo():
+    study = cast.make_study()
+    boss = cast.make_member(study, Role.RESEARCHER)
+    labels = demo._arguments(study)
+    round_ = demo._label_round(
+        study, default_guideline(study), "Main round", labels, list(labels), controls=10
+    )
+    demo._simulate(round_, labels, boss, rounds=4)
+    blocks = 4 * len(demo.SKILLS)
+    assert round_.assignments.count() == blocks * round_.block_size
+    assert round_.slots.exclude(state="done").count() > 80
+    assert not round_.slots.filter(state="leased").exists()
+    assert len(work(newcomer(round_)).assignments) >= round_.block_size
