@@ -40,6 +40,18 @@ HINTS = """() => [...document.querySelectorAll('kbd')]
   .filter(each => each.checkVisibility({visibilityProperty: true}))
   .filter(each => !each.closest('.level, .point'))
   .map(each => each.parentElement.textContent.trim())"""
+# Pixels between the texts of every two parts of the bar that stand in one row.
+BAR_GAPS = """() => {
+  const boxes = [...document.querySelectorAll('.topbar .where, .topbar .who > *')]
+    .map(part => {
+      const text = document.createRange()
+      text.selectNodeContents(part)
+      return text.getBoundingClientRect()
+    }).filter(box => box.width)
+  return boxes.flatMap((a, at) => boxes.slice(at + 1)
+    .filter(b => Math.min(a.bottom, b.bottom) > Math.max(a.top, b.top) + 4)
+    .map(b => Math.max(a.left, b.left) - Math.min(a.right, b.right)))
+}"""
 CUT = "e => [e.scrollWidth > e.clientWidth, e.scrollHeight > e.clientHeight + 1]"
 LANGUAGE = "each => each.closest('[lang]').lang"
 # What people read and judge, and, with enough text to tell it, its language.
@@ -216,6 +228,7 @@ def test_the_name_of_the_round_and_the_state_are_read_in_full_on_a_phone(open_pa
     name = page.locator(".topbar .where span")
     expect(name).to_have_text("Score answers (demo)")
     assert name.evaluate(CUT) == [False, False]
+    assert min(page.evaluate(BAR_GAPS)) > 4
     top = page.locator(".topbar .where a").bounding_box()
     assert top["y"] >= 0
     if kind != "label":  # there is room for it in one line
