@@ -181,7 +181,7 @@ def first_label(demo: Demo) -> bool:
         raise SystemExit("The annotator was offered no work.")
     person.base = found[1].decode()
     waiting, _state = person._open_page(time.monotonic() + 30)
-    person._label(waiting[0]["id"], time.monotonic() + 30)
+    person._label(waiting[0]["id"], time.monotonic() + 30, has_enough=False)
     return bool(person.acknowledged.labels)
 
 

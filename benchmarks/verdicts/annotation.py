@@ -125,7 +125,7 @@ def _trained_says_too_much(n: int, draws: Draws) -> bool:
 
 def _replacement_covers(n: int, draws: Draws) -> bool | None:
     readings = _readings(n, PEOPLE + 1, 0.6, draws)
-    found = replace_one_vote(_people(readings[:PEOPLE]).votes, pd.Series(readings[-1]))
+    found = replace_one_vote(_people(readings[:PEOPLE]).votes, pd.Series(readings[-1])).changed
     return None if found.low is None else found.low <= _replaced() <= found.high
 
 
@@ -133,7 +133,7 @@ def _replacement_covers(n: int, draws: Draws) -> bool | None:
 def _replaced() -> float:
     readings = _readings(20_000, PEOPLE + 1, 0.6, np.random.default_rng(1))
     found = replace_one_vote(_people(readings[:PEOPLE]).votes, pd.Series(readings[-1]))
-    return found.changed or 0.0
+    return found.changed.value or 0.0
 
 
 # -- faithfulness: F1 has few values, 1 is frequent, questions differ ---------------------------
