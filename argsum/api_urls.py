@@ -1,6 +1,6 @@
 """Addresses of argument summarization in the REST interface."""
 
-from argsum.analysis.api import analyses, comparison, points
+from argsum.analysis.api import analyses, comparison, points, voices
 from argsum.counting import api as count_sheets
 from argsum.datasets import api as datasets
 from argsum.keypoints import api as keypoints
@@ -15,6 +15,7 @@ BOARDS = S + "key-points/boards/"
 ANALYSES = S + "analyses/"
 BELOW = ANALYSES + "<uuid:analysis_id>/"
 POINTS = BELOW + "points/"
+DUPLICATES = S + "cells/<uuid:cell_id>/near-duplicates/"
 EDITS = ("state", "merge", "move", "split", "parts")
 urlpatterns: list = [
     *resource(
@@ -63,6 +64,22 @@ urlpatterns: list = [
     ),
     address(
         S + "cells/<uuid:cell_id>/comments/", "cell_comments", datasets.CellCommentViews, **LIST
+    ),
+    address(DUPLICATES, "near_duplicates", voices.NearDuplicateGroupViews, **LIST),
+    address(
+        DUPLICATES + "find/", "near_duplicates_find", voices.NearDuplicateGroupViews, post="find"
+    ),
+    address(
+        DUPLICATES + "<uuid:public_id>/",
+        "near_duplicate_group",
+        voices.NearDuplicateViews,
+        **LIST,
+    ),
+    address(
+        DUPLICATES + "<uuid:public_id>/change/",
+        "near_duplicate_group_change",
+        voices.NearDuplicateGroupViews,
+        post="change",
     ),
     *round_addresses(
         count_sheets.ROUNDS,

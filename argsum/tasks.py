@@ -1,6 +1,6 @@
 """Job handlers of this app, by kind of job."""
 
-from argsum.analysis.actions import analyses, point_writing
+from argsum.analysis.actions import analyses, point_writing, voices
 from argsum.analysis.actions import jobs as analysis_jobs
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as key_point_boards
@@ -23,6 +23,7 @@ handles(analyses.PLACE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.
 handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     point_writing.check_written
 )
+handles(voices.JOB, is_long=True)(voices.find_groups)
 handles(analysis_jobs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.read_share)
 handles(analyses.SPLIT, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)
 

@@ -1,6 +1,6 @@
 """URLs of argument summarization inside a study; each views module lists its own."""
 
-from argsum.analysis.views import analyses, points, report
+from argsum.analysis.views import analyses, points, report, voices
 from argsum.counting import views as counting
 from argsum.datasets import views as datasets
 from argsum.keypoints import views as summary_sets
@@ -14,6 +14,7 @@ urlpatterns: list = [
     *analyses.urlpatterns,
     *points.urlpatterns,
     *report.urlpatterns,
+    *voices.urlpatterns,
     *counting.urlpatterns,
     *leaderboard.urlpatterns,
     *scorers.urlpatterns,

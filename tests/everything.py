@@ -46,6 +46,7 @@ from tests.argsum.analysis.made_comments import say, write_analysis
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
     make_argsum,
+    duplicate_all,
     make_comments,
     make_dataset,
     make_learning_dataset,
@@ -341,6 +342,7 @@ def add_summaries(world):
     world.training_scorer = make_scorer(study, name="Busy", state="training", **usual)
     world.stopped_scorer = make_scorer(study, name="Stopped", state="cancelled", **usual)
     world.commented = make_comments(study)
+    world.duplicates = duplicate_all(world.commented)
     # A comment that says what was said before.
     say(world.cell, world.placed.text)
     for number, name, state in ((2, "waiting", "waiting"), (3, "stopped", "cancelled")):

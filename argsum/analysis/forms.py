@@ -13,7 +13,8 @@ from argsum.analysis.actions.edits import LONGEST_TEXT
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, STATEMENTS, WORDS, target_of
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import StatementSearch
-from argsum.datasets.models import Cell, Comment
+from argsum.analysis.reports.voices import VOICES, unit_of
+from argsum.datasets.models import Cell, Comment, NearDuplicateGroup
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study, User
@@ -104,6 +105,11 @@ class NarrowForm(forms.Form):
     last = forms.DateField(
         label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
+    count = forms.ChoiceField(
+        label=_("Count"),
+        required=False,
+        choices=[("", _("comments")), (VOICES, _("distinct voices"))],
+    )
 
     def __init__(self, *args: Any, analysis: Analysis, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -117,6 +123,8 @@ class NarrowForm(forms.Form):
             del self.fields["group"]
         if not analysis.facets.get("first"):
             del self.fields["first"], self.fields["last"]
+        if analysis.voices == analysis.comments:
+            del self.fields["count"]
 
     def narrowing(self) -> StatementSearch:
         """Return the requested filters; none if any value is invalid."""
@@ -130,8 +138,10 @@ class NarrowForm(forms.Form):
             "group": data.get("group", ""),
             "first": first.isoformat() if first else "",
             "last": last.isoformat() if last else "",
+            "count": data.get("count", ""),
         }
-        return StatementSearch(data["q"], column, value, first, last, tuple(query.items()))
+        unit = unit_of(data.get("count"))
+        return StatementSearch(data["q"], column, value, first, last, tuple(query.items()), unit)
 
 
 class PointsForm(forms.Form):
@@ -213,3 +223,18 @@ class PointWritingForm(RunPlanForm):
         return target_of(
             data["analysis"], words=data["words"], most_statements=data["most_statements"]
         )
+
+
+class GroupForm(forms.Form):
+    """Change of a group of near-duplicates: of one comment, or without one of the whole group."""
+
+    comment = forms.ModelChoiceField(
+        queryset=Comment.objects.none(), required=False, to_field_name="public_id"
+    )
+    is_out = forms.TypedChoiceField(
+        choices=[("1", "1"), ("0", "0")], coerce=lambda value: value == "1"
+    )
+
+    def __init__(self, *args: Any, group: NearDuplicateGroup, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, comment=Comment.objects.filter(duplicate__group=group))

@@ -52,6 +52,10 @@ class Analysis(models.Model):
     # Of the cell when statements were last placed; without comments, each statement is one.
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
+    # Comments without all but one of each group of near-duplicates; see `NearDuplicateGroup`.
+    voices = models.PositiveIntegerField(default=0)
+    # Rises when groups change, as ``revision`` does with edits.
+    voices_revision = models.PositiveIntegerField(default=0)
     facets = models.JSONField(default=dict)
     placed_at = models.DateTimeField(null=True)
     seconds = models.FloatField(null=True)
@@ -116,6 +120,7 @@ class FoundPoint(models.Model):
     merged_into = models.ForeignKey("self", models.CASCADE, null=True, related_name="merged")
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
+    voices = models.PositiveIntegerField(default=0)
     revision = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -36,6 +36,7 @@ from argsum.datasets.models import (
     CommentStatement,
     Dataset,
     KeyPointMatch,
+    NearDuplicateGroup,
 )
 from argsum.datasets.reports.comments import ATTRIBUTES, COMMENTS, GROUP, is_of_comments
 from argsum.datasets.reports.datasets import analyses, imported_sets
@@ -406,6 +407,8 @@ def replace_comment(book: CellBook, stored: Comment, raw: RawComment) -> None:
     stored.save(update_fields=["text", "attributes", "written_on", "source"])
     if is_other_text:
         stored.statements.all().delete()
+        NearDuplicateGroup.objects.filter(members__comment=stored).delete()
+        Cell.objects.filter(pk=stored.cell_id).update(compared_until=None)
         book.link(stored)
 
 

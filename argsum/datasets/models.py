@@ -60,6 +60,8 @@ class Cell(models.Model):
     stance = models.SmallIntegerField(_("stance"), choices=Stance)
     split = models.CharField(_("split"), max_length=5, choices=Split, blank=True, default="")
     position = models.PositiveIntegerField()
+    # Position of the last comment that was compared with the others; see `NearDuplicate`.
+    compared_until = models.PositiveIntegerField(null=True)
 
     class Meta:
         ordering = ["position"]
@@ -194,3 +196,38 @@ class CommentStatement(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["comment", "position"], name="statement_position_once")
         ]
+
+
+class NearDuplicateGroup(models.Model):
+    """Comments that are nearly the same, as from a form letter: one voice.
+
+    All of them resemble ``centre``. A person may undo a group; it stays, so that later copies
+    form no new one.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="duplicate_groups")
+    centre = models.OneToOneField(Comment, models.CASCADE, related_name="+")
+    is_undone = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["cell", "pk"]
+
+    def __str__(self) -> str:
+        return str(self.centre)
+
+
+class NearDuplicate(models.Model):
+    """A comment in a group; ``is_out`` if a person took it out or undid the group.
+
+    ``shared`` is what it shares with the centre, 0–1; see `methods.near_duplicates`.
+    """
+
+    comment = models.OneToOneField(Comment, models.CASCADE, related_name="duplicate")
+    group = models.ForeignKey(NearDuplicateGroup, models.CASCADE, related_name="members")
+    shared = models.FloatField()
+    is_out = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return str(self.comment)

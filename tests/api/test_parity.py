@@ -92,7 +92,8 @@ SAME = """
     counting_round_close counting_round_open counting_round_reopen counting_rounds analyses
     analysis_cancel analysis_resume analysis_place analysis_rest summary_set analysis_groups
     analysis_trends analysis_report system_run_cancel system_run_resume system_runs datasets
-    dataset_recipe cell_comments key_points summary_people
+    dataset_recipe cell_comments key_points summary_people near_duplicates
+    near_duplicates_find near_duplicate_group near_duplicate_group_change
 """
 # Pages by the one address of the API that does the same.
 ONE = {

@@ -8,7 +8,14 @@ from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
 from argsum.datasets.actions import CellBook, RawComment, count_comments
-from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
+from argsum.datasets.models import (
+    Cell,
+    CellArgument,
+    Dataset,
+    KeyPointMatch,
+    NearDuplicateGroup,
+    ReferenceKeyPoint,
+)
 from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from argsum.metrics.models import MetricScore
 from argsum.scorers.models import Scorer
@@ -83,6 +90,15 @@ def make_comments(
     CellBook(cell, recipe["steps"]).add(raw, write=True)
     count_comments(dataset, attributes=beside)
     return cell
+
+
+def duplicate_all(cell: Cell) -> NearDuplicateGroup:
+    """Make all comments of a cell near-duplicates of its first, whatever they say."""
+    comments = list(cell.comments.order_by("position"))
+    group = NearDuplicateGroup.objects.create(cell=cell, centre=comments[0])
+    for comment in comments:
+        group.members.create(comment=comment, shared=1.0)
+    return group
 
 
 def make_learning_dataset(study: Study, *, name: str = "To learn from") -> Dataset:

@@ -60,6 +60,7 @@ OPENED = {
         analysis_report point_writing analysis_report_file system_run system_run_new
         system_run_figure system_run_state system_runs writing_new datasets dataset
         dataset_export cell cell_comments comments_export import_comments import_arguments
+        near_duplicates near_duplicate_group
         key_points key_point_boards key_point_board key_point_board_file key_points_figure
         key_point_board_figure summary_metric summary_metrics summary_metrics_figure
         summary_people summary_people_figure counting_runs counting_run_new
@@ -108,7 +109,8 @@ SENT = {
         point_writing_estimate system_run_cancel system_run_estimate system_run_resume
         writing_estimate dataset_recipe dataset_delete key_point_boards_ask
         key_point_board_freeze key_point_board_publish key_point_board_withdraw
-        summary_metrics_compute counting_run_estimate
+        summary_metrics_compute counting_run_estimate near_duplicates_find
+        near_duplicate_group_change
     """,
     ADMINS: """
         member_role member_active invitation_new invitation_revoke study_archive

@@ -50,7 +50,7 @@ USUAL = """
     pair_sheet_id=begun_pair kept_pair_id=kept_pair dataset_id=dataset cell_id=cell
     scorer_id=scorer system_run_id=system_run set_id=summary_set counting_id=counting_round
     count_id=count_sheet kept_count_id=kept_count analysis_id=analysis point_id=found_point
-    statement_id=placed
+    statement_id=placed group_id=duplicates
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
 DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")
@@ -73,7 +73,17 @@ OTHERWISE = {
         "import_comments": "comments",
     },
     "count_id": {"count_sheet": "imported_count"},
-    "cell_id": dict.fromkeys(("cell_comments", "comments_export"), "commented"),
+    "cell_id": dict.fromkeys(
+        (
+            "cell_comments",
+            "comments_export",
+            "near_duplicates",
+            "near_duplicates_find",
+            "near_duplicate_group",
+            "near_duplicate_group_change",
+        ),
+        "commented",
+    ),
     "dataset_id": dict.fromkeys(("cell_comments", "comments_export"), "comments_dataset"),
     "sheet_id": {"score_sheet": "judged_sheet"},
     "round_id": {

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import has_comments
+from argsum.analysis.reports.voices import has_duplicates, voice_of, voices_of
 from argsum.datasets.models import Cell, CellArgument, Comment, Dataset
 from argsum.scorers.actions.models import (
     BiEncoder,
@@ -54,17 +55,21 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
         rows, placed = rows.filter(pk__in=points), placed.filter(point__in=points)
     grouped = placed.order_by().values_list("point")
     statements: dict[int | None, int] = dict(grouped.annotate(n=Count("pk")))
-    comments = statements
+    comments = voices = statements
     if has_comments(analysis.cell):
         counted = Count("argument__said_in__comment", distinct=True)
-        comments = dict(grouped.annotate(n=counted))
+        comments = voices = dict(grouped.annotate(n=counted))
+    if has_duplicates(analysis.cell):
+        counted = Count(voice_of("argument__said_in__comment__"), distinct=True)
+        voices = dict(grouped.annotate(n=counted))
     changed = []
-    for point in rows.only("pk", "statements", "comments"):
-        counts = statements.get(point.pk, 0), comments.get(point.pk, 0)
-        if counts != (point.statements, point.comments):
-            point.statements, point.comments = counts
+    for point in rows.only("pk", "statements", "comments", "voices"):
+        counts = tuple(numbers.get(point.pk, 0) for numbers in (statements, comments, voices))
+        if counts != (point.statements, point.comments, point.voices):
+            point.statements, point.comments, point.voices = counts
             changed.append(point)
-    FoundPoint.objects.bulk_update(changed, ["statements", "comments"], batch_size=200)
+    fields = ["statements", "comments", "voices"]
+    FoundPoint.objects.bulk_update(changed, fields, batch_size=200)
 
 
 def count_analysis(analysis: Analysis) -> None:
@@ -72,6 +77,13 @@ def count_analysis(analysis: Analysis) -> None:
     analysis.statements = analysis.placements.count()
     analysis.comments = analysis.cell.comments.count() or analysis.statements
     analysis.facets = facets_of(analysis.cell)
+    count_voices(analysis)
+
+
+def count_voices(analysis: Analysis) -> None:
+    """Update the number of voices among the comments of an analysis; does not save."""
+    analysis.voices = voices_of(analysis.cell, analysis.comments)
+    analysis.voices_revision += 1
 
 
 def facets_of(cell: Cell) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from .analyses import (
     subject_of,
 )
 from .edits import Edit, EditRefused, Group, alive, editing, keep, new_point, require_at, store
+from .voices import group_comments
 
 # Other workers help to read many statements: each reads some, and the vectors are kept on disk.
 #
@@ -118,6 +119,7 @@ def _make(analysis: Analysis, work: JobContext) -> None:
     keys, texts = [pk for pk, _text in rows], [text for _pk, text in rows]
     del rows
     ask_for_help(analysis, len(texts))
+    group_comments(analysis.cell, work.progress)
     tools = ScorerTools(analysis, work)
     counts, language = said_by(keys), language_of(texts)
     setting = analysis.options.get("setting", "")
@@ -240,6 +242,7 @@ def place_statements(work: JobContext) -> None:
 def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
     from argsum.analysis.methods.key_points import NONE, find_points, place_new
 
+    group_comments(analysis.cell, work.progress)
     known = Placement.objects.filter(analysis=analysis).values_list("argument", flat=True)
     seen = set(known.iterator())
     rows = statements_of(analysis.cell).values_list("pk", "text")
@@ -304,7 +307,8 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     keep_placements(analysis, (row for row in rows if row[0] in there))
     count_points(analysis)
     count_analysis(analysis)
-    analysis.save(update_fields=["statements", "comments", "facets"])
+    counts = ["statements", "comments", "facets", "voices", "voices_revision"]
+    analysis.save(update_fields=counts)
     Analysis.objects.filter(pk=analysis.pk).update(placed_at=Now())
     after = {"comments": comments, "proposed": len(proposals)}
     keep(analysis, Edit(PointChange.Verb.PLACED), actor, number=len(fitted.keys), after=after)

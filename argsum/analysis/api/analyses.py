@@ -60,8 +60,8 @@ class AnalysisSerializer(ReadSerializer):
         fields = [
             "id", "number", "name", "cell", "dataset", "topic", "stance", "match_scorer",
             "quality_scorer", "setting", "choice", "language", "state", "error", "revision",
-            "statements", "comments", "points_shown", "points_proposed", "seconds", "created_at",
-            "done_at", "placed_at",
+            "statements", "comments", "voices", "points_shown", "points_proposed", "seconds",
+            "created_at", "done_at", "placed_at",
         ]  # fmt: skip
 
     def get_setting(self, row: Analysis) -> str:

@@ -14,6 +14,7 @@ from argsum.analysis.models import Analysis
 from argsum.analysis.reports import groups, trends
 from argsum.analysis.reports.counts import CommentColumn, CommentCounts, counted
 from argsum.analysis.reports.report import QUOTATIONS, USUAL, ReportRequest, report_of
+from argsum.analysis.reports.voices import COMMENTS, UNITS
 from cqa_site.api.base import Request, StudyViews, public_id
 from cqa_site.results.api import FigureSerializer
 from cqa_site.web.rest.queries import refuse_undeclared
@@ -22,7 +23,7 @@ from cqa_site.web.rest.queries import refuse_undeclared
 
 
 class ShareSerializer(FigureSerializer):
-    """k of n comments with an exact 95 % interval, 0–1."""
+    """k of n comments or voices with an exact 95 % interval, 0–1."""
 
     k = serializers.IntegerField()
     n = serializers.IntegerField()
@@ -169,6 +170,13 @@ NUMBER = OpenApiParameter(
     description=f"Per key point. Default: {USUAL}.",
 )
 
+COUNT = OpenApiParameter(
+    "count",
+    enum=list(UNITS),
+    description="Unit of shares and tests; near-duplicate comments are one voice. Default: "
+    f"{COMMENTS}.",
+)
+
 
 class AnalysisFigures(StudyViews):
     """What is computed from a finished analysis."""
@@ -193,12 +201,12 @@ class GroupsViews(AnalysisFigures):
 
     serializer_class = GroupsSerializer
 
-    @extend_schema(parameters=[ATTRIBUTE], responses=GroupsSerializer)
+    @extend_schema(parameters=[ATTRIBUTE, COUNT], responses=GroupsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """By one column of the comments."""
         analysis = self.asked()
-        refuse_undeclared(request, [ATTRIBUTE])
-        counts = counted(analysis)
+        refuse_undeclared(request, [ATTRIBUTE, COUNT])
+        counts = counted(analysis, request.query_params.get("count", COMMENTS))
         column = _column(request, counts)
         payload: dict[str, Any] = {
             "attribute": column.name if column else None,
@@ -215,7 +223,7 @@ class GroupsViews(AnalysisFigures):
             "key_points": [],
         }
         if column is not None:
-            comparison = groups.compared(analysis, column, counts.points)
+            comparison = groups.compared(analysis, column, counts)
             finding = groups.groups_finding(comparison)
             payload |= {"groups": comparison.groups, "key_points": comparison.rows}
             payload["finding"] = finding.says if finding else ""
@@ -227,12 +235,12 @@ class TrendsViews(AnalysisFigures):
 
     serializer_class = TrendsSerializer
 
-    @extend_schema(parameters=[PERIOD], responses=TrendsSerializer)
+    @extend_schema(parameters=[PERIOD, COUNT], responses=TrendsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """By periods of one length."""
         analysis = self.asked()
-        refuse_undeclared(request, [PERIOD])
-        counts = counted(analysis)
+        refuse_undeclared(request, [PERIOD, COUNT])
+        counts = counted(analysis, request.query_params.get("count", COMMENTS))
         wanted = request.query_params.get("period", "")
         trend = trends.over_time(analysis, counts, wanted)
         if wanted and (trend is None or wanted not in trend.choices):
@@ -258,12 +266,14 @@ class ReportViews(AnalysisFigures):
 
     serializer_class = ReportSerializer
 
-    @extend_schema(parameters=[NUMBER], responses=ReportSerializer)
+    @extend_schema(parameters=[NUMBER, COUNT], responses=ReportSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """The most frequent key points with quotations, and how they were found."""
         analysis = self.asked()
-        refuse_undeclared(request, [NUMBER])
-        options = ReportRequest(int(request.query_params.get("quotations", USUAL)))
+        refuse_undeclared(request, [NUMBER, COUNT])
+        quotations = int(request.query_params.get("quotations", USUAL))
+        unit = request.query_params.get("count", COMMENTS)
+        options = ReportRequest(quotations, unit=unit)
         report = report_of(analysis, None, options)
         payload = vars(report) | {
             "topic": analysis.cell.topic,

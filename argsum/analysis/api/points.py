@@ -52,7 +52,7 @@ class WriterSerializer(serializers.Serializer):
 
 
 class FoundPointSerializer(ReadSerializer):
-    """A key point; ``comments`` say at least one of its statements.
+    """A key point; ``comments`` say at least one of its statements, and so many ``voices``.
 
     ``written`` is the text it was found with; ``writer`` is null where no language model wrote
     the text of today.
@@ -65,7 +65,7 @@ class FoundPointSerializer(ReadSerializer):
         model = FoundPoint
         fields = [
             "id", "position", "text", "written", "origin", "state", "writer", "merged_into",
-            "statements", "comments", "revision",
+            "statements", "comments", "voices", "revision",
         ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
+from argsum.analysis.reports.voices import COMMENTS
 from argsum.datasets.models import Cell, Comment, CommentStatement
 from argsum.datasets.reports.comments import NAMES, HasValue
 from argsum.scorers.models import SHIPPED_MATCH, Scorer
@@ -73,7 +74,7 @@ def has_comments(cell: Cell) -> bool:
 class StatementSearch:
     """Filter: statements with ``search``, from comments with this value and in this period.
 
-    ``query`` is how the address of a page says it.
+    ``query`` is how the address of a page says it, together with the ``unit`` that it counts.
     """
 
     search: str = ""
@@ -82,6 +83,7 @@ class StatementSearch:
     first: date | None = None
     last: date | None = None
     asked: tuple[tuple[str, str], ...] = ()
+    unit: str = COMMENTS
 
     @property
     def is_on(self) -> bool:

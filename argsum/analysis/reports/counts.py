@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.cache import cache
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports.voices import COMMENTS, VOICES, voices_by_comment
 from argsum.datasets.models import Comment, CommentStatement
 from cqa_site.results.tables import bounds_of
 from cqa_site.stats.verdicts import RULES
@@ -92,10 +93,15 @@ class CommentColumn:
 
 @dataclass
 class CommentCounts:
-    """Counts of the comments of an analysis.
+    """Counts of the comments of an analysis, or of its voices.
+
+    A voice mentions what any of its comments does. It counts once in every group that has one of
+    its comments, and over time at the first of them.
 
     Attributes
     ----------
+    unit
+        What is counted: comments or voices.
     points
         Primary keys of the key points that are shown, the most frequent first.
     comments, waiting
@@ -115,6 +121,7 @@ class CommentCounts:
     further: int = 0
     dated: int = 0
     days: list[tuple[date, int, dict[int, int]]] = field(default_factory=list)
+    unit: str = COMMENTS
 
     @property
     def first(self) -> date | None:
@@ -141,7 +148,8 @@ def state_of(analysis: Analysis) -> str:
     """Return a short key that changes with every edit and every newly placed comment."""
     at = analysis.placed_at or analysis.done_at
     placed = at.timestamp() if at else 0
-    return f"2-{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
+    revisions = f"{analysis.revision}-{analysis.voices_revision}"
+    return f"3-{revisions}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
 def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
@@ -150,26 +158,26 @@ def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
-def counted(analysis: Analysis) -> CommentCounts:
+def counted(analysis: Analysis, unit: str = COMMENTS) -> CommentCounts:
     """Return the counts, from the cache if they are there."""
-    counts: CommentCounts = kept("counts", analysis, lambda: count(analysis))
+    counts: CommentCounts = kept(f"counts-{unit}", analysis, lambda: count(analysis, unit))
     return counts
 
 
-def is_counted(analysis: Analysis) -> bool:
+def is_counted(analysis: Analysis, unit: str = COMMENTS) -> bool:
     """Whether the counts are cached, or few enough comments to count at once."""
     if analysis.comments <= AT_ONCE:
         return True
-    return f"analysis-counts:{analysis.pk}:{state_of(analysis)}" in cache
+    return f"analysis-counts-{unit}:{analysis.pk}:{state_of(analysis)}" in cache
 
 
-def count(analysis: Analysis) -> CommentCounts:
-    """Count comments and placements in four queries."""
+def count(analysis: Analysis, unit: str = COMMENTS) -> CommentCounts:
+    """Count comments or voices, and placements, in four queries; five for voices."""
     import numpy as np
 
     points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
     counts = CommentCounts(
-        list(points.order_by("-comments", "position").values_list("pk", flat=True))
+        list(points.order_by(f"-{unit}", "position").values_list("pk", flat=True)), unit=unit
     )
     place = {pk: at for at, pk in enumerate(counts.points)}
     statements = CommentStatement.objects.filter(argument__placements__analysis=analysis)
@@ -178,7 +186,10 @@ def count(analysis: Analysis) -> CommentCounts:
     rows = Comment.objects.filter(cell=analysis.cell_id).order_by("position")
     waiting = _waiting(analysis, comments)
     keys, days, columns = _read(rows.values_list("pk", "attributes", "written_on"), waiting)
-    counts.comments, counts.waiting = len(keys), len(waiting)
+    voice = voices_by_comment(analysis) if unit == VOICES else {}
+    units = np.array([voice.get(key, key) for key in keys.tolist()], dtype=np.int64)
+    different, units = np.unique(units, return_inverse=True)
+    counts.comments, counts.waiting = len(different), len(waiting)
     # Which comment of the reading each pair is about; a comment mentions a key point once.
     order = np.argsort(keys)
     comments, numbers = comments[numbers != UNPLACED], numbers[numbers != UNPLACED]
@@ -186,11 +197,11 @@ def count(analysis: Analysis) -> CommentCounts:
     both = np.unique(at * (len(counts.points) + 1) + numbers)
     at, numbers = np.divmod(both, len(counts.points) + 1)
     counts.columns = [
-        _column(column, at, numbers, len(keys), len(counts.points)) for column in columns
+        _column(column, at, numbers, units, len(counts.points)) for column in columns
     ]
     counts.further = max(0, len(counts.columns) - MOST_COLUMNS)
     del counts.columns[MOST_COLUMNS:]
-    _days(counts, days, at, numbers)
+    _days(counts, days, units, units[at], numbers)
     return counts
 
 
@@ -262,9 +273,12 @@ def _note(column: _ColumnReading, at: int, value: str) -> None:
 
 
 def _column(
-    read: _ColumnReading, at: np.ndarray, numbers: np.ndarray, comments: int, points: int
+    read: _ColumnReading, at: np.ndarray, numbers: np.ndarray, units: np.ndarray, points: int
 ) -> CommentColumn:
-    """Return a column with its groups; ``at`` and ``numbers`` pair comments with key points."""
+    """Return a column with its groups; ``at`` and ``numbers`` pair comments with key points.
+
+    ``units`` are the units of comments: a unit counts once in each group.
+    """
     import numpy as np
 
     if read.barred:
@@ -274,12 +288,14 @@ def _column(
     for place, value in enumerate(values):
         to[read.numbers[value]] = place
     rows = np.array(read.rows, dtype=np.int64).reshape(-1, 2)
-    group = np.full(comments, UNPLACED)
+    group = np.full(len(units), UNPLACED)
     group[rows[:, 0]] = to[rows[:, 1]]
-    sizes = np.bincount(group[group >= 0], minlength=len(values))
-    mine = group[at]
-    here = mine >= 0
-    counts = np.bincount(numbers[here] * len(values) + mine[here], minlength=points * len(values))
+    known, cells = group >= 0, points * len(values)
+    members = np.unique(units[known] * len(values) + group[known])
+    sizes = np.bincount(members % max(1, len(values)), minlength=len(values))
+    here = known[at]
+    mentions = units[at][here] * cells + numbers[here] * len(values) + group[at][here]
+    counts = np.bincount(np.unique(mentions) % max(1, cells), minlength=cells)
     barred = ONE_VALUE if len(values) < FEWEST_VALUES else ""
     if not barred and (sizes >= LEAST).sum() < FEWEST_VALUES:
         barred = TOO_FEW
@@ -288,24 +304,34 @@ def _column(
         values=values,
         sizes=sizes.tolist(),
         counts=counts.reshape(points, len(values)).tolist(),
-        without=comments - int(sizes.sum()),
+        without=len(np.unique(units)) - len(np.unique(units[known])),
         barred=barred,
     )
 
 
 def _days(
-    counts: CommentCounts, days: list[tuple[int, date]], at: np.ndarray, numbers: np.ndarray
+    counts: CommentCounts,
+    days: list[tuple[int, date]],
+    units: np.ndarray,
+    mentioning: np.ndarray,
+    numbers: np.ndarray,
 ) -> None:
-    """Count comments and mentions of key points for every day with comments."""
-    counts.dated = len(days)
+    """Count units and mentions of key points for every day with comments.
+
+    ``units`` are those of comments; ``mentioning`` and ``numbers`` pair units with key points.
+    """
+    day_of: dict[int, date] = {}
+    for comment, day in days:
+        unit = int(units[comment])
+        day_of[unit] = min(day, day_of.get(unit, day))
+    counts.dated = len(day_of)
     sizes: dict[date, int] = {}
-    for _comment, day in days:
+    for day in day_of.values():
         sizes[day] = sizes.get(day, 0) + 1
     hits: dict[date, dict[int, int]] = {day: {} for day in sizes}
-    day_of = dict(days)
-    for comment, number in zip(at.tolist(), numbers.tolist(), strict=True):
-        if comment in day_of:
-            mine = hits[day_of[comment]]
+    for unit, number in set(zip(mentioning.tolist(), numbers.tolist(), strict=True)):
+        if unit in day_of:
+            mine = hits[day_of[unit]]
             mine[number] = mine.get(number, 0) + 1
     counts.days = [(day, sizes[day], hits[day]) for day in sorted(sizes)]
 

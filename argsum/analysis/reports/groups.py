@@ -19,6 +19,7 @@ from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
 from .counts import CommentColumn, CommentCounts, groups_chart, in_percent, kept
+from .voices import COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
@@ -120,6 +121,8 @@ class GroupComparison:
         The most frequent key point first.
     without
         Comments without a value, which are in no group.
+    unit
+        What is counted: comments or voices.
     """
 
     analysis: Analysis
@@ -127,6 +130,7 @@ class GroupComparison:
     groups: Sequence[CommentGroup]
     rows: Sequence[ComparedPoint]
     without: int
+    unit: str = COMMENTS
 
     @property
     def tested(self) -> list[CommentGroup]:
@@ -167,15 +171,13 @@ def chosen_column(counts: CommentCounts, wanted: str) -> CommentColumn | None:
     return next(iter(named or counts.comparable), None)
 
 
-def compared(analysis: Analysis, column: CommentColumn, points: Sequence[int]) -> GroupComparison:
-    """Compare the groups of a column; two queries at most.
-
-    ``points`` are the key points of the counts, by primary key.
-    """
+def compared(analysis: Analysis, column: CommentColumn, counts: CommentCounts) -> GroupComparison:
+    """Compare the groups of a column of the counts; two queries at most."""
     from argsum.analysis.methods.prevalence import compare_groups
 
-    name = f"groups-{counting.digest(column.name)}"
+    name = f"groups-{counting.digest(column.name, counts.unit)}"
     figures = kept(name, analysis, lambda: compare_groups(column.sizes, column.counts))
+    points = counts.points
     rows = FoundPoint.objects.in_bulk(points)
     return GroupComparison(
         analysis=analysis,
@@ -183,6 +185,7 @@ def compared(analysis: Analysis, column: CommentColumn, points: Sequence[int]) -
         groups=[CommentGroup(*pair) for pair in zip(column.values, column.sizes, strict=True)],
         rows=[ComparedPoint(rows[points[figure.point]], figure) for figure in figures],
         without=column.without,
+        unit=counts.unit,
     )
 
 
@@ -214,7 +217,7 @@ def groups_table(comparison: GroupComparison) -> TableData:
     columns = (
         Column("key point", "0.point.text"),
         Column(comparison.column, "1.value"),
-        Column("comments", "1.n"),
+        Column(comparison.unit, "1.n"),
         Column("with the key point", "2.share.k"),
         EstimateColumn("share", "2.share"),
         Column("difference", "2.difference.value"),
@@ -264,6 +267,9 @@ def groups_recipe(comparison: GroupComparison) -> str:
         ),
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
+    if comparison.unit == VOICES:
+        once = _("They count once in every group that has one of them.")
+        parts.append(f"{VOICES_RECIPE} {once}")
     return "\n\n".join(parts)
 
 
@@ -380,10 +386,10 @@ def _sure(comparison: GroupComparison) -> str:
     sizes = sorted(group.n for group in comparison.tested or comparison.groups)
     low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
     text = _(
-        "%(n)s comments in %(groups)s groups of %(sizes)s; p-values Holm-corrected over all key "
+        "%(n)s in %(groups)s groups of %(sizes)s; p-values Holm-corrected over all key "
         "points. Statements were placed automatically."
     ) % {
-        "n": f"{sum(sizes):,}",
+        "n": counted_in_words(sum(sizes), comparison.unit),
         "groups": len(sizes),
         "sizes": _("%s each") % low if low == high else _("%s to %s") % (low, high),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
@@ -13,6 +14,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, Comment, CommentStatement
 
 from .analyses import StatementSearch, has_comments, writer_in_words
+from .voices import COMMENTS, VOICES, counted_in_words, voice_of
 
 # Key points of an analysis as pages show them: by comments, with the first quotations.
 
@@ -34,6 +36,7 @@ class PointCounts:
 
     statements: int = 0
     comments: int = 0
+    voices: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,16 @@ class Quote:
 
 @dataclass(frozen=True)
 class PointRow:
-    """One key point with its counts; ``share`` refers to all comments."""
+    """One key point with its counts; ``share`` refers to all comments, or to all voices.
+
+    ``counted`` is the number of these that mention it.
+    """
 
     point: FoundPoint
     statements: int
     comments: int
+    voices: int
+    counted: int
     share: float | None
     quotes: Sequence[Quote]
 
@@ -62,7 +70,10 @@ class PointRow:
     @property
     def words(self) -> str:
         """Both counts in words; a template would take a millisecond for them."""
-        return " · ".join((comments_in_words(self.comments), statements_in_words(self.statements)))
+        words = [comments_in_words(self.comments), statements_in_words(self.statements)]
+        if self.voices != self.comments:
+            words.insert(1, counted_in_words(self.voices, VOICES))
+        return " · ".join(words)
 
 
 @dataclass(frozen=True)
@@ -116,10 +127,10 @@ def overview_of(analysis: Analysis) -> Overview:
     )
 
 
-def points_of(analysis: Analysis, state: str) -> QuerySet[FoundPoint]:
-    """Return key points of a state with their writers, most comments first."""
+def points_of(analysis: Analysis, state: str, unit: str = COMMENTS) -> QuerySet[FoundPoint]:
+    """Return key points of a state with their writers, most comments or voices first."""
     rows = analysis.points.filter(state=state).select_related("writer__prompt")
-    return rows.order_by("-comments", "position")
+    return rows.order_by(f"-{unit}", "position")
 
 
 def choices_of(analysis: Analysis) -> list[FoundPoint]:
@@ -135,30 +146,40 @@ def choices_of(analysis: Analysis) -> list[FoundPoint]:
 def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | None, PointCounts]:
     """Map each key point to its filtered counts, None to statements that fit none; one query."""
     rows = narrow.joined(analysis).order_by()
-    comments = F("argument")
+    units: list[Any] = [F("argument")]
     if has_comments(analysis.cell):
-        comments = F("argument__said_in__comment")
+        units = [F("argument__said_in__comment")]
+    if analysis.voices != analysis.comments:
+        units.append(voice_of("argument__said_in__comment__"))
     grouped = rows.values_list("point").annotate(
-        s=Count("argument", distinct=True), c=Count(comments, distinct=True)
+        s=Count("argument", distinct=True),
+        c=Count(units[0], distinct=True),
+        v=Count(units[-1], distinct=True),
     )
-    return {point: PointCounts(statements, number) for point, statements, number in grouped}
+    return {point: PointCounts(*numbers) for point, *numbers in grouped}
 
 
 def narrowed_points(
-    analysis: Analysis, state: str, counts: Mapping[int | None, PointCounts]
+    analysis: Analysis,
+    state: str,
+    counts: Mapping[int | None, PointCounts],
+    unit: str = COMMENTS,
 ) -> list[FoundPoint]:
-    """Return key points of a state that match the filters, most comments first."""
+    """Return key points of a state that match the filters, most comments or voices first."""
     points = [point for point in points_of(analysis, state) if point.pk in counts]
-    return sorted(points, key=lambda point: (-counts[point.pk].comments, point.position))
+    return sorted(points, key=lambda point: (-getattr(counts[point.pk], unit), point.position))
 
 
 def comments_left(analysis: Analysis, narrow: StatementSearch) -> int:
     """Return the number of comments that shares refer to; the word search does not reduce it.
 
-    Of one value the number is stored.
+    Of one value the number is stored. Where voices are counted it is their number.
     """
     if not narrow.is_about_comments:
-        return analysis.comments
+        return int(getattr(analysis, narrow.unit))
+    if narrow.unit == VOICES:
+        rows = narrow.comments_of(analysis.cell)
+        return int(rows.aggregate(n=Count(voice_of(), distinct=True))["n"])
     if not (narrow.first or narrow.last):
         values = analysis.facets.get("attributes", {}).get(narrow.column, [])
         if (known := dict(map(tuple, values)).get(narrow.value)) is not None:
@@ -181,17 +202,25 @@ def point_rows(
     quotes = quotes_of(analysis, points, narrow, counts or {})
     rows = []
     for point in points:
-        own = counts[point.pk] if counts else PointCounts(point.statements, point.comments)
+        own = counts[point.pk] if counts else stored_counts(point)
+        number = getattr(own, narrow.unit)
         rows.append(
             PointRow(
                 point=point,
                 statements=own.statements,
                 comments=own.comments,
-                share=100 * own.comments / total if total else None,
+                voices=own.voices,
+                counted=number,
+                share=100 * number / total if total else None,
                 quotes=quotes.get(point.pk, []),
             )
         )
     return rows
+
+
+def stored_counts(point: FoundPoint) -> PointCounts:
+    """Return the counts that are stored with a key point."""
+    return PointCounts(point.statements, point.comments, point.voices)
 
 
 def quotes_of(

@@ -22,6 +22,7 @@ from .analyses import foreign_language, writer_in_words, writers_of
 from .counts import CommentCounts, kept
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .trends import PointTrends, over_time
+from .voices import COMMENTS, VOICES, both_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
@@ -127,12 +128,14 @@ MOST_SOURCES = 10
 class ReportRequest:
     """Contents of a report: number of quotations per key point, and comparisons.
 
-    ``attribute`` is a column of the comments, ``period`` a length of time.
+    ``attribute`` is a column of the comments, ``period`` a length of time, ``unit`` what is
+    counted.
     """
 
     quotations: int = USUAL
     attribute: str = ""
     period: str = ""
+    unit: str = COMMENTS
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,7 @@ class ReportedPoint:
     share: Share
     quotations: Sequence[str]
     writer: str
+    unit: str = COMMENTS
 
 
 @dataclass(frozen=True)
@@ -196,39 +200,41 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     from argsum.analysis.methods.prevalence import Share
 
     ranking = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by(
-        "-comments", "position"
+        f"-{request.unit}", "position"
     )
     points = list(ranking.select_related("writer__prompt")[:MOST_POINTS])
     writers = writers_of(ranking)
     counted = ranking.aggregate(number=Count("pk"), statements=Sum("statements"))
-    number, covered = counted["number"], counted["statements"] or 0
+    shown, covered = counted["number"], counted["statements"] or 0
     quotations = quotations_of(points, request.quotations)
     rest = analysis.placements.filter(point__isnull=True)
     behind = analysis.points.aggregate(n=Sum("statements"))["n"] or 0
     column = chosen_column(counts, request.attribute) if counts and request.attribute else None
     edits, undone = _edits(analysis)
-    total = max(analysis.comments, points[0].comments if points else 0)
+    numbers = [int(getattr(point, request.unit)) for point in points]
+    total = max([getattr(analysis, request.unit), *numbers])
     reported = [
         ReportedPoint(
             at,
             point,
-            Share(point.comments, total),
+            Share(number, total),
             quotations.get(point.pk, []),
             writer_in_words(point),
+            request.unit,
         )
-        for at, point in enumerate(points, start=1)
+        for at, (point, number) in enumerate(zip(points, numbers, strict=True), start=1)
     ]
     nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
     return Report(
         analysis=analysis,
         asked=request,
-        says=_says(reported, number, Share(covered, analysis.statements)),
+        says=_says(reported, shown, Share(covered, analysis.statements)),
         facts=_facts(analysis, covered, writers),
         points=reported,
-        beyond=number - len(points),
+        beyond=shown - len(points),
         rest=nowhere,
         of_the_rest=_some(rest, OF_THE_REST),
-        groups=compared(analysis, column, counts.points) if counts and column else None,
+        groups=compared(analysis, column, counts) if counts and column else None,
         time=over_time(analysis, counts, request.period) if counts and request.period else None,
         edits=edits,
         undone=undone,
@@ -296,9 +302,9 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
         return _("No key points to show.")
     says = ngettext(
         "%(n)s key point represents %(covered)s of %(total)s statements. The most frequent one, "
-        "in %(share)s of the comments: %(text)s",
+        "in %(share)s of the %(unit)s: %(text)s",
         "%(n)s key points represent %(covered)s of %(total)s statements. The most frequent one, "
-        "in %(share)s of the comments: %(text)s",
+        "in %(share)s of the %(unit)s: %(text)s",
         number,
     )
     return says % {
@@ -306,6 +312,7 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
         "covered": f"{covered.k:,}",
         "total": f"{covered.n:,}",
         "share": percents(points[0].share),
+        "unit": _("distinct voices") if points[0].unit == VOICES else _("comments"),
         "text": quoted(points[0].point.text),
     }
 
@@ -321,6 +328,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Topic"), analysis.cell.topic),
         (_("Dataset"), analysis.cell.dataset.name),
         (_("Comments"), f"{analysis.comments:,}"),
+        (_("Distinct voices"), _voices(analysis)),
         (_("Source files"), ", ".join(files) + (" …" if len(sources) > MOST_SOURCES else "")),
         (_("Comment dates"), f"{first} – {last}" if first and last else ""),
         (_("Statements"), f"{analysis.statements:,}"),
@@ -333,6 +341,14 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Completed"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _voices(analysis: Analysis) -> str:
+    """Return the number of voices; empty where every comment is one."""
+    if analysis.voices == analysis.comments:
+        return ""
+    text = _("%s: near-duplicate comments, such as copies of a form letter, count as one")
+    return text % f"{analysis.voices:,}"
 
 
 def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -385,13 +401,9 @@ def _short(text: str) -> str:
 
 def share_in_words(point: ReportedPoint) -> str:
     """Return the number and share of comments that mention a key point."""
-    text = ngettext(
-        "%(n)s comment, %(share)s %(bounds)s",
-        "%(n)s comments, %(share)s %(bounds)s",
-        point.share.k,
-    )
+    text = _("%(n)s, %(share)s %(bounds)s")
     values = {
-        "n": f"{point.share.k:,}",
+        "n": both_in_words(point.point, point.unit),
         "share": percents(point.share),
         "bounds": bounds(point.share),
     }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -35,6 +35,7 @@ from .groups import (
 )
 from .report import Report, note_of
 from .trends import CHARTED, PointTrends, trends_figures, trends_finding
+from .voices import VOICES, VOICES_RECIPE
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -96,6 +97,9 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 def _points(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Key points"))]
     note = _("In brackets: exact 95 % interval for the share of comments, in percent.")
+    if report.asked.unit == VOICES:
+        text = _("In brackets: exact 95 % interval for the share of voices, in percent.")
+        note = f"{text} {VOICES_RECIPE}"
     parts.append(ReportPart("text", note if report.points else _("No key points to show.")))
     for point in report.points:
         parts.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))
@@ -211,7 +215,7 @@ def _method(figure: Figure) -> str:
 PIECE = 1_000
 FIXED = (
     "key_point", "key_point_text", "state", "statement", "score", "by_hand",
-    "comment", "comment_id", "written_on", "file",
+    "comment", "comment_id", "written_on", "file", "near_duplicates",
 )  # fmt: skip
 # Where a comment's further columns stand that have none of their own.
 FURTHER = "further_columns"
@@ -232,6 +236,11 @@ def points_table(analysis: Analysis) -> TableData:
         EstimateColumn(
             "share",
             lambda point: Share(point.comments, max(analysis.comments, point.comments)),
+        ),
+        Column("voices", "voices"),
+        EstimateColumn(
+            "share of voices",
+            lambda point: Share(point.voices, max(analysis.voices, point.voices)),
         ),
         Column("statements", "statements"),
         Column("origin", lambda point: str(origins[point.origin])),
@@ -265,7 +274,8 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
     own = set(names)
     states = dict(FoundPoint.State.choices)
     for row in _pieces(analysis):
-        _position, _said, point, text, state, statement, score, by_hand, *comment, attributes = row
+        _position, _said, point, text, state, statement, score, by_hand, *comment = row
+        *comment, group, attributes = comment
         fields = attributes or {}
         further = {name: value for name, value in fields.items() if name not in own}
         yield (
@@ -276,6 +286,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
             score,
             by_hand,
             *comment,
+            str(group) if group else None,
             *(fields.get(name) for name in names),
             json.dumps(further, ensure_ascii=False) if further else None,
         )
@@ -293,13 +304,16 @@ def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
 def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
     """Yield such rows for a few statements, which may have very many mentions."""
     prefix = "argument__said_in__"
-    rows = placements.order_by(
+    group = f"{prefix}comment__duplicate"
+    grouped = When(**{f"{group}__is_out": False, "then": F(f"{group}__group__public_id")})
+    rows = placements.annotate(near_duplicates=Case(grouped)).order_by(
         "argument__position", F(f"{prefix}pk").asc(nulls_first=True)
     ).values_list(
         "argument__position", f"{prefix}pk", "point__public_id", "point__text", "point__state",
         "argument__text", "score", "is_by_hand",
         f"{prefix}comment__text", f"{prefix}comment__name",
-        f"{prefix}comment__written_on", f"{prefix}comment__source", f"{prefix}comment__attributes",
+        f"{prefix}comment__written_on", f"{prefix}comment__source", "near_duplicates",
+        f"{prefix}comment__attributes",
     )  # fmt: skip
     after = Q()
     while piece := list(rows.filter(after)[:PIECE]):

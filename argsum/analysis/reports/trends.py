@@ -22,6 +22,7 @@ from cqa_site.web.tables import TableData, one_line
 
 from .counts import LEAST, CommentCounts, as_row, kept, runs, trends_chart
 from .groups import bounds, p_value, percents, points_of, quoted, within_intervals
+from .voices import COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
@@ -60,6 +61,8 @@ class PointTrends:
         The most frequent key point first.
     undated
         Comments without a date, which are in no period.
+    unit
+        What is counted: comments or voices.
     """
 
     analysis: Analysis
@@ -69,6 +72,7 @@ class PointTrends:
     sizes: Sequence[int]
     rows: Sequence[PointTrend]
     undated: int
+    unit: str = COMMENTS
 
     @property
     def moving(self) -> list[PointTrend]:
@@ -95,7 +99,9 @@ def over_time(
     usual = usual if usual in choices else choices[0]
     period = wanted if wanted in choices else usual
     starts, sizes, counts = _by_period(comment_counts, period)
-    figures = kept(f"trends-{period}", analysis, lambda: trends_of(sizes, counts))
+    figures = kept(
+        f"trends-{comment_counts.unit}-{period}", analysis, lambda: trends_of(sizes, counts)
+    )
     points = FoundPoint.objects.in_bulk(comment_counts.points)
     return PointTrends(
         analysis=analysis,
@@ -107,6 +113,7 @@ def over_time(
             PointTrend(points[comment_counts.points[figure.point]], figure) for figure in figures
         ],
         undated=comment_counts.comments - comment_counts.dated,
+        unit=comment_counts.unit,
     )
 
 
@@ -192,7 +199,7 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
         Column("from", lambda row: row[0].isoformat()),
         Column(trend.period, lambda row: named(row[0], trend.period)),
         Column("key point", "3"),
-        Column("comments", "1"),
+        Column(trend.unit, "1"),
         Column("with the key point", "2.k"),
         EstimateColumn("share", "2"),
     )
@@ -234,6 +241,8 @@ def trends_recipe(trend: PointTrends) -> str:
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
+    if trend.unit == VOICES:
+        parts.append(f"{VOICES_RECIPE} {_('They count at the date of the first.')}")
     return "\n\n".join(parts)
 
 
@@ -297,7 +306,8 @@ def _periods_shown(trend: PointTrends, chosen: Sequence[PointTrend]) -> PageTabl
         ]
         for at, (start, size) in enumerate(zip(trend.starts, trend.sizes, strict=True))
     ]
-    columns = [str(WORDS[trend.period]), _("comments"), *(row.point.text for row in chosen)]
+    unit = _("voices") if trend.unit == VOICES else _("comments")
+    columns = [str(WORDS[trend.period]), unit, *(row.point.text for row in chosen)]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
 
 
@@ -325,11 +335,11 @@ def _first(row: PointTrend) -> str:
 def _sure(trend: PointTrends) -> str:
     n = sum(trend.sizes)
     text = _(
-        "%(n)s comments in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
+        "%(n)s in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
         "over all key points. Statements were placed automatically."
     )
     return text % {
-        "n": f"{n:,}",
+        "n": counted_in_words(n, trend.unit),
         "periods": len(trend.starts),
         "period": WORDS[trend.period],
     }

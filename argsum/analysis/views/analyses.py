@@ -352,14 +352,15 @@ def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]
     narrow = form.narrowing()
     counts = narrowed_counts(analysis, narrow) if narrow.is_on else None
     total = comments_left(analysis, narrow)
-    rows: Any = points_of(analysis, State.SHOWN)
+    rows: Any = points_of(analysis, State.SHOWN, narrow.unit)
     if counts is not None:
-        rows = narrowed_points(analysis, State.SHOWN, counts)
+        rows = narrowed_points(analysis, State.SHOWN, counts, narrow.unit)
     page = Paginator(rows, POINTS_PER_PAGE).get_page(request.GET.get("page"))
     overview = overview_of(analysis)
     proposed = list(points_of(analysis, State.PROPOSED)[:BESIDE]) if overview.proposed else []
     hidden = list(points_of(analysis, State.HIDDEN)[:BESIDE]) if overview.hidden else []
-    usual: dict[str, Any] = {"total": analysis.comments, "narrow": StatementSearch()}
+    plain = StatementSearch(unit=narrow.unit)
+    usual: dict[str, Any] = {"total": comments_left(analysis, plain), "narrow": plain}
     return {
         "form": form,
         "narrow": narrow,

@@ -35,6 +35,7 @@ from argsum.analysis.reports.report_files import (
     statement_types,
 )
 from argsum.analysis.reports.trends import PointTrend, PointTrends
+from argsum.analysis.reports.voices import VOICES, unit_of
 from cqa_site.files.actions.exports import FileTable, streamed_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -63,7 +64,7 @@ def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         return render(
             request, "argsum/analysis/comparing/groups.html", context | {"is_waiting": True}
         )
-    counts = counted(analysis)
+    counts = counted(analysis, _unit(request))
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
     context |= {"counts": counts, "column": column, "barred": _barred(counts)}
     if column is not None:
@@ -77,12 +78,12 @@ def analysis_groups_figure(
 ) -> HttpResponse:
     """Send the table or chart of a column."""
     analysis = finished_or_404(study, analysis_id)
-    counts = counted(analysis)
+    counts = counted(analysis, _unit(request))
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
     if column is None:
         return figure_file(request, [], figure, format)
-    comparison = groups.compared(analysis, column, counts.points)
-    card = groups.groups_figure(comparison, groups_files(analysis, column), [])
+    comparison = groups.compared(analysis, column, counts)
+    card = groups.groups_figure(comparison, groups_files(comparison), [])
     return figure_file(request, [card], figure, format)
 
 
@@ -128,10 +129,10 @@ def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
     return analysis
 
 
-def groups_files(analysis: Analysis, column: CommentColumn) -> Files:
+def groups_files(comparison: groups.GroupComparison) -> Files:
     """Return the download URLs for the figures of a column."""
-    query = urlencode({"attribute": column.name})
-    return _figure_files("analysis_groups_figure", analysis, query)
+    query = urlencode({"attribute": comparison.column, "count": comparison.unit})
+    return _figure_files("analysis_groups_figure", comparison.analysis, query)
 
 
 @dataclass(frozen=True)
@@ -146,13 +147,15 @@ class TrendSelection:
 
 def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
     """Return up to six key points: the requested ones, else the most frequent."""
-    trend = trends.over_time(analysis, counted(analysis), request.GET.get("period", ""))
+    trend = trends.over_time(
+        analysis, counted(analysis, _unit(request)), request.GET.get("period", "")
+    )
     rows = trend.rows if trend else []
     wanted = set(request.GET.getlist("point"))
     named = [row for row in rows if str(row.point.public_id) in wanted]
     chosen = (named or rows)[: trends.CHARTED]
     offered = [row for at, row in enumerate(rows) if at < OFFERED or row in chosen]
-    query = [("period", trend.period)] if trend else []
+    query = [("period", trend.period), ("count", trend.unit)] if trend else []
     query += [("point", str(row.point.public_id)) for row in chosen if named]
     files = _figure_files("analysis_trends_figure", analysis, urlencode(query))
     return TrendSelection(trend, chosen, offered, files)
@@ -160,35 +163,42 @@ def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelectio
 
 def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
     """Whether the counts are cached, or the request agrees to wait for them."""
-    return is_counted(analysis) or request.GET.get("counting") == "now"
+    unit = _unit(request)
+    return is_counted(analysis, unit) or request.GET.get("counting") == "now"
+
+
+def _unit(request: StudyRequest) -> str:
+    """Return what the address counts: comments or voices."""
+    return unit_of(request.GET.get("count"))
 
 
 def _groups_context(
     request: StudyRequest, analysis: Analysis, counts: CommentCounts, column: CommentColumn
 ) -> dict[str, Any]:
-    comparison = groups.compared(analysis, column, counts.points)
+    comparison = groups.compared(analysis, column, counts)
     page = Paginator(comparison.rows, PER_PAGE).get_page(request.GET.get("page"))
     part = replace(comparison, rows=list(page.object_list))
-    rows = groups.cells_of(part, partial(point_address, analysis))
+    rows = groups.cells_of(part, partial(point_address, analysis, counts.unit))
     finding: Conclusion | None = groups.groups_finding(comparison)
     return {
         "found": comparison,
         "finding": finding,
         "page": page,
-        "card": groups.groups_figure(comparison, groups_files(analysis, column), rows),
+        "card": groups.groups_figure(comparison, groups_files(comparison), rows),
     }
 
 
-def point_address(analysis: Analysis, point: FoundPoint, column: str, value: str) -> str:
+def point_address(
+    analysis: Analysis, unit: str, point: FoundPoint, column: str, value: str
+) -> str:
     """Return the URL of a key point's page, filtered by group where that filter exists."""
     ids = [analysis.study.public_id, analysis.public_id, point.public_id]
     address = reverse("found_point", args=ids)
     known = dict(analysis.facets.get("attributes", {}).get(column, []))
-    return (
-        f"{address}?{urlencode({'group': json.dumps([column, value])})}"
-        if value in known
-        else address
-    )
+    query = {"group": json.dumps([column, value])} if value in known else {}
+    if unit == VOICES:
+        query["count"] = unit
+    return f"{address}?{urlencode(query)}" if query else address
 
 
 def _barred(counts: CommentCounts) -> list[tuple[str, str]]:
@@ -223,10 +233,10 @@ HTML = "text/html; charset=utf-8"
 def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Show the report and its options."""
     analysis = finished_or_404(study, analysis_id)
-    if not (is_counted(analysis) or request.GET.get("counting") == "now"):
+    if not _is_ready(request, analysis):
         context = {"study": study, "analysis": analysis, "here": "report", "is_waiting": True}
         return render(request, "argsum/analysis/comparing/report.html", context)
-    counts = counted(analysis)
+    counts = counted(analysis, _unit(request))
     options = asked_for(request, counts)
     report = report_of(analysis, counts, options)
     context = {
@@ -262,6 +272,7 @@ def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
         quotations=quotations,
         attribute=column if column in [attribute.name for attribute in counts.comparable] else "",
         period=period if period in periods_of(counts) else "",
+        unit=counts.unit,
     )
 
 
@@ -273,7 +284,7 @@ def periods_of(counts: CommentCounts) -> list[str]:
 
 
 def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[ReportPart]]:
-    counts = counted(analysis)
+    counts = counted(analysis, _unit(request))
     options = asked_for(request, counts)
     report = report_of(analysis, counts, options)
     return report, parts_of(report, partial(_chart_files, analysis, options))
@@ -324,7 +335,7 @@ def _picture(part: ReportPart) -> str:
 def _chart_files(analysis: Analysis, request: ReportRequest, figure: str) -> Files:
     """Return the URLs of the charts on the page."""
     choice = {"attribute": request.attribute} if figure == "groups" else {"period": request.period}
-    query = urlencode(choice)
+    query = urlencode(choice | {"count": request.unit})
     return Files(
         view=f"analysis_{figure}_figure",
         ids=(analysis.study.public_id, analysis.public_id),

@@ -198,7 +198,7 @@ def test_an_unexpected_error_is_told_and_an_analysis_can_be_forgotten(lab, monke
 def test_storing_takes_few_queries_and_small_pieces(
     lab, monkeypatch, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(80):
+    with django_assert_max_num_queries(92):
         whole = contents(analyse(lab.cell, lab.boss))
     monkeypatch.setattr(making, "PLACEMENT_PIECE", 3)
     assert contents(analyse(lab.cell, lab.boss)) == whole

@@ -1,0 +1,132 @@
+"""Near-duplicates: found among the comments of a topic, taken out or undone by people."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from argsum.analysis.models import Analysis
+from argsum.analysis.reports.voices import uncompared
+from argsum.datasets.methods.near_duplicates import NearDuplicates, find_near_duplicates
+from argsum.datasets.models import Cell, Comment, NearDuplicate, NearDuplicateGroup
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.runs.jobs import JobContext, enqueue
+from cqa_site.runs.models import Job
+
+from .analyses import count_points, count_voices
+
+JOB = "near_duplicates"
+PIECE = 2_000
+Say = Callable[[int, int, str], object]
+
+
+class GroupRefused(Exception):
+    """The group cannot be changed like this; the message gives the reason."""
+
+
+def ask_to_group(*, cell: Cell, actor: User | None) -> Job:
+    """Queue a job that looks for near-duplicates; raises GroupRefused without new comments."""
+    if not uncompared(cell):
+        raise GroupRefused(_("All comments have been compared."))
+    key = str(cell.public_id)
+    return enqueue(study=cell.dataset.study, kind=JOB, key=key, actor=actor, cell=cell.pk)
+
+
+def job_of(cell: Cell) -> Job | None:
+    """Return the newest job that looks for near-duplicates in a cell."""
+    rows = Job.objects.filter(study_id=cell.dataset.study_id, key=f"{JOB}:{cell.public_id}")
+    return rows.order_by("-pk").first()
+
+
+def find_groups(work: JobContext) -> None:
+    """Handle a job: group the comments of a cell that were not compared yet."""
+    cell = Cell.objects.get(dataset__study=work.study, pk=work.payload["cell"])
+    group_comments(cell, work.progress)
+
+
+def group_comments(cell: Cell, say: Say) -> None:
+    """Store groups of near-duplicates; new comments join the groups that are there.
+
+    Nothing that is stored changes. Where a group was undone, or another job was faster, copies
+    count as voices of their own, or nothing is stored.
+    """
+    rows = list(cell.comments.order_by("position").values_list("pk", "position", "text"))
+    if not rows or rows[-1][1] == cell.compared_until:
+        return
+    place = {pk: at for at, (pk, _position, _text) in enumerate(rows)}
+    stored = NearDuplicate.objects.filter(group__cell=cell).values_list("comment", flat=True)
+    groups = {place[group.centre_id]: group for group in cell.duplicate_groups.order_by("pk")}
+    note = _("comparing comments with each other")
+    duplicates = find_near_duplicates(
+        [text for _pk, _position, text in rows],
+        known=list(groups),
+        settled=frozenset(place[pk] for pk in stored),
+        progress=lambda done, total: say(done, total, note),
+    )
+    with transaction.atomic():
+        held = Cell.objects.select_for_update().get(pk=cell.pk)
+        if held.compared_until != cell.compared_until:
+            return
+        keys = [pk for pk, _position, _text in rows]
+        for duplicate in duplicates:
+            group = groups.get(duplicate.centre) or NearDuplicateGroup.objects.create(
+                cell=held, centre_id=keys[duplicate.centre]
+            )
+            _store(group, duplicate, keys)
+        cell.compared_until = held.compared_until = rows[-1][1]
+        held.save(update_fields=["compared_until"])
+        if duplicates:
+            recount(held)
+
+
+def _store(group: NearDuplicateGroup, found: NearDuplicates, keys: list[int]) -> None:
+    NearDuplicate.objects.bulk_create(
+        (
+            NearDuplicate(comment_id=keys[at], group=group, shared=shared, is_out=group.is_undone)
+            for at, shared in zip(found.members, found.shared, strict=True)
+        ),
+        batch_size=PIECE,
+    )
+
+
+def recount(cell: Cell) -> None:
+    """Count the voices of all finished analyses of a cell again; call inside a transaction."""
+    rows = Analysis.objects.select_for_update(of=("self",)).select_related("cell")
+    for analysis in rows.filter(cell=cell, state=Analysis.State.DONE).order_by("pk"):
+        count_points(analysis)
+        count_voices(analysis)
+        analysis.save(update_fields=["voices", "voices_revision"])
+
+
+@transaction.atomic
+def change_group(
+    *,
+    group: NearDuplicateGroup,
+    actor: User | None,
+    is_out: bool,
+    comment: Comment | None = None,
+) -> None:
+    """Take a comment out of a group, or put it back; without a comment undo or restore the group.
+
+    Raises GroupRefused if the comment is not in the group, or is in that state already.
+    """
+    held = NearDuplicateGroup.objects.select_for_update(of=("self",)).get(pk=group.pk)
+    members = held.members.filter(is_out=not is_out)
+    facts: dict[str, Any] = {"group": str(held.public_id)}
+    if comment is not None:
+        members = members.filter(comment=comment)
+        facts["comment"] = str(comment.public_id)
+        verb = "near_duplicate_removed" if is_out else "near_duplicate_restored"
+        if held.is_undone and not is_out:
+            raise GroupRefused(_("This group was undone. Restore the group first."))
+    else:
+        verb = "near_duplicates_undone" if is_out else "near_duplicates_restored"
+    if not members.update(is_out=is_out):
+        raise GroupRefused(_("Somebody else changed this in the meantime. Nothing was changed."))
+    if comment is None:
+        NearDuplicateGroup.objects.filter(pk=held.pk).update(is_undone=is_out)
+    dataset = held.cell.dataset
+    record(study=dataset.study, actor=actor, verb=verb, subject=dataset.name, **facts)
+    recount(held.cell)

@@ -1,0 +1,194 @@
+"""Near-duplicate comments as voices: how they are counted, listed and compared."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    Count,
+    Exists,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    When,
+)
+from django.utils.translation import gettext_lazy, ngettext
+
+from argsum.analysis.models import Analysis, FoundPoint
+from argsum.datasets.models import Cell, Comment, NearDuplicate, NearDuplicateGroup
+
+# What is counted: every comment, or near-duplicates once. In addresses, columns and cache keys.
+COMMENTS, VOICES = UNITS = ("comments", "voices")
+
+
+VOICES_RECIPE = gettext_lazy(
+    "Unit: distinct voices. Near-duplicate comments, such as copies of a form letter, count as "
+    "one, which mentions what any of them mentions."
+)
+
+
+def unit_of(wanted: str | None) -> str:
+    """Return the unit that an address asks for; comments by default."""
+    return VOICES if wanted == VOICES else COMMENTS
+
+
+def counted_in_words(number: int, unit: str) -> str:
+    """Return a number of comments or voices in words."""
+    if unit == VOICES:
+        return ngettext("%s distinct voice", "%s distinct voices", number) % f"{number:,}"
+    return ngettext("%s comment", "%s comments", number) % f"{number:,}"
+
+
+def both_in_words(point: FoundPoint, unit: str = COMMENTS) -> str:
+    """Return the comments and voices that mention a key point; voices only if these are fewer.
+
+    The unit comes first.
+    """
+    units = UNITS if unit == COMMENTS else UNITS[::-1]
+    words = [counted_in_words(getattr(point, name), name) for name in units]
+    return words[0] if point.voices == point.comments else " / ".join(words)
+
+
+def voice_of(path: str = "") -> Case:
+    """Return the voice of a comment as a number: of its group, or else of itself.
+
+    ``path`` leads to the comment, with two underscores at its end. Groups are negative.
+    """
+    return Case(
+        When(**{f"{path}duplicate__is_out": False, "then": 0 - F(f"{path}duplicate__group")}),
+        default=F(f"{path}pk"),
+        output_field=BigIntegerField(),
+    )
+
+
+def has_duplicates(cell: Cell) -> bool:
+    """Whether any comments of a cell count as one voice."""
+    return NearDuplicate.objects.filter(group__cell=cell, is_out=False).exists()
+
+
+def voices_of(cell: Cell, comments: int) -> int:
+    """Return the number of distinct voices among the first comments of a cell; one query."""
+    rows = NearDuplicate.objects.filter(
+        group__cell=cell, is_out=False, comment__position__lte=comments
+    )
+    counted = rows.aggregate(n=Count("pk"), groups=Count("group", distinct=True))
+    return comments - counted["n"] + counted["groups"]
+
+
+def voices_by_comment(analysis: Analysis) -> dict[int, int]:
+    """Map comments in groups to the number of their voice, below zero; one query."""
+    rows = NearDuplicate.objects.filter(group__cell=analysis.cell_id, is_out=False)
+    return {comment: -group for comment, group in rows.values_list("comment", "group")}
+
+
+# Groups as their pages show them: one full text, and what differs from it in the others.
+
+
+# Words around a change; an equal passage that is longer is shortened.
+AROUND = 6
+# Longer texts are compared only so far.
+LONGEST = 6_000
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A near-duplicate and how it differs from the centre.
+
+    ``parts`` are pieces of text, each "same", "removed", "added" or "gap"; empty if it is equal.
+    """
+
+    row: NearDuplicate
+    parts: Sequence[tuple[str, str]]
+
+
+@dataclass
+class DuplicateGroupRow:
+    """A group with its number of comments, and some of its variations."""
+
+    group: NearDuplicateGroup
+    comments: int
+    out: int
+    variations: list[Variation] = field(default_factory=list)
+
+
+def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
+    """Return the groups of a cell with numbers of comments, the largest first."""
+    is_in = Q(members__is_out=False)
+    rows = cell.duplicate_groups.select_related("centre")
+    counts = {"comments": Count("members", filter=is_in), "out": Count("members", filter=~is_in)}
+    rows = rows.annotate(**counts)
+    return rows.order_by("is_undone", "-comments", "pk")
+
+
+def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
+    """Return groups with their most different variations, ``most`` of each; a query for each."""
+    return [
+        DuplicateGroupRow(group, group.comments, group.out, variations(group, most=most))
+        for group in groups
+    ]
+
+
+def members_of(group: NearDuplicateGroup) -> QuerySet[NearDuplicate]:
+    """Return the near-duplicates of a group without its centre, the most different first."""
+    rows = group.members.exclude(comment=group.centre_id).select_related("comment")
+    return rows.order_by("shared", "comment__position")
+
+
+def variations(group: NearDuplicateGroup, *, most: int) -> list[Variation]:
+    """Return the most different variations of a group that are not equal to its centre."""
+    rows = members_of(group).exclude(comment__text=group.centre.text)
+    return compared(group, list(rows[:most]))
+
+
+def compared(group: NearDuplicateGroup, rows: Sequence[NearDuplicate]) -> list[Variation]:
+    """Return near-duplicates with what differs from the centre of their group."""
+    return [Variation(row, changes(group.centre.text, row.comment.text)) for row in rows]
+
+
+def changes(before: str, after: str) -> list[tuple[str, str]]:
+    """Return what differs between two texts, by word; empty if nothing does.
+
+    Examples
+    --------
+    >>> changes("we ask you", "we beg you")
+    [('we ', 'same'), ('ask', 'removed'), ('beg', 'added'), (' you', 'same')]
+    """
+    old, new = (_WORD.findall(text[:LONGEST]) for text in (before, after))
+    parts: list[tuple[str, str]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            ends = (i2, j2) == (len(old), len(new))
+            parts += _shortened(old[i1:i2], is_first=(i1, j1) == (0, 0), is_last=ends)
+            continue
+        if i2 > i1:
+            parts.append(("".join(old[i1:i2]), "removed"))
+        if j2 > j1:
+            parts.append(("".join(new[j1:j2]), "added"))
+    return parts if any(mark in ("removed", "added") for _text, mark in parts) else []
+
+
+def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[tuple[str, str]]:
+    """Return an equal passage with the words next to changes."""
+    start, end = (0 if is_first else 2 * AROUND), (0 if is_last else 2 * AROUND)
+    if len(words) <= start + end + AROUND:
+        return [("".join(words), "same")]
+    first = [("".join(words[:start]), "same")] if start else []
+    last = [("".join(words[len(words) - end :]), "same")] if end else []
+    return [*first, ("…", "gap"), *last]
+
+
+def uncompared(cell: Cell) -> int:
+    """Return the number of comments that near-duplicates were not looked for in."""
+    return cell.comments.filter(position__gt=cell.compared_until or 0).order_by().count()
+
+
+def in_groups(comments: QuerySet[Comment]) -> QuerySet[Comment]:
+    """Filter comments that count as one voice with others."""
+    rows = NearDuplicate.objects.filter(comment=OuterRef("pk"), is_out=False)
+    return comments.filter(Exists(rows))

@@ -1,0 +1,301 @@
+"""Near-duplicate comments: found once, changed by people, counted as voices by one switch."""
+
+import csv
+import io
+from collections import defaultdict
+from datetime import date
+
+import pytest
+from django.core.cache import cache
+
+from argsum.analysis.actions.voices import GroupRefused, ask_to_group, change_group
+from argsum.analysis.models import Analysis
+from argsum.analysis.reports.counts import count
+from argsum.analysis.reports.voices import VOICES, changes, voices_of
+from argsum.datasets.actions import RawComment, replace_comment
+from argsum.datasets.models import NearDuplicate, NearDuplicateGroup
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs import jobs
+from tests.argsum.analysis.made_comments import analyse, reading_words, say
+from tests.argsum.analysis.made_comparing import finish, make_analysis, place
+from tests.argsum.signed_in import SignedIn
+from tests.worlds import built_once
+
+pytestmark = pytest.mark.django_db
+
+LOUD = "The canteen is so loud that nobody at my table can follow a conversation at noon."
+WISH = "Please put up curtains and felt under the chairs, as the firm next door did last year."
+
+
+class Lab(SignedIn):
+    """An analysis of eighty comments and six copies of a letter from two departments."""
+
+    def __init__(self):
+        super().__init__()
+        # At most two sentences each: no two are nearly the same.
+        self.analysis = make_analysis(
+            self.study, mentions={"Care": (26, 8, 0), "Sales": (6, 9, 0)}
+        )
+        self.cell = self.analysis.cell
+        place(self.analysis, self.analysis.points.get(position=1), LOUD)
+        place(self.analysis, None, WISH)
+        place(self.analysis, None, "Thank you.")
+        for number in range(6):
+            send_letter(self.cell, number)
+        finish(self.analysis)
+        self.ids = {"analysis_id": self.analysis.public_id, "cell_id": self.cell.public_id}
+
+    def find(self):
+        """Have a worker look for near-duplicates; return the newest group."""
+        self.cell.refresh_from_db()
+        ask_to_group(cell=self.cell, actor=self.researcher)
+        jobs.drain()
+        self.analysis.refresh_from_db()
+        self.cell.refresh_from_db()
+        return NearDuplicateGroup.objects.order_by("-pk").first()
+
+
+lab = built_once(Lab)
+
+
+def send_letter(cell, number):
+    """A copy of the letter; every second one ends in its own words."""
+    own = ["Thank you."] if number % 2 else []
+    day = date(2025, 2, 1 + number)
+    department = "Care" if number < 4 else "Sales"
+    return say(cell, LOUD, WISH, *own, day=day, department=department)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_cached():
+    cache.clear()
+
+
+# -- groups --
+
+
+def test_copies_are_one_voice_and_short_comments_are_not(lab):
+    for _copy in range(5):
+        say(lab.cell, "Very good.")
+    group = lab.find()
+    assert NearDuplicateGroup.objects.count() == 1
+    assert set(group.members.values_list("comment__text", flat=True)) == {
+        f"{LOUD} {WISH}", f"{LOUD} {WISH} Thank you.",
+    }  # fmt: skip
+    assert group.members.count() == 6
+    assert lab.analysis.comments == 86
+    assert lab.analysis.voices == 81
+    assert voices_of(lab.cell, lab.cell.comments.count()) == 86
+
+
+def test_looking_again_changes_nothing_and_later_copies_join(lab):
+    group = lab.find()
+    before = list(NearDuplicate.objects.order_by("pk").values())
+    with pytest.raises(GroupRefused, match="All comments have been compared"):
+        ask_to_group(cell=lab.cell, actor=lab.researcher)
+    later = send_letter(lab.cell, 7)
+    say(lab.cell, "I have something else to say.")
+    lab.find()
+    assert NearDuplicateGroup.objects.count() == 1
+    assert list(NearDuplicate.objects.order_by("pk").values())[:6] == before
+    assert later.duplicate.group == group
+
+
+def test_what_people_decided_stays(lab):
+    group = lab.find()
+    member = group.members.exclude(comment=group.centre).order_by("pk").first().comment
+    change_group(group=group, actor=lab.researcher, is_out=True, comment=member)
+    lab.analysis.refresh_from_db()
+    assert lab.analysis.voices == 82
+    send_letter(lab.cell, 7)
+    lab.find()
+    member.duplicate.refresh_from_db()
+    assert member.duplicate.is_out
+    assert group.members.filter(is_out=False).count() == 6
+    # Copies that come after a group was undone form no new one.
+    change_group(group=group, actor=lab.researcher, is_out=True)
+    send_letter(lab.cell, 8)
+    lab.find()
+    assert NearDuplicateGroup.objects.count() == 1
+    assert not group.members.filter(is_out=False).exists()
+    assert lab.analysis.voices == lab.analysis.comments
+    with pytest.raises(GroupRefused, match="Restore the group first"):
+        change_group(group=group, actor=lab.researcher, is_out=False, comment=member)
+    change_group(group=group, actor=lab.researcher, is_out=False)
+    assert group.members.filter(is_out=False).count() == 8
+    verbs = AuditEvent.objects.filter(verb__startswith="near_dup").values_list("verb", flat=True)
+    assert sorted(verbs) == [
+        "near_duplicate_removed", "near_duplicates_restored", "near_duplicates_undone",
+    ]  # fmt: skip
+
+
+def test_a_replaced_comment_is_compared_again(lab):
+    group = lab.find()
+    comment = group.members.first().comment
+    raw = RawComment(comment.key, "Something else.", "", {}, None, "")
+
+    class Book:
+        """Links no statements."""
+
+        def link(self, comment):
+            pass
+
+    replace_comment(Book(), comment, raw)
+    assert not NearDuplicateGroup.objects.exists()
+    assert lab.find().members.count() == 5
+
+
+def test_an_analysis_looks_for_copies_first(lab):
+    with reading_words():
+        made = analyse(lab.cell, lab.researcher)
+    assert made.state == Analysis.State.DONE
+    assert (made.comments, made.voices) == (86, 81)
+    # The earlier analysis of the same comments counts them, too.
+    lab.analysis.refresh_from_db()
+    assert lab.analysis.voices == 81
+
+
+# -- counts --
+
+
+def test_voices_are_counted_as_the_rows_say(lab):
+    lab.find()
+    found = count(lab.analysis, VOICES)
+    groups, at, days = defaultdict(set), defaultdict(set), {}
+    for comment in lab.cell.comments.order_by("position"):
+        member = NearDuplicate.objects.filter(comment=comment, is_out=False).first()
+        voice = f"group {member.group_id}" if member else comment.pk
+        groups[comment.attributes["department"]].add(voice)
+        days.setdefault(voice, comment.written_on)
+        for link in comment.statements.all():
+            placement = link.argument.placements.get(analysis=lab.analysis)
+            at[placement.point_id].add((comment.attributes["department"], voice))
+    department = found.columns[0]
+    assert found.comments == len(days) == 81
+    assert department.sizes == [len(groups[value]) for value in department.values] == [41, 41]
+    for point, counts in zip(found.points, department.counts, strict=True):
+        mentions = [sum(value == own for own, _voice in at[point]) for value in department.values]
+        assert counts == mentions
+        assert lab.analysis.points.get(pk=point).voices == len({v for _own, v in at[point]})
+    assert found.dated == 81
+    assert sum(size for _day, size, _hits in found.days) == 81
+    assert {day: size for day, size, _hits in found.days} == {
+        day: list(days.values()).count(day) for day in set(days.values())
+    }
+    plain = count(lab.analysis)
+    assert (plain.comments, plain.columns[0].sizes) == (86, [44, 42])
+
+
+def test_without_groups_voices_are_comments(lab):
+    plain, voices = count(lab.analysis), count(lab.analysis, VOICES)
+    assert plain.columns == voices.columns
+    assert plain.days == voices.days
+    assert lab.analysis.voices == lab.analysis.comments == 86
+
+
+# -- pages and files --
+
+
+def test_one_switch_counts_voices_everywhere(lab):
+    lab.find()
+    first = lab.analysis.points.get(position=1)
+    assert (first.comments, first.voices) == (38, 33)
+    page = lab.text("analysis")
+    assert "81 distinct voices" in page
+    assert "38 comments · 33 distinct voices" in page
+    asked = {"count": "voices"}
+    page = lab.get("analysis", asked)
+    row = page.context["rows"][0]
+    assert (row.counted, round(row.share, 2)) == (33, round(100 * 33 / 81, 2))
+    assert "?count=voices" in page.text
+    assert "q=&" not in page.text
+    narrow = lab.get("analysis", asked | {"group": '["department", "Care"]'})
+    assert narrow.context["total"] == 41
+    assert narrow.context["rows"][0].counted == 27
+    groups = lab.text("analysis_groups", asked)
+    assert "82 distinct voices in 2 groups of 41 each" in groups
+    assert "count=voices" in groups
+    assert "86 comments in 2 groups" in lab.text("analysis_groups")
+    assert "81 distinct voices in" in lab.text("analysis_trends", asked)
+    report = lab.text("analysis_report", asked)
+    assert "33 distinct voices / 38 comments, 41 %" in report
+    assert "38 comments / 33 distinct voices, 44 %" in lab.text("analysis_report")
+    for name in ("report.html", "report.docx"):
+        assert lab.get("analysis_report_file", asked, name=name).status_code == 200
+
+
+def test_files_count_both(lab):
+    group = lab.find()
+    sent = lab.get("analysis_report_file", name="key-points.csv")
+    row = next(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert (row["comments"], row["voices"]) == ("38", "33")
+    assert float(row["share"]) == 38 / 86
+    assert float(row["share of voices"]) == 33 / 81
+    sent = lab.get("analysis_report_file", name="statements.csv")
+    text = b"".join(sent.streaming_content).decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    named = [row for row in rows if row["near_duplicates"]]
+    assert {row["near_duplicates"] for row in named} == {str(group.public_id)}
+    assert len(named) == 15
+    sent = lab.get("analysis_groups_figure", {"count": "voices"}, figure="groups", format="csv")
+    row = next(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert row["voices"] == "41"
+
+
+def test_groups_are_read_and_changed_on_their_pages(lab, django_assert_max_num_queries):
+    assert "86 comments were not compared" in lab.text("near_duplicates")
+    lab.post("near_duplicates_find")
+    jobs.drain()
+    with django_assert_max_num_queries(14):
+        page = lab.text("near_duplicates")
+    assert "6 comments, one voice" in page
+    assert "<ins" in page
+    group = NearDuplicateGroup.objects.get()
+    ids = {"group_id": group.public_id}
+    page = lab.text("near_duplicate_group", **ids)
+    assert page.count("Take out") == 5
+    comment = group.members.exclude(comment=group.centre).first().comment
+    given = {"comment": str(comment.public_id), "is_out": "1"}
+    lab.post("near_duplicate_group_change", given, **ids)
+    assert group.members.get(is_out=True).comment == comment
+    assert "Put back" in lab.text("near_duplicate_group", **ids)
+    assert "5 comments, one voice" in lab.text("near_duplicates")
+    other = lab.cell.comments.filter(duplicate=None).first()
+    lab.post("near_duplicate_group_change", given | {"comment": str(other.public_id)}, **ids)
+    assert group.members.filter(is_out=True).count() == 1
+    lab.post("near_duplicate_group_change", {"is_out": "1"}, **ids)
+    group.refresh_from_db()
+    assert group.is_undone
+    assert "Restore group" in lab.text("near_duplicate_group", **ids)
+
+
+def test_programs_read_and_change_the_same(lab):
+    group = lab.find()
+    (row,) = lab.told("near_duplicates")["results"]
+    assert (row["comments"], row["out"]) == (6, 0)
+    ids = {"public_id": group.public_id}
+    members = lab.told("near_duplicate_group", **ids)["results"]
+    assert len(members) == 6
+    change = lab.url("api_near_duplicate_group_change", **ids)
+    given = {"is_out": True, "comment": members[1]["comment"]}
+    assert lab.api.post(change, given, format="json").json()["out"] == 1
+    assert lab.api.post(change, given, format="json").status_code == 409
+    given["comment"] = str(lab.cell.comments.filter(duplicate=None).first().public_id)
+    assert lab.api.post(change, given, format="json").status_code == 400
+    assert lab.told("found_points")["results"][0]["voices"] == 34
+    assert lab.told("analysis_groups", {"count": "voices"})["groups"][0]["comments"] == 42
+    share = lab.told("analysis_report", {"count": "voices"})["key_points"][0]["share"]
+    assert (share["k"], share["n"]) == (34, 82)
+    address = lab.url("api_analysis_groups")
+    assert lab.api.get(address, {"count": "people"}).status_code == 400
+
+
+def test_changes_are_words_with_their_surroundings():
+    assert changes("we ask you", "we ask you") == []
+    before = " ".join(f"w{number}" for number in range(60))
+    after = before.replace("w30", "other") + " end"
+    parts = changes(before, after)
+    marks = [mark for _text, mark in parts]
+    assert marks == ["gap", "same", "removed", "added", "same", "gap", "same", "added"]
+    assert parts[2:4] == [("w30", "removed"), ("other", "added")]
+    assert sum(len(text) for text, _mark in parts) < len(after)
