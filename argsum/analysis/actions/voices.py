@@ -59,7 +59,7 @@ def group_comments(cell: Cell, say: Say) -> None:
     stored = NearDuplicate.objects.filter(group__cell=cell).values_list("comment", flat=True)
     groups = {place[group.centre_id]: group for group in cell.duplicate_groups.order_by("pk")}
     note = _("comparing comments with each other")
-    duplicates = find_near_duplicates(
+    new_groups = find_near_duplicates(
         [text for _pk, _position, text in rows],
         known=list(groups),
         settled=frozenset(place[pk] for pk in stored),
@@ -70,22 +70,22 @@ def group_comments(cell: Cell, say: Say) -> None:
         if held.compared_until != cell.compared_until:
             return
         keys = [pk for pk, _position, _text in rows]
-        for duplicate in duplicates:
-            group = groups.get(duplicate.centre) or NearDuplicateGroup.objects.create(
-                cell=held, centre_id=keys[duplicate.centre]
+        for own in new_groups:
+            group = groups.get(own.centre) or NearDuplicateGroup.objects.create(
+                cell=held, centre_id=keys[own.centre]
             )
-            _store(group, duplicate, keys)
+            _store(group, own, keys)
         cell.compared_until = held.compared_until = rows[-1][1]
         held.save(update_fields=["compared_until"])
-        if duplicates:
+        if new_groups:
             recount(held)
 
 
-def _store(group: NearDuplicateGroup, found: NearDuplicates, keys: list[int]) -> None:
+def _store(group: NearDuplicateGroup, duplicates: NearDuplicates, keys: list[int]) -> None:
     NearDuplicate.objects.bulk_create(
         (
             NearDuplicate(comment_id=keys[at], group=group, shared=shared, is_out=group.is_undone)
-            for at, shared in zip(found.members, found.shared, strict=True)
+            for at, shared in zip(duplicates.members, duplicates.shared, strict=True)
         ),
         batch_size=PIECE,
     )

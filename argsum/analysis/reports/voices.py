@@ -2,25 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from django.db.models import (
-    BigIntegerField,
-    Case,
-    Count,
-    Exists,
-    F,
-    OuterRef,
-    Q,
-    QuerySet,
-    When,
-)
+from django.db.models import BigIntegerField, Case, Count, F, Q, QuerySet, When
 from django.utils.translation import gettext_lazy, ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
-from argsum.datasets.models import Cell, Comment, NearDuplicate, NearDuplicateGroup
+from argsum.datasets.models import Cell, NearDuplicate, NearDuplicateGroup
 
 # What is counted: every comment, or near-duplicates once. In addresses, columns and cache keys.
 COMMENTS, VOICES = UNITS = ("comments", "voices")
@@ -107,14 +97,12 @@ class Variation:
     parts: Sequence[tuple[str, str]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class DuplicateGroupRow:
-    """A group with its number of comments, and some of its variations."""
+    """A group, see `groups_of`, with some of its variations."""
 
     group: NearDuplicateGroup
-    comments: int
-    out: int
-    variations: list[Variation] = field(default_factory=list)
+    variations: Sequence[Variation]
 
 
 def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
@@ -128,22 +116,17 @@ def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
 
 def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
     """Return groups with their most different variations, ``most`` of each; a query for each."""
-    return [
-        DuplicateGroupRow(group, group.comments, group.out, variations(group, most=most))
-        for group in groups
-    ]
+    rows = []
+    for group in groups:
+        differing = members_of(group).exclude(comment__text=group.centre.text)[:most]
+        rows.append(DuplicateGroupRow(group, compared(group, list(differing))))
+    return rows
 
 
 def members_of(group: NearDuplicateGroup) -> QuerySet[NearDuplicate]:
     """Return the near-duplicates of a group without its centre, the most different first."""
     rows = group.members.exclude(comment=group.centre_id).select_related("comment")
     return rows.order_by("shared", "comment__position")
-
-
-def variations(group: NearDuplicateGroup, *, most: int) -> list[Variation]:
-    """Return the most different variations of a group that are not equal to its centre."""
-    rows = members_of(group).exclude(comment__text=group.centre.text)
-    return compared(group, list(rows[:most]))
 
 
 def compared(group: NearDuplicateGroup, rows: Sequence[NearDuplicate]) -> list[Variation]:
@@ -161,7 +144,8 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
     """
     old, new = (_WORD.findall(text[:LONGEST]) for text in (before, after))
     parts: list[tuple[str, str]] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    matcher = SequenceMatcher(str.isspace, old, new, autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         if tag == "equal":
             ends = (i2, j2) == (len(old), len(new))
             parts += _shortened(old[i1:i2], is_first=(i1, j1) == (0, 0), is_last=ends)
@@ -186,9 +170,3 @@ def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[t
 def uncompared(cell: Cell) -> int:
     """Return the number of comments that near-duplicates were not looked for in."""
     return cell.comments.filter(position__gt=cell.compared_until or 0).order_by().count()
-
-
-def in_groups(comments: QuerySet[Comment]) -> QuerySet[Comment]:
-    """Filter comments that count as one voice with others."""
-    rows = NearDuplicate.objects.filter(comment=OuterRef("pk"), is_out=False)
-    return comments.filter(Exists(rows))
