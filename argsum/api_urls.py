@@ -70,7 +70,7 @@ urlpatterns: list = [
         DUPLICATES + "find/", "near_duplicates_find", voices.NearDuplicateGroupViews, post="find"
     ),
     address(
-        DUPLICATES + "<uuid:public_id>/",
+        DUPLICATES + "<uuid:public_id>/comments/",
         "near_duplicate_group",
         voices.NearDuplicateViews,
         **LIST,

@@ -45,8 +45,8 @@ from tests.annotation.voting import vote
 from tests.argsum.analysis.made_comments import say, write_analysis
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
-    make_argsum,
     duplicate_all,
+    make_argsum,
     make_comments,
     make_dataset,
     make_learning_dataset,

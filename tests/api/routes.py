@@ -552,7 +552,14 @@ ROUTES = [
     Route("cell_comments", "get", 200, (*S, "commented"), is_list=True, queries=6),
     Route("near_duplicates", "get", 200, (*S, "commented"), is_list=True, queries=6),
     Route("near_duplicates_find", "post", 202, (*S, "commented"), {}),
-    Route("near_duplicate_group", "get", 200, (*S, "commented", "duplicates"), is_list=True),
+    Route(
+        "near_duplicate_group",
+        "get",
+        200,
+        (*S, "commented", "duplicates"),
+        is_list=True,
+        queries=7,
+    ),
     Route(
         "near_duplicate_group_change",
         "post",

@@ -50,17 +50,21 @@ class NearDuplicateInput(Input):
     comment = serializers.UUIDField(required=False, allow_null=True)
 
 
-class NearDuplicateGroupViews(StudyViews):
-    """Groups of near-duplicates of a cell, largest first."""
-
-    queryset = NearDuplicateGroup.objects.none()
-    serializer_class = NearDuplicateGroupSerializer
+class DuplicatesOfCell(StudyViews):
+    """What is below one cell of the address."""
 
     def cell(self) -> Cell:
         """The cell of the address; raises 404 if it is not of this study."""
         cells = Cell.objects.filter(dataset__study=self.study).select_related("dataset__study")
         cell: Cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         return cell
+
+
+class NearDuplicateGroupViews(DuplicatesOfCell):
+    """Groups of near-duplicates of a cell."""
+
+    queryset = NearDuplicateGroup.objects.none()
+    serializer_class = NearDuplicateGroupSerializer
 
     def rows(self) -> QuerySet:
         """Largest first; undone ones last."""
@@ -90,10 +94,10 @@ class NearDuplicateGroupViews(StudyViews):
         return self.shown(self.find_row(public_id))
 
 
-class NearDuplicateViews(NearDuplicateGroupViews):
-    """Comments of one group, by position."""
+class NearDuplicateViews(DuplicatesOfCell):
+    """Comments of one group."""
 
-    queryset = NearDuplicate.objects.none()  # type: ignore[assignment]  # of the group
+    queryset = NearDuplicate.objects.none()
     serializer_class = NearDuplicateSerializer
 
     def rows(self) -> QuerySet:

@@ -109,9 +109,9 @@ def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
     """Return the groups of a cell with numbers of comments, the largest first."""
     is_in = Q(members__is_out=False)
     rows = cell.duplicate_groups.select_related("centre")
-    counts = {"comments": Count("members", filter=is_in), "out": Count("members", filter=~is_in)}
-    rows = rows.annotate(**counts)
-    return rows.order_by("is_undone", "-comments", "pk")
+    rows = rows.annotate(out=Count("members", filter=~is_in))
+    counted = rows.annotate(comments=Count("members", filter=is_in))
+    return counted.order_by("is_undone", "-comments", "pk")
 
 
 def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:

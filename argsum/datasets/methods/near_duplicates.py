@@ -145,7 +145,10 @@ class _Part:
     def near(self, row: int) -> NDArray[np.int64]:
         """Return the rows that may be similar enough to one of them, itself included."""
         own = self.signatures[np.searchsorted(self.rows, row)]
-        return self.rows[(self.signatures == own).mean(axis=1) >= LEAST_ESTIMATE]
+        rows: NDArray[np.int64] = self.rows[
+            (self.signatures == own).mean(axis=1) >= LEAST_ESTIMATE
+        ]
+        return rows
 
 
 def _components(plains: Sequence[str], progress: Progress) -> list[_Part]:
