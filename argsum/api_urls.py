@@ -8,6 +8,7 @@ from argsum.leaderboard import api as leaderboard
 from argsum.leaderboard.api import KeyPointBoardListViews, KeyPointBoardViews
 from argsum.metrics import api as metric_scores
 from argsum.scorers import api as scorers
+from argsum.surveys import api as surveys
 from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
 from cqa_site.rounds.api import round_addresses
 
@@ -57,6 +58,7 @@ urlpatterns: list = [
         S + "scorers/train-writer/", "writers_train", scorers.ScorerViews, post="train_writer"
     ),
     *resource(S + "datasets/", "datasets", "dataset", datasets.DatasetViews, "recipe", row=REMOVE),
+    *resource(S + "surveys/", "surveys", "survey", surveys.SurveyViews, "analyse", row=REMOVE),
     address(S + "datasets/<uuid:dataset_id>/cells/", "dataset_cells", datasets.CellViews, **LIST),
     address(S + "cells/<uuid:public_id>/", "cell", datasets.CellViews, **ROW),
     address(

@@ -15,6 +15,7 @@ class ArgsumConfig(AppConfig):
         from argsum.leaderboard.actions import KEY_POINTS
         from argsum.navigation import COMMENTS, DATASETS, key_point_entries
         from argsum.run_kinds import register_kinds
+        from argsum.surveys.imports.formats import register_survey_imports
         from cqa_site.results import snapshots as results
         from cqa_site.rounds.kind import register
         from cqa_site.web import navigation
@@ -26,6 +27,7 @@ class ArgsumConfig(AppConfig):
         results.register(KEY_POINTS)
         register(COUNTING)
         register_argument_imports()
+        register_survey_imports()
         add_part("argsum.demo.actions.arguments.add_arguments")
         add_part("argsum.demo.actions.comments.add_comments")
         register_summary_score_imports()

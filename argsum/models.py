@@ -9,3 +9,4 @@ import argsum.keypoints.models
 import argsum.leaderboard.models
 import argsum.metrics.models
 import argsum.scorers.models
+import argsum.surveys.models

@@ -98,7 +98,8 @@ def key_point_entries() -> Iterator[MenuEntry]:
     about = lazy("comments themes topics clusters groups trends")
     tour = lazy("What comments say, how many say it, and each comment in full.")
     yield MenuEntry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)
-    cells, also = ("key-points/cells/",), lazy("comments export download")
+    cells = ("key-points/cells/", "key-points/surveys/")
+    also = lazy("comments surveys export download")
     yield MenuEntry("key_points", lazy("Datasets"), "datasets", 5, under=cells, also=also)
     tour = lazy(
         "Systems that summarize debates, ranked by how much they cover and how little they repeat."

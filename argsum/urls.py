@@ -7,6 +7,7 @@ from argsum.keypoints import views as summary_sets
 from argsum.leaderboard.views import agreement as summary_metrics
 from argsum.leaderboard.views import leaderboard
 from argsum.scorers import views as scorers
+from argsum.surveys import views as surveys
 from argsum.writing import views as writing
 
 urlpatterns: list = [
@@ -20,5 +21,6 @@ urlpatterns: list = [
     *scorers.urlpatterns,
     *summary_metrics.urlpatterns,
     *summary_sets.urlpatterns,
+    *surveys.urlpatterns,
     *writing.urlpatterns,
 ]

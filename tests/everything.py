@@ -53,6 +53,7 @@ from tests.argsum.made_cells import (
     make_scorer,
     make_system_run,
 )
+from tests.argsum.surveys.made_surveys import make_survey
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round
 from tests.benchmark.made_scores import make_scored_answers
@@ -343,6 +344,8 @@ def add_summaries(world):
     world.stopped_scorer = make_scorer(study, name="Stopped", state="cancelled", **usual)
     world.commented = make_comments(study)
     world.duplicates = duplicate_all(world.commented)
+    world.survey = make_survey(study, world.learning_dataset)
+    world.spare_survey = make_survey(study, name="Spare")
     # A comment that says what was said before.
     say(world.cell, world.placed.text)
     for number, name, state in ((2, "waiting", "waiting"), (3, "stopped", "cancelled")):

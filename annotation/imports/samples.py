@@ -1,6 +1,7 @@
 """Small invented sample files of every format, and the recognition of each format."""
 
 import io
+import re
 
 from django.utils.translation import gettext as _
 
@@ -178,6 +179,10 @@ def fits_questions(look: Look) -> str:
     return _("each row names two objects that can be compared, but no answer")
 
 
+# Codes of survey programs: Q1, Q2_4, Q2[SQ001].
+_NUMBERED_QUESTION = re.compile(r"(?:G\d+)?Q(?:ID)?\d", re.IGNORECASE)
+
+
 def fits_table(look: Look) -> str:
     """Recognise two objects and a sentence per row."""
     if is_own_export(look.columns):
@@ -186,6 +191,8 @@ def fits_table(look: Look) -> str:
     if not set(REQUIRED_FIELDS) <= set(mapping) or look.has_points:
         return ""
     if not isinstance(look.first.get(mapping["text"]), str):
+        return ""
+    if all(_NUMBERED_QUESTION.match(mapping[name]) for name in ("object1", "object2")):
         return ""
     named = _("its columns %(object1)s and %(object2)s are the two objects, %(text)s the sentence")
     return named % mapping

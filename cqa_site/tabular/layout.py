@@ -118,6 +118,9 @@ _TRUTH = ("true", "false", "wahr", "falsch", "vrai", "faux")
 _ROW_NAMES = "Row name"
 # Survey programs write {"ImportId":"QID1"} below every question.
 _IMPORT_ID = re.compile(r'\s*\{"ImportId":')
+# SurveyMonkey writes below every question what kind of answer the column holds.
+_ANSWER_KINDS = ("response", "openendedresponse")
+_RESPONDENT = "respondentid"
 # "Q00. What would you change?": short name and question in one heading.
 _NAMED_QUESTION = re.compile(r"([A-Za-z]\w{0,40}(?:\[\w{1,40}\])*)\. (\S.*)", re.DOTALL)
 
@@ -230,6 +233,8 @@ def _header_place(first: Sequence[Record]) -> int:
         return 0
     rows = [cells for _number, cells in first]
     for place, cells in enumerate(rows[:_MOST_ABOVE]):
+        if _has_kinds_below(rows[place:]):
+            return place
         filled = _filled(cells)
         if filled < 2 or filled < width / 2 or (place and not _may_be_names(cells)):
             continue
@@ -267,7 +272,22 @@ def _rows_below(first: Sequence[Record]) -> int:
     return below
 
 
+def _has_kinds_below(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the second row says of the columns of the first one what kind of answer they hold.
+
+    The first row has gaps: a question stands above the first of its columns only.
+    """
+    if len(rows) < 2 or not all(rows[:2]):
+        return False
+    names, kinds = rows[0], rows[1]
+    if bare(names[0]) != _RESPONDENT or _is_filled(kinds[0]):
+        return False
+    return any(bare(kind) in _ANSWER_KINDS for kind in kinds)
+
+
 def _marked_below(first: Sequence[Record]) -> int:
+    if _has_kinds_below([cells for _number, cells in first[:2]]):
+        return 1
     for place, (_number, cells) in enumerate(first[1:4], start=1):
         marks = sum(isinstance(cell, str) and bool(_IMPORT_ID.match(cell)) for cell in cells)
         if marks and marks * 2 >= _filled(cells):

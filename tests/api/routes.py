@@ -15,6 +15,7 @@ from .addresses import ADDRESSES
 # What is called in a world as in the table.
 ROWS = """
     analysis waiting_analysis stopped_analysis found_point dataset spare_dataset cell scorer
+    survey spare_survey
     training_scorer stopped_scorer system_run summary_set waiting_system_run
     stopped_system_run counting_round draft_counting closed_counting imported_count
     open_preferring draft_preferring closed_preferring preference_sheet open_scoring
@@ -546,6 +547,10 @@ ROUTES = [
     Route("dataset", "get", 200, (*S, "dataset")),
     Route("dataset", "delete", 204, (*S, "spare_dataset")),
     Route("dataset_recipe", "post", 200, (*S, "spare_dataset"), {"steps": ["one_sentence"]}),
+    Route("surveys", "get", 200, is_list=True),
+    Route("survey", "get", 200, (*S, "survey")),
+    Route("survey", "delete", 204, (*S, "spare_survey")),
+    Route("survey_analyse", "post", 201, (*S, "survey"), {}),
     Route("dataset_cells", "get", 200, (*S, "dataset_of"), is_list=True),
     Route("cell", "get", 200, (*S, "cell")),
     Route("cell_arguments", "get", 200, (*S, "cell_of"), is_list=True, queries=6),

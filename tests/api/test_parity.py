@@ -92,14 +92,14 @@ SAME = """
     counting_round_close counting_round_open counting_round_reopen counting_rounds analyses
     analysis_cancel analysis_resume analysis_place analysis_rest summary_set analysis_groups
     analysis_trends analysis_report system_run_cancel system_run_resume system_runs datasets
-    dataset_recipe cell_comments key_points summary_people near_duplicates
+    dataset_recipe survey survey_analyse cell_comments key_points summary_people near_duplicates
     near_duplicates_find near_duplicate_group near_duplicate_group_change
 """
 # Pages by the one address of the API that does the same.
 ONE = {
     "import_check": (
         "import_mapping import_origin import_reading import_scores import_counts import_comments "
-        "import_arguments import_summary_scores import_key_points import_qualities"
+        "import_arguments import_summary_scores import_key_points import_qualities import_survey"
     ),
     "exports": "export_list",
     "studies": "study_new",
@@ -195,6 +195,7 @@ ONE = {
     "system_run_figures": "system_run_figure",
     "system_run": "system_run_state",
     "dataset": "dataset_delete",
+    "survey": "survey_delete",
     "cell_arguments": "dataset_export",
     "cell_comments": "comments_export",
     "key_points": "key_points_figure",

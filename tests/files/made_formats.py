@@ -106,6 +106,7 @@ BAD_ROWS = {
     "rated_arguments": BadRow(cell("WA", "7"), 2, "quality"),
     "score_sheets": BadRow(cell("C1", "2"), 2, "C1"),
     "silver": BadRow(put(0, "gpt_answers", 0, value=" "), 1, "gpt_answers · 1"),
+    "survey": BadRow(cell("Respondent ID", "", row=3), 3, "Respondent ID"),
     "system_points": BadRow(cell("key_point", ""), 2, "key_point"),
     "table": BadRow(cell("object1", LONG), 2, "object1"),
     "toloka": BadRow(cell("OUTPUT:R-4", "9", delimiter="\t"), 2, "OUTPUT:R-4"),

@@ -59,7 +59,8 @@ OPENED = {
         analysis_groups analysis_groups_figure analysis_trends analysis_trends_figure
         analysis_report point_writing analysis_report_file system_run system_run_new
         system_run_figure system_run_state system_runs writing_new datasets dataset
-        dataset_export cell cell_comments comments_export import_comments import_arguments
+        dataset_export survey import_survey cell cell_comments comments_export import_comments
+        import_arguments
         near_duplicates near_duplicate_group
         key_points key_point_boards key_point_board key_point_board_file key_points_figure
         key_point_board_figure summary_metric summary_metrics summary_metrics_figure
@@ -107,7 +108,8 @@ SENT = {
         analysis_again analysis_delete analysis_edit analysis_undo analysis_rest_edit
         found_point_edit scorer_try scorer_cancel scorer_resume scorer_delete
         point_writing_estimate system_run_cancel system_run_estimate system_run_resume
-        writing_estimate dataset_recipe dataset_delete key_point_boards_ask
+        writing_estimate dataset_recipe dataset_delete survey_analyse survey_delete
+        key_point_boards_ask
         key_point_board_freeze key_point_board_publish key_point_board_withdraw
         summary_metrics_compute counting_run_estimate near_duplicates_find
         near_duplicate_group_change

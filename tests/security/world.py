@@ -48,7 +48,8 @@ USUAL = """
     launch_id=launch comparison_id=comparison corpus_id=corpus request_id=cam_request
     rubric_id=rubric sheet_id=begun_scores kept_id=kept_scores preference_id=open_preferring
     pair_sheet_id=begun_pair kept_pair_id=kept_pair dataset_id=dataset cell_id=cell
-    scorer_id=scorer system_run_id=system_run set_id=summary_set counting_id=counting_round
+    survey_id=survey scorer_id=scorer system_run_id=system_run set_id=summary_set
+    counting_id=counting_round
     count_id=count_sheet kept_count_id=kept_count analysis_id=analysis point_id=found_point
     statement_id=placed group_id=duplicates
 """
@@ -71,6 +72,7 @@ OTHERWISE = {
         "import_counts": "count_sheets",
         "import_arguments": "argument_list",
         "import_comments": "comments",
+        "import_survey": "survey_export",
     },
     "count_id": {"count_sheet": "imported_count"},
     "cell_id": dict.fromkeys(
@@ -97,6 +99,7 @@ OTHERWISE = {
     "preference_id": {"preference_round_edit": "draft_preferring"},
 }
 SAID = b"comment,site\nThe queue is long.,North\n"
+ASKED = b"Respondent ID,What is good about it?\n1,The queue is short.\n"
 
 
 def walk(patterns=None, known=frozenset()):
@@ -141,6 +144,9 @@ class World:
         rows.uploaded = stored(rows.study, "table", batch=rows.import_batch)
         rows.comments = store_upload(
             study=rows.study, kind="comments", name="x.csv", chunks=[SAID], actor=rows.boss
+        )
+        rows.survey_export = store_upload(
+            study=rows.study, kind="survey", name="y.csv", chunks=[ASKED], actor=rows.boss
         )
         rows.comparison = rows.argument.comparison
         rows.comments_dataset = rows.commented.dataset

@@ -59,7 +59,8 @@ PIECE = 5_000
 AT_ONCE = 10_000
 # Of a column that forms groups.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 120
-MOST_COLUMNS = 20
+# As many as an import keeps.
+MOST_COLUMNS = 50
 # A group below this is in no test, see `prevalence`.
 LEAST = RULES["groups"].least
 # What keeps a column from forming groups; reports put it into words.

@@ -243,7 +243,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
         )
         yield Flag(row.number, columns["date"], reason)
     comment = RawComment(
-        key=_key_of_id(name) if name else _key(reading, row, topic, text),
+        key=key_of_id(name) if name else _key(reading, row, topic, text),
         text=text,
         name=name,
         attributes=_attributes(reading, row),
@@ -267,7 +267,7 @@ def _problem(reading: _Reading, topic: str, name: str) -> tuple[str, str] | None
     return None
 
 
-def _key_of_id(name: str) -> str:
+def key_of_id(name: str) -> str:
     return hashlib.sha256(json.dumps(["id", name]).encode()).hexdigest()
 
 

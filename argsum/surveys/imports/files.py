@@ -1,0 +1,397 @@
+"""Survey exports as lines of an import: one respondent a row, with all answers."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import chain, islice
+from typing import ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.datasets.imports.comment_files import key_of_id
+from argsum.datasets.methods.argument_cells import LONGEST_NAME, LONGEST_TOPIC
+from argsum.datasets.methods.comment_columns import (
+    LONGEST_COLUMN,
+    Order,
+    as_date,
+    is_rich,
+    order_of,
+    plain_text,
+)
+from argsum.surveys.methods.headings import SurveyColumn, SurveyTool, survey_columns, tool_of
+from argsum.surveys.methods.roles import (
+    PRIVATE,
+    ColumnRole,
+    ProposedRole,
+    is_chosen,
+    is_preview,
+    is_unfinished,
+    pieces_of,
+    proposed_roles,
+    role_problem,
+    separator_of,
+    texts_of,
+)
+from argsum.surveys.models import Survey
+from cqa_site.files.actions.imports import (
+    Flag,
+    ImportEntry,
+    ImportRefused,
+    ImportSource,
+    Line,
+    Note,
+    named_by,
+)
+from cqa_site.tabular import Table, TableRow
+from cqa_site.tabular.cells import LONGEST_VALUE, MOST_ATTRIBUTES, as_words, is_missing, trimmed
+from cqa_site.tabular.layout import unique_headers
+
+RESPONDENTS = "respondents"
+KEEP, LEAVE_OUT = "keep", "leave_out"
+YES, NO = "yes", "no"
+# Rows that show what a column holds.
+MOST_ROWS = 500
+
+
+@dataclass(frozen=True)
+class SurveyPlan:
+    """What one file brings: the survey's name, its open questions, and the groups of answers."""
+
+    name: str
+    tool: SurveyTool
+    roles: Mapping[str, str]
+    questions: tuple[SurveyColumn, ...]
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyEntry(ImportEntry):
+    """One respondent; ``answers`` are in the order of the plan's questions, "" where none is."""
+
+    makes: ClassVar[str] = RESPONDENTS
+
+    plan: SurveyPlan
+    key: str
+    name: str
+    answers: tuple[str, ...]
+    attributes: Mapping[str, str]
+    written_on: date | None
+    source: str
+
+
+@dataclass(frozen=True)
+class SurveyLook:
+    """The beginning of a file: the program that wrote it, and what each column is likely for."""
+
+    tool: SurveyTool
+    proposals: Sequence[ProposedRole]
+
+    def proposed(self, role: ColumnRole) -> list[SurveyColumn]:
+        """Return the columns with this proposed role."""
+        return [proposal.column for proposal in self.proposals if proposal.role == role]
+
+    @property
+    def private(self) -> list[str]:
+        """Columns to leave out because they may say who somebody is."""
+        return [row.column.header for row in self.proposals if row.reason in PRIVATE]
+
+
+@dataclass
+class _Reading:
+    """How one file is read, and what was left out on the way."""
+
+    source: ImportSource
+    look: SurveyLook
+    plan: SurveyPlan
+    columns: Mapping[str, SurveyColumn]
+    # By header of a closed question: the name of its attribute, or that of each option.
+    closed: Mapping[str, str]
+    options: Mapping[str, Mapping[str, str]]
+    separators: Mapping[str, str]
+    order: Order
+    seen: dict[str, str] = field(default_factory=dict)
+    equal: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def column(self, role: ColumnRole) -> str:
+        """Return the header with this role; "" if there is none."""
+        return next((name for name, own in self.plan.roles.items() if own == role), "")
+
+    def headers(self, role: ColumnRole) -> list[str]:
+        """Return the headers with this role, in the order of the file."""
+        return [name for name in self.columns if self.plan.roles.get(name) == role]
+
+
+def look_at(
+    columns: Sequence[str], titles: Mapping[str, str], rows: Sequence[TableRow]
+) -> SurveyLook:
+    """Return what the beginning of a table shows."""
+    survey_headings = survey_columns(columns, titles)
+    plain = [SurveyColumn(header, titles.get(header, header)) for header in columns]
+    return SurveyLook(tool_of([*survey_headings, *plain]), proposed_roles(survey_headings, rows))
+
+
+def look_at_source(source: ImportSource) -> SurveyLook:
+    """Return what the first rows of a file show; raises UnreadableFile."""
+    with source.table(is_again=True) as table:
+        return look_at(table.columns, table.titles, list(islice(table.rows, MOST_ROWS)))
+
+
+def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
+    """Return the stored survey that a file continues: the named one, or one with its questions.
+
+    Codes alone do not show it, because many surveys have a question Q1.
+    """
+    surveys = source.study.surveys.prefetch_related("questions")
+    if name := source.text("survey"):
+        return surveys.filter(name=name).first()
+    here = {(row.column.header, row.column.text[:LONGEST_TOPIC]) for row in look.proposals}
+    for survey in surveys:
+        own = {(question.column, question.text) for question in survey.questions.all()}
+        if own and own <= here and any(" " in text.partition(" – ")[0] for _column, text in own):
+            return survey
+    return None
+
+
+def roles_of(source: ImportSource, look: SurveyLook, survey: Survey | None) -> dict[str, str]:
+    """Return the chosen roles by column; otherwise those of the survey, or the proposed ones."""
+    stored = survey.roles if survey else {}
+    roles = {
+        proposal.column.header: stored.get(proposal.column.header, proposal.role.value)
+        for proposal in look.proposals
+    }
+    return roles | dict(source.options.get("mapping") or {})
+
+
+def read_survey(source: ImportSource) -> Iterator[Line]:
+    """Read one respondent per row; notes at the end say what was left out."""
+    with source.table() as table:
+        head = list(islice(table.rows, MOST_ROWS))
+        reading = _reading(source, table, head)
+        for row in chain(head, table.rows):
+            yield from _lines(reading, row)
+        yield from map(Note, _remarks(reading))
+
+
+# How a file is read.
+
+
+def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _Reading:
+    """Return how to read the file; raises ImportRefused for roles that do not fit it."""
+    look = look_at(table.columns, table.titles, head)
+    survey = survey_of(source, look)
+    roles = roles_of(source, look, survey)
+    if problem := role_problem(roles, table.columns):
+        raise ImportRefused(problem)
+    source.choice(
+        "unfinished",
+        (KEEP, LEAVE_OUT),
+        _("“%s” is not valid for unfinished replies. Use keep or leave_out."),
+    )
+    columns = {proposal.column.header: proposal.column for proposal in look.proposals}
+    separators = {
+        name: _separator(look, head, name)
+        for name, role in roles.items()
+        if role == ColumnRole.SEVERAL
+    }
+    order, pieces = _whole_file(source, roles, separators)
+    names: list[tuple[str, str, str]] = []
+    for header, own in columns.items():
+        if roles[header] in (ColumnRole.CLOSED, ColumnRole.OPTION):
+            names.append((header, "", own.text))
+        names += [(header, piece, f"{own.question} – {piece}") for piece in pieces.get(header, ())]
+    unique = unique_headers([_shortened(name) for _header, _piece, name in names])[
+        :MOST_ATTRIBUTES
+    ]
+    closed: dict[str, str] = {}
+    options: dict[str, dict[str, str]] = {}
+    for (header, piece, _name), attribute in zip(names, unique, strict=False):
+        if piece:
+            options.setdefault(header, {})[piece] = attribute
+        else:
+            closed[header] = attribute
+    plan = SurveyPlan(
+        name=survey.name if survey else named_by(source.options, "survey", source.name),
+        tool=look.tool,
+        roles=roles,
+        questions=tuple(
+            own for header, own in columns.items() if roles[header] == ColumnRole.OPEN
+        ),
+        groups=tuple(unique),
+    )
+    reading = _Reading(source, look, plan, columns, closed, options, separators, order)
+    reading.counts["groups"] = len(names) - len(unique)
+    return reading
+
+
+def _separator(look: SurveyLook, head: Sequence[TableRow], header: str) -> str:
+    texts = texts_of(head, header)
+    return separator_of(texts) or r"\s*;\s*|,\s*"
+
+
+def _shortened(name: str) -> str:
+    """Cut a question in the middle: its option is at the end."""
+    if len(name) <= LONGEST_COLUMN:
+        return name
+    end = name.rpartition(" – ")[2][-LONGEST_COLUMN // 2 :]
+    return f"{name[: LONGEST_COLUMN - len(end) - 2]}… {end}"
+
+
+def _whole_file(
+    source: ImportSource, roles: Mapping[str, str], separators: Mapping[str, str]
+) -> tuple[Order, dict[str, list[str]]]:
+    """Return the order of dates, and the options of questions with several answers in a cell."""
+    dated = next((name for name, role in roles.items() if role == ColumnRole.DATE), "")
+    if not (dated or separators):
+        return Order.UNKNOWN, {}
+    options: dict[str, dict[str, None]] = {name: {} for name in separators}
+    dates: list[str] = []
+    with source.table(is_again=True) as table:
+        for row in table.rows:
+            dates += texts_of([row], dated) if dated else []
+            for name, pattern in separators.items():
+                for text in texts_of([row], name):
+                    options[name].update(dict.fromkeys(pieces_of(text, pattern)))
+    return order_of(dates), {name: list(pieces) for name, pieces in options.items()}
+
+
+# One row.
+
+
+def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
+    """Yield the respondent of a row, or the reason why the row is left out or rejected."""
+    if is_preview(reading.look.tool, row):
+        reading.counts["previews"] += 1
+        return
+    if is_unfinished(reading.look.tool, row):
+        reading.counts["unfinished"] += 1
+        if reading.source.text("unfinished") == LEAVE_OUT:
+            return
+    respondent = reading.column(ColumnRole.RESPONDENT)
+    name = trimmed(as_words(row.values.get(respondent))) if respondent else ""
+    if respondent and (problem := _name_problem(name)):
+        yield Flag(row.number, respondent, problem, is_rejection=True, object=RESPONDENTS)
+        return
+    key = key_of_id(name) if respondent else _key(reading, row)
+    answers = tuple(_answer(row, question.header) for question in reading.plan.questions)
+    attributes = _attributes(reading, row)
+    content = json.dumps([answers, attributes], ensure_ascii=False)
+    if (before := reading.seen.setdefault(key, content)) is not content:
+        if before == content:
+            yield Flag(
+                row.number, respondent, _("This row repeats an earlier one and is left out.")
+            )
+        else:
+            reason = _("The respondent “%s” appears earlier in this file with other answers.")
+            about = reason % name[:40]
+            yield Flag(row.number, respondent, about, is_rejection=True, object=RESPONDENTS)
+        return
+    dated = reading.column(ColumnRole.DATE)
+    text = (
+        ""
+        if not dated or is_missing(row.values.get(dated))
+        else trimmed(as_words(row.values[dated]))
+    )
+    written_on = as_date(text, reading.order)
+    if text and written_on is None:
+        reason = _("“%s” is not a readable date. The answers are imported without it.")
+        yield Flag(row.number, dated, reason % text[:40])
+    yield SurveyEntry(
+        row=row.number,
+        plan=reading.plan,
+        key=key,
+        name=name or key[:16],
+        answers=answers,
+        attributes=attributes,
+        written_on=written_on,
+        source=reading.source.name[:255],
+    )
+
+
+def _name_problem(name: str) -> str:
+    if is_missing(name):
+        return _("The respondent’s id is empty.")
+    return _("Longer than %s characters.") % LONGEST_NAME if len(name) > LONGEST_NAME else ""
+
+
+def _key(reading: _Reading, row: TableRow) -> str:
+    """Return a key made of all cells and the number among equal rows of the file."""
+    content = json.dumps(
+        sorted((header, as_words(value)) for header, value in row.values.items()),
+        ensure_ascii=False,
+    )
+    reading.equal[content] += 1
+    return hashlib.sha256(f"{reading.equal[content]}\n{content}".encode()).hexdigest()
+
+
+def _answer(row: TableRow, header: str) -> str:
+    value = row.values.get(header)
+    text = "" if is_missing(value) else as_words(value).strip()
+    return plain_text(text).strip() if is_rich(text) else text
+
+
+def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
+    """Return the groups of a respondent; of several answers each option is one, with yes or no."""
+    attributes = {}
+    chosen: dict[str, list[tuple[str, bool]]] = {}
+    for header, name in reading.closed.items():
+        value = row.values.get(header)
+        text = "" if is_missing(value) else as_words(value).strip()
+        if reading.plan.roles[header] == ColumnRole.OPTION:
+            question = reading.columns[header].question
+            chosen.setdefault(question, []).append((name, is_chosen(text)))
+        elif text:
+            attributes[name] = text[:LONGEST_VALUE]
+    for header, names in reading.options.items():
+        pieces = set(pieces_of(_answer(row, header), reading.separators[header]))
+        chosen[header] = [(name, piece in pieces) for piece, name in names.items()]
+    for options in chosen.values():
+        # Nobody can tell whether somebody who chose nothing saw the question.
+        if any(is_on for _name, is_on in options):
+            attributes |= {name: YES if is_on else NO for name, is_on in options}
+    return attributes
+
+
+def _remarks(reading: _Reading) -> Iterator[str]:
+    """Yield notes on what was recognised and left out."""
+    counts, roles = reading.counts, reading.plan.roles
+    if tool := reading.look.tool:
+        yield _("Recognised as an export of %s.") % tool
+    private = [name for name in reading.look.private if roles[name] == ColumnRole.LEFT_OUT]
+    others = [name for name in reading.headers(ColumnRole.LEFT_OUT) if name not in private]
+    if private:
+        yield _("Left out because they may identify people: %s.") % _listed(private)
+    if others:
+        yield _("Also left out: %s.") % _listed(others)
+    if number := counts["previews"]:
+        text = ngettext(
+            "%s preview answer is left out.", "%s preview answers are left out.", number
+        )
+        yield text % f"{number:,}"
+    if number := counts["unfinished"]:
+        if reading.source.text("unfinished") == LEAVE_OUT:
+            text = ngettext(
+                "%s unfinished reply is left out.", "%s unfinished replies are left out.", number
+            )
+        else:
+            text = ngettext(
+                "%s unfinished reply is included.", "%s unfinished replies are included.", number
+            )
+        yield text % f"{number:,}"
+    if not reading.column(ColumnRole.RESPONDENT):
+        yield _("No column identifies respondents, so a row is recognised by all its cells.")
+    if number := counts["groups"]:
+        text = ngettext(
+            "%(left)s more group is left out; only the first %(most)s are kept.",
+            "%(left)s more groups are left out; only the first %(most)s are kept.",
+            number,
+        )
+        yield text % {"left": number, "most": MOST_ATTRIBUTES}
+
+
+def _listed(headers: Sequence[str]) -> str:
+    return ", ".join(header[:40] for header in headers)

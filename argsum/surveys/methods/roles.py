@@ -1,0 +1,303 @@
+"""What the columns of a survey are used for: proposed from headings and values, and checked."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from argsum.datasets.methods.comment_columns import as_date
+from cqa_site.tabular import TableRow
+from cqa_site.tabular.cells import as_words, is_missing
+from cqa_site.tabular.layout import bare
+
+from .headings import SurveyColumn, SurveyTool
+
+
+class ColumnRole(StrEnum):
+    """Use of a column."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    SEVERAL = "several"
+    OPTION = "option"
+    RESPONDENT = "respondent"
+    DATE = "date"
+    LEFT_OUT = "left_out"
+
+
+class Reason(StrEnum):
+    """Why a column is proposed to be left out."""
+
+    NONE = ""
+    PERSONAL = "personal"
+    TIME = "time"
+    TECHNICAL = "technical"
+    EMPTY = "empty"
+    DIFFERENT = "different"
+
+
+# What somebody must be told that it is left out.
+PRIVATE = (Reason.PERSONAL, Reason.TIME)
+MOST_QUESTIONS = 50
+_FREE_WORDS = 3.0
+_LONGEST_FIELD = 6
+# From so many answers on, all different short ones may identify people.
+_FEWEST = 5
+_MOST_OPTIONS, _LONGEST_OPTION = 40, 12
+# Of a closed question whose answers are worded at length.
+_MOST_ANSWERS = 20
+# How several answers in one cell are parted: Qualtrics puts no space after the comma.
+SEPARATORS = (r"\s*;\s*", r"\s*\|\s*", r",(?!\s)", r",\s+")
+NOT_CHOSEN = frozenset(
+    "n no nein non nej não nee 0 false unchecked notselected unselected".split()  # noqa: SIM905
+)
+_CHOSEN = frozenset(
+    "y yes ja oui sí si sim 1 x true checked selected quoted".split()  # noqa: SIM905
+)
+# Qualtrics: words, and the numbers that stand for them.
+_PREVIEWS = frozenset("surveypreview surveytest preview 1 2 9 17".split())  # noqa: SIM905
+_RESPONDENTS = tuple(
+    "responseid respondentid id participantid antwortid lfdn caseid case sessionid uuid".split()  # noqa: SIM905
+)
+_PERSONAL = frozenset(
+    """
+    ipaddress ipaddr ip email emailaddress mail recipientemail recipientfirstname recipientlastname
+    firstname lastname surname fullname name username phone telephone mobile phonenumber address
+    postaladdress dateofbirth birthdate locationlatitude locationlongitude latitude longitude
+    externalreference externaldatareference customdata1 customdata token participant ipadresse
+    emailadresse vorname nachname telefon telefonnummer adresse anschrift geburtsdatum prenom
+    prénom nom nomdefamille courriel adresseip téléphone nombre apellido apellidos correo
+    correoelectronico telefono teléfono nome cognome voornaam achternaam naam
+    """.split()  # noqa: SIM905
+)
+_TIMES = frozenset(
+    """
+    startdate enddate recordeddate submitdate datesubmitted startdatetime datestamp datestarted
+    datelastaction timestamp date time completed created createdat submittedat zeitstempel datum
+    horodateur fecha tijdstempel
+    """.split()  # noqa: SIM905
+)
+_TECHNICAL = frozenset(
+    """
+    status progress finished durationinseconds duration distributionchannel userlanguage lastpage
+    startlanguage seed refurl referrerurl collectorid interviewtime totaltime qrecaptchascore
+    """.split()  # noqa: SIM905
+)
+_TIMING = re.compile(
+    r"(?:group|question)?time\w*\d+|.*(?:firstclick|lastclick|pagesubmit|clickcount)"
+)
+_ASKS_PERSON = re.compile(
+    r"\b(?:e-?mail|phone|telephone|(?:your|first|last|full) name|postal address|date of birth|"
+    r"telefon\w*|ihr name|vor- und nachname|votre nom|su nombre)\b",
+    re.IGNORECASE,
+)
+_IDENTIFIES = re.compile(
+    r"[^@\s]+@[^@\s]+\.\w+|\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedRole:
+    """A column with the proposed use, the reason for leaving it out, and some of its values."""
+
+    column: SurveyColumn
+    role: ColumnRole
+    reason: Reason = Reason.NONE
+    examples: tuple[str, ...] = ()
+
+
+def proposed_roles(
+    columns: Sequence[SurveyColumn], rows: Sequence[TableRow]
+) -> list[ProposedRole]:
+    """Return the likely use of each column.
+
+    Open questions have answers of several words that rarely repeat. Closed ones repeat. Personal
+    data, times and what the program counts are left out, as are short answers that are all
+    different, because they may identify people.
+    """
+    result = []
+    for column in columns:
+        texts = texts_of(rows, column.header)
+        role, reason = _role(column, texts)
+        result.append(ProposedRole(column, role, reason, tuple(dict.fromkeys(texts))[:2]))
+    return _with_respondent(result, rows)
+
+
+def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:
+    """Return the answers of a column, without empty ones and words such as N/A."""
+    values = (row.values.get(header) for row in rows)
+    return [as_words(value).strip() for value in values if not is_missing(value)]
+
+
+def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
+    """Return what is wrong with chosen roles, as a sentence; "" if nothing is.
+
+    Examples
+    --------
+    >>> role_problem({"Q1": "closed"}, ["Q1"])
+    'Choose at least one open question.'
+    """
+    for column, role in roles.items():
+        if column not in headers:
+            return f"The file has no column {column[:80]!a}."
+        if role not in list(ColumnRole):
+            return (
+                f"{role[:40]!a} is no role of {column[:80]!a}. Use one of {', '.join(ColumnRole)}."
+            )
+    counts = Counter(roles.values())
+    if counts[ColumnRole.RESPONDENT] > 1 or counts[ColumnRole.DATE] > 1:
+        return "Only one column can identify respondents, and only one can hold the date."
+    if counts[ColumnRole.OPEN] > MOST_QUESTIONS:
+        return f"A survey can have at most {MOST_QUESTIONS} open questions."
+    return "" if counts[ColumnRole.OPEN] else "Choose at least one open question."
+
+
+def separator_of(texts: Sequence[str]) -> str:
+    """Return the pattern between several answers in one cell; "" if a cell holds one answer.
+
+    Answers are parted if the pieces repeat, and more combinations occur than pieces, or half of
+    the pieces also occur alone.
+
+    Examples
+    --------
+    >>> separator_of(["Bus,Train", "Bus", "Train,Car", "Car"])
+    ',(?!\\\\s)'
+    >>> separator_of(["Yes, daily", "Yes, weekly", "No", "No"])
+    ''
+    """
+    answers = set(texts)
+    for pattern in SEPARATORS:
+        split = [pieces_of(text, pattern) for text in texts]
+        counts = Counter(piece for pieces in split for piece in pieces)
+        if not any(len(pieces) > 1 for pieces in split) or len(counts) > _MOST_OPTIONS:
+            continue
+        if any(len(piece.split()) > _LONGEST_OPTION for piece in counts):
+            continue
+        alone = sum(piece in answers for piece in counts)
+        has_mixtures = len(answers) > len(counts) or 2 * alone >= len(counts)
+        if has_mixtures and counts.total() >= 2 * len(counts):
+            return pattern
+    return ""
+
+
+def pieces_of(text: str, pattern: str) -> list[str]:
+    """Return the answers in a cell, without empty ones."""
+    return [piece.strip() for piece in re.split(pattern, text) if piece.strip()]
+
+
+def is_chosen(text: str) -> bool:
+    """Whether the cell of an option says that it was chosen."""
+    return bool(text) and "".join(text.lower().split()) not in NOT_CHOSEN
+
+
+def is_preview(tool: str, row: TableRow) -> bool:
+    """Whether Qualtrics says that somebody only tried the survey."""
+    if tool != SurveyTool.QUALTRICS:
+        return False
+    is_tried = bare(_named(row, "distributionchannel")) == "preview"
+    return is_tried or bare(_named(row, "status")) in _PREVIEWS
+
+
+def is_unfinished(tool: str, row: TableRow) -> bool:
+    """Whether the program says that the respondent did not reach the end."""
+    if tool == SurveyTool.QUALTRICS:
+        finished = _named(row, "finished")
+        return finished is not None and not is_chosen(finished)
+    if tool == SurveyTool.LIMESURVEY:
+        return not (_named(row, "submitdate") or _named(row, "datesubmitted"))
+    return False
+
+
+@lru_cache(maxsize=2_000)
+def _plain(header: str) -> str:
+    return bare(header.partition(". ")[0])
+
+
+def _named(row: TableRow, name: str) -> str | None:
+    """Return the value of a column by its plain name; None if there is none."""
+    for header, value in row.values.items():
+        if _plain(header) == name:
+            return "" if is_missing(value) else as_words(value).strip()
+    return None
+
+
+def _role(column: SurveyColumn, texts: Sequence[str]) -> tuple[ColumnRole, Reason]:
+    if reason := _left_out_by_name(column):
+        return ColumnRole.LEFT_OUT, reason
+    if column.part and texts and _is_option(column.part, texts):
+        return ColumnRole.OPTION, Reason.NONE
+    if _asks_person(column, texts):
+        return ColumnRole.LEFT_OUT, Reason.PERSONAL
+    if not texts:
+        return (
+            (ColumnRole.OPEN, Reason.NONE)
+            if column.is_open
+            else (ColumnRole.LEFT_OUT, Reason.EMPTY)
+        )
+    if all(as_date(text) for text in texts):
+        return ColumnRole.LEFT_OUT, Reason.TIME
+    words = sum(_words(text) for text in texts) / len(texts)
+    differ = len(set(texts)) / len(texts)
+    if separator_of(texts):
+        return ColumnRole.SEVERAL, Reason.NONE
+    is_free = differ > 0.5 or len(set(texts)) > _MOST_ANSWERS
+    if words >= (2 if column.is_open else _FREE_WORDS) and is_free:
+        return ColumnRole.OPEN, Reason.NONE
+    if differ > 0.8 and len(texts) >= _FEWEST:
+        return ColumnRole.LEFT_OUT, Reason.DIFFERENT
+    return ColumnRole.CLOSED, Reason.NONE
+
+
+def _left_out_by_name(column: SurveyColumn) -> Reason:
+    names = column.names
+    if names & _PERSONAL:
+        return Reason.PERSONAL
+    if names & _TIMES:
+        return Reason.TIME
+    if names & _TECHNICAL or any(map(_TIMING.fullmatch, names)):
+        return Reason.TECHNICAL
+    return Reason.NONE
+
+
+def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
+    """Whether a form field asks who somebody is, or the answers say it."""
+    is_field = len(column.text.split()) <= _LONGEST_FIELD
+    if bare(column.part) in _PERSONAL or (is_field and _ASKS_PERSON.search(column.text)):
+        return True
+    identifying = sum(bool(_IDENTIFIES.fullmatch(text)) for text in texts)
+    return bool(texts) and 2 * identifying >= len(texts)
+
+
+def _is_option(part: str, texts: Sequence[str]) -> bool:
+    """Whether the values of a column only say that its part was chosen, or was not."""
+    plain = {"".join(text.lower().split()) for text in texts}
+    name = "".join(part.lower().split())
+    return plain <= NOT_CHOSEN | _CHOSEN | {name} and not plain <= NOT_CHOSEN
+
+
+def _words(text: str) -> float:
+    # Some scripts have no spaces between words.
+    return max(len(text.split()), len(text) / 10)
+
+
+def _with_respondent(
+    proposals: list[ProposedRole], rows: Sequence[TableRow]
+) -> list[ProposedRole]:
+    """Make the first column whose name and values identify respondents their key."""
+    by_name = {
+        name: at for at, row in reversed([*enumerate(proposals)]) for name in row.column.names
+    }
+    for name in _RESPONDENTS:
+        if (at := by_name.get(name)) is None:
+            continue
+        column = proposals[at].column
+        texts = texts_of(rows, column.header)
+        # Single rows without an id, or with one that came before, are rejected by name.
+        if texts and 2 * len(set(texts)) > len(rows):
+            proposals[at] = ProposedRole(
+                column, ColumnRole.RESPONDENT, Reason.NONE, tuple(texts[:2])
+            )
+            break
+    return proposals

@@ -1,0 +1,51 @@
+"""Surveys with their questions: replies, datasets and analyses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+
+from argsum.analysis.models import Analysis
+from argsum.datasets.models import Comment
+from argsum.surveys.models import Survey, SurveyQuestion
+from cqa_site.people.models import Study
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """A question with the number of its replies and its newest analysis."""
+
+    number: int
+    question: SurveyQuestion
+    replies: int
+    analysis: Analysis | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its groups can be compared."""
+        return self.analysis is not None and self.analysis.state == Analysis.State.DONE
+
+
+def surveys_of(study: Study) -> QuerySet[Survey]:
+    """Return the surveys of a study by name, with the numbers of their respondents."""
+    return study.surveys.order_by("name").annotate(respondent_count=Count("respondents"))
+
+
+def question_rows(survey: Survey) -> list[QuestionRow]:
+    """Return the questions in the order of the file, in three queries."""
+    questions = list(survey.questions.select_related("dataset"))
+    datasets = [question.dataset_id for question in questions]
+    replies = Comment.objects.filter(cell__dataset__in=datasets).order_by()
+    counts = dict(replies.values_list("cell__dataset").annotate(n=Count("pk")))
+    newest = _newest(datasets)
+    return [
+        QuestionRow(
+            number, question, counts.get(question.dataset_id, 0), newest.get(question.dataset_id)
+        )
+        for number, question in enumerate(questions, start=1)
+    ]
+
+
+def _newest(datasets: Sequence[int]) -> dict[int, Analysis]:
+    rows = Analysis.objects.filter(cell__dataset__in=datasets).select_related("cell")
+    return {analysis.cell.dataset_id: analysis for analysis in rows.order_by("number")}
