@@ -1,6 +1,7 @@
 """Addresses of argument summarization in the REST interface."""
 
 from argsum.analysis.api import analyses, comparison, points, voices
+from argsum.auditing import api as auditing
 from argsum.counting import api as count_sheets
 from argsum.datasets import api as datasets
 from argsum.keypoints import api as keypoints
@@ -118,6 +119,14 @@ urlpatterns: list = [
         list_views=keypoints.SummarySetViews,
     ),
     address(BELOW + "groups/", "analysis_groups", comparison.GroupsViews, **ROW),
+    address(BELOW + "audit/", "analysis_audit", auditing.AnalysisAuditViews, **ROW),
+    *round_addresses(
+        auditing.ROUNDS,
+        S + "audit-rounds/",
+        "audit_id",
+        ("audit_round", "audit_items", "auditors", "auditor_decide"),
+    ),
+    *resource(S + "audit-sheets/", "audit_sheets", "audit_sheet", auditing.AuditSheetViews),
     address(BELOW + "time/", "analysis_trends", comparison.TrendsViews, **ROW),
     address(BELOW + "report/", "analysis_report", comparison.ReportViews, **ROW),
     address(S + "key-points/leaderboard/", "key_points", leaderboard.SummaryBoardViews, **ROW),

@@ -8,6 +8,7 @@ class ArgsumConfig(AppConfig):
     def ready(self) -> None:
         from annotation.demo.actions.demo import add_part
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
+        from argsum.auditing.actions import AUDITING
         from argsum.counting.actions.rounds import COUNTING
         from argsum.counting.imports.formats import register_count_imports
         from argsum.datasets.imports.formats import register_argument_imports
@@ -26,6 +27,7 @@ class ArgsumConfig(AppConfig):
         register_kinds()
         results.register(KEY_POINTS)
         register(COUNTING)
+        register(AUDITING)
         register_argument_imports()
         register_survey_imports()
         add_part("argsum.demo.actions.arguments.add_arguments")

@@ -3,6 +3,7 @@
 # ruff: noqa: F401
 
 import argsum.analysis.models
+import argsum.auditing.models
 import argsum.counting.models
 import argsum.datasets.models
 import argsum.keypoints.models

@@ -1,6 +1,7 @@
 """URLs of argument summarization inside a study; each views module lists its own."""
 
 from argsum.analysis.views import analyses, points, report, voices
+from argsum.auditing import views as auditing
 from argsum.counting import views as counting
 from argsum.datasets import views as datasets
 from argsum.keypoints import views as summary_sets
@@ -16,6 +17,7 @@ urlpatterns: list = [
     *points.urlpatterns,
     *report.urlpatterns,
     *voices.urlpatterns,
+    *auditing.urlpatterns,
     *counting.urlpatterns,
     *leaderboard.urlpatterns,
     *scorers.urlpatterns,

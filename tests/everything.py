@@ -17,6 +17,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
 from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from annotation.retrieval.actions.arguments import set_service
+from argsum.auditing.actions import AuditContent
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
@@ -27,6 +28,7 @@ from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import Rater, Role
 from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
+from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.queue import next_sheet
 from cqa_site.runs import jobs
@@ -43,6 +45,7 @@ from tests.annotation.made_generations import make_generation, make_launch
 from tests.annotation.retrieval.made_retrieval import make_cam_request, make_corpus
 from tests.annotation.voting import vote
 from tests.argsum.analysis.made_comments import say, write_analysis
+from tests.argsum.auditing.made_auditing import open_audit
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
     duplicate_all,
@@ -352,7 +355,26 @@ def add_summaries(world):
         analysis = write_analysis(study, world.cell, number=number, state=state)
         setattr(world, f"{name}_analysis", analysis)
     world.analysis.refresh_from_db()
+    add_audits(world)
     snapshots.refresh(KEY_POINTS, board_choice(study, {}))
+
+
+def add_audits(world):
+    """An analysis of the comments, with an audit in every state and an answer."""
+    audited = write_analysis(world.study, world.commented, number=4)
+    for name, opens in (("open", True), ("closed", True), ("draft", False)):
+        made = open_audit(
+            world.study, world.boss, analysis=audited, name=name, size=4, opens=opens
+        )
+        setattr(world, f"{name}_audit", made)
+    close_round(round_=world.closed_audit, actor=world.boss)
+    world.audited_analysis = audited
+    world.auditor = world.rater
+    first = next_sheet(round_=world.open_audit, rater=world.rater).sheet
+    sent = DraftSubmission(AuditContent("makes"), 0)
+    world.audit_sheet = submit_sheet(sheet=first, sent=sent, key="checked")
+    world.begun_check = next_sheet(round_=world.open_audit, rater=world.rater).sheet
+    world.kept_check = world.begun_check.kept.create(base_version=0, content={"answer": "partly"})
 
 
 def add_preferences(world):

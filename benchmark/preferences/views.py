@@ -58,12 +58,12 @@ if TYPE_CHECKING:
 # Pages of preferences: comparing two answers, rounds, and what the verdicts say.
 
 
-# What can be said, with its key; the order of the buttons.
+# What can be said, with its key and all keys that scripts take; the order of the buttons.
 VERDICTS = {
-    "left": (lazy("A is better"), "A"),
-    "tie": (lazy("Equally good"), "T"),
-    "both_bad": (lazy("Both bad"), "N"),
-    "right": (lazy("B is better"), "B"),
+    "left": (lazy("A is better"), "A", "a arrowleft"),
+    "tie": (lazy("Equally good"), "T", "t ="),
+    "both_bad": (lazy("Both bad"), "N", "n"),
+    "right": (lazy("B is better"), "B", "b arrowright"),
 }
 
 

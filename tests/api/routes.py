@@ -18,6 +18,7 @@ ROWS = """
     survey spare_survey
     training_scorer stopped_scorer system_run summary_set waiting_system_run
     stopped_system_run counting_round draft_counting closed_counting imported_count
+    open_audit draft_audit closed_audit audit_sheet
     open_preferring draft_preferring closed_preferring preference_sheet open_scoring
     draft_scoring closed_scoring rubric live_board live_key_points frozen_key_points
     frozen_board judged_sheet rater adoption exclusion vote snapshot export imported
@@ -77,6 +78,9 @@ class Route:
             "counting_of": ("counting_id", world.counting_round),
             "preferring_of": ("preference_id", world.open_preferring),
             "preferrer": ("rater_id", world.scoring_rater),
+            "audit_of": ("audit_id", world.open_audit),
+            "auditor": ("rater_id", world.auditor),
+            "audited": ("analysis_id", world.audited_analysis),
             "dataset_of": ("dataset_id", world.dataset),
             "analysis_of": ("analysis_id", world.analysis),
             "cell_of": ("cell_id", world.cell),
@@ -104,6 +108,11 @@ class Route:
         return getattr(client, self.method)(
             url, given, format="multipart" if is_upload else "json"
         )
+
+
+def what_to_audit(world) -> dict:
+    analysis = str(world.audited_analysis.public_id)
+    return {"name": "Another audit", "analysis": analysis, "size": 10}
 
 
 def upload(world) -> dict:
@@ -597,6 +606,20 @@ ROUTES = [
     Route("counting_items", "get", 200, (*S, "counting_of"), is_list=True),
     Route("counters", "get", 200, (*S, "counting_of"), is_list=True, queries=6),
     Route("counter_decide", "post", 200, (*S, "counting_of", "counter"), {"decision": "exclude"}),
+    Route("audit_rounds", "get", 200, is_list=True),
+    Route("audit_rounds", "post", 201, body=what_to_audit),
+    Route("audit_round", "get", 200, (*S, "open_audit")),
+    Route("audit_round", "patch", 200, (*S, "draft_audit"), {"seed": 3}),
+    Route("audit_round", "delete", 204, (*S, "draft_audit")),
+    Route("audit_round_open", "post", 200, (*S, "draft_audit")),
+    Route("audit_round_close", "post", 200, (*S, "open_audit")),
+    Route("audit_round_reopen", "post", 200, (*S, "closed_audit")),
+    Route("audit_items", "get", 200, (*S, "audit_of"), is_list=True),
+    Route("auditors", "get", 200, (*S, "audit_of"), is_list=True, queries=6),
+    Route("auditor_decide", "post", 200, (*S, "audit_of", "auditor"), {"decision": "exclude"}),
+    Route("audit_sheets", "get", 200, is_list=True),
+    Route("audit_sheet", "get", 200, (*S, "audit_sheet")),
+    Route("analysis_audit", "get", 200, (*S, "audited"), queries=12),
     Route("count_sheets", "get", 200, is_list=True),
     Route("count_sheet", "get", 200, (*S, "imported_count")),
     Route(

@@ -21,6 +21,7 @@ from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.analysis.api.analyses import AnalysisInput
 from argsum.analysis.api.points import MergeInput
+from argsum.auditing.forms import AuditRoundForm
 from argsum.counting.forms import CountingRoundForm as CountingRoundForm
 from argsum.datasets.api import RecipeInput
 from argsum.keypoints.api import SystemRunInput
@@ -231,6 +232,9 @@ DECLARED = {
     "text_scorer_score": set(TryForm.base_fields),
     "counter_decide": {"reason"},
     "metric_scores_compute": {"dataset", "split", "scorer", "threshold", "model"},
+    "auditor_decide": {"reason"},
+    "audit_rounds": set(AuditRoundForm.base_fields),
+    "audit_round": set(AuditRoundForm.base_fields),
     "counting_rounds": set(CountingRoundForm.base_fields),
     "counting_round": set(CountingRoundForm.base_fields),
     "preferrer_decide": {"reason"},

@@ -50,7 +50,8 @@ WITHOUT = {
         label_alive
         label_answers score score_own score_form score_save score_submit score_settle prefer
         prefer_own prefer_form prefer_save prefer_submit prefer_settle count count_own
-        count_form count_save count_submit count_settle
+        count_form count_save count_submit count_settle point_check point_check_own
+        point_check_form point_check_save point_check_submit point_check_settle
     """,
     DESK: """
         desk desk_own desk_form desk_save desk_submit desk_settle
@@ -58,17 +59,17 @@ WITHOUT = {
     DRAWN: """
         snapshot_figure figures_fragment judges_fragment judges_card judges_figure
         scores_fragment scorer_figure summary_set_figure analysis_groups_figure
-        analysis_trends_figure
+        analysis_trends_figure analysis_audit_figure
     """,
     ESTIMATE: """
         label_round_extent editing_round_extent scoring_round_extent preference_round_extent
-        counting_round_extent
+        counting_round_extent audit_round_extent
     """,
     TRIAL: """
         label_trial label_trial_answer label_trial_next label_trial_alive score_trial
         score_trial_save score_trial_submit count_trial count_trial_save count_trial_submit
         prefer_trial prefer_trial_save prefer_trial_submit desk_trial desk_trial_save
-        desk_trial_submit
+        desk_trial_submit point_check_trial point_check_trial_save point_check_trial_submit
     """,
 }
 # Pages whose address in the API has the same name.
@@ -89,6 +90,7 @@ SAME = """
     key_point_boards_ask key_point_board key_point_board_freeze key_point_board_publish
     key_point_board_withdraw board_publish board_withdraw score_agreement preferences
     preference_rounds preference_round_open preference_round_close preference_round_reopen
+    audit_rounds audit_round_close audit_round_open audit_round_reopen analysis_audit
     counting_round_close counting_round_open counting_round_reopen counting_rounds analyses
     analysis_cancel analysis_resume analysis_place analysis_rest summary_set analysis_groups
     analysis_trends analysis_report system_run_cancel system_run_resume system_runs datasets
@@ -175,6 +177,9 @@ ONE = {
     "preference_rounds": "preference_round_new",
     "preference_round": ("preference_round_edit preference_round_correct preference_round_delete"),
     "preferrer_decide": "preference_rater",
+    "auditor_decide": "audit_rater",
+    "audit_round": "audit_round_delete audit_round_edit audit_round_correct",
+    "audit_rounds": "audit_round_new analysis_audit_draw",
     "counter_decide": "counting_rater",
     "counting_round": "counting_round_delete counting_round_edit counting_round_correct",
     "counting_rounds": "counting_round_new",
@@ -260,6 +265,7 @@ IN_PAGES = {
     "preference_round": ("preference_round", "preference_items", "preferrers"),
     "preference_runs": ("runs", "preference_sheets"),
     "count_sheet": ("count_sheet", "count_sheets"),
+    "audit_round": ("audit_round", "audit_items", "auditors", "audit_sheets"),
     "counting_round": ("counting_round", "counting_items", "counters"),
     "analysis": ("analysis", "found_points"),
     "analysis_edit": ("found_points_merge", "found_points_state", "found_points"),

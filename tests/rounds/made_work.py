@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.editing.actions.kind import EditContent
+from argsum.auditing.actions import AuditContent
 from argsum.counting.actions.rounds import CountContent
 from benchmark.preferences.kind import PreferenceContent
 from benchmark.scoring.actions import ScoreContent
@@ -20,6 +21,7 @@ from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import next_sheet
 from tests.annotation import editing_cast
+from tests.argsum.auditing.made_auditing import make_analysis, open_audit
 from tests.argsum.counting.made_counting import marked_form, open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import full_form
@@ -195,6 +197,11 @@ def make_counts(world: World, **fields: Any) -> Any:
     return open_counting(world.study, world.researcher, **fields)
 
 
+def make_audit(world: World, **fields: Any) -> Any:
+    """A round over eight pairs of an analysis."""
+    return open_audit(world.study, world.researcher, **fields)
+
+
 def make_preferences(world: World, **fields: Any) -> Any:
     """A round over one pair for each question."""
     usual = {"size": ITEMS, "leave_out_used": False}
@@ -225,6 +232,17 @@ def set_secrets(sheet: Any) -> list[str]:
     made = sheet.summary_set
     ids = [made.public_id, made.cell.public_id, made.cell.dataset.public_id]
     return [made.system, made.setting, *map(str, ids), "threshold", "revalence"]
+
+
+def audit_secrets(sheet: Any) -> list[str]:
+    """Where the machine placed a comment, and how sure it was."""
+    pair = sheet.pair
+    analysis = pair.round.analysis
+    ids = [analysis.public_id, pair.point.public_id, pair.round.frame["state"]]
+    if pair.comment:
+        ids.append(pair.comment.public_id)
+    scores = [f"{row.score:g}" for row in analysis.placements.all()]
+    return ["Secretive", *map(str, ids), *scores, "perhaps", "probability"]
 
 
 EDITED = {"text": "Tea is better.", "reasons": ["wording"]}
@@ -268,6 +286,19 @@ WORKS = {
         met={"covered": 1.0, "unique": 2.0},
         missed={"covered": 2.0, "unique": 1.0},
     ),
+    "audit": Work(
+        fill=lambda world: make_analysis(world.study),
+        make_round=make_audit,
+        full=AuditContent("makes", "Because."),
+        changed=AuditContent("partly", "Because."),
+        unfit=AuditContent("", "Hm."),
+        full_form={"answer": "makes"},
+        changed_form={"answer": "partly"},
+        unfit_form={"comment": "Hm."},
+        hidden=audit_secrets,
+        met={"answer": "makes"},
+        missed={"answer": "opposite"},
+    ),
     "edit": Work(
         fill=fill_machine_answers,
         make_round=make_edits,
@@ -282,5 +313,5 @@ WORKS = {
 }
 SHEETS = tuple(WORKS)
 # Those whose next sheet is drawn when somebody comes.
-SERVED = ("score", "prefer", "count")
+SERVED = ("score", "prefer", "count", "audit")
 KINDS = ("label", *SHEETS)

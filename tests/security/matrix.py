@@ -28,7 +28,8 @@ OPENED = {
     RESEARCHERS: """
         members audit study_api study_api_address job_progress packages_state crowd_links
         label_round_correct editing_round_correct scoring_round_correct preference_round_correct
-        counting_round_correct
+        counting_round_correct audit_round_correct analysis_audit analysis_audit_figure
+        audit_rounds audit_round_new audit_round audit_round_edit point_check_trial
         label_rounds label_round_new label_round label_round_edit label_round_items guidelines
         guideline_new
         guideline label_trial label_trial_next score_trial count_trial prefer_trial desk_trial
@@ -72,7 +73,7 @@ OPENED = {
     """,
     RATERS: """
         label label_next label_answers score score_own score_form prefer prefer_own prefer_form
-        count count_own count_form
+        count count_own count_form point_check point_check_own point_check_form
     """,
     "e": """
         desk desk_own desk_form
@@ -112,7 +113,9 @@ SENT = {
         key_point_boards_ask
         key_point_board_freeze key_point_board_publish key_point_board_withdraw
         summary_metrics_compute counting_run_estimate near_duplicates_find
-        near_duplicate_group_change
+        near_duplicate_group_change analysis_audit_draw audit_rater
+        audit_round_close audit_round_delete audit_round_extent audit_round_open
+        audit_round_reopen point_check_trial_save point_check_trial_submit
     """,
     ADMINS: """
         member_role member_active invitation_new invitation_revoke study_archive
@@ -120,7 +123,8 @@ SENT = {
     """,
     RATERS: """
         label_answer label_alive score_save score_submit score_settle prefer_save prefer_submit
-        prefer_settle count_save count_submit count_settle
+        prefer_settle count_save count_submit count_settle point_check_save
+        point_check_submit point_check_settle
     """,
     "e": """
         desk_save desk_submit desk_settle

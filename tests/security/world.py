@@ -28,6 +28,7 @@ FIXED = {
     "summary_set_figure": {"figure": "prevalence", "format": "svg"},
     "analysis_groups_figure": {"figure": "groups", "format": "csv"},
     "analysis_trends_figure": {"figure": "periods", "format": "svg"},
+    "analysis_audit_figure": {"figure": "corrected", "format": "csv"},
     "analysis_report_file": {"name": "report.html"},
     "key_points_figure": {"figure": "weighted", "format": "svg"},
     "key_point_board_figure": {"figure": "key-points", "format": "csv"},
@@ -51,7 +52,8 @@ USUAL = """
     survey_id=survey scorer_id=scorer system_run_id=system_run set_id=summary_set
     counting_id=counting_round
     count_id=count_sheet kept_count_id=kept_count analysis_id=analysis point_id=found_point
-    statement_id=placed group_id=duplicates
+    statement_id=placed group_id=duplicates audit_id=open_audit check_id=begun_check
+    kept_check_id=kept_check
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
 DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")
@@ -97,6 +99,8 @@ OTHERWISE = {
         "scoring_example": "draft_scoring",
     },
     "preference_id": {"preference_round_edit": "draft_preferring"},
+    "audit_id": {"audit_round_edit": "draft_audit"},
+    "analysis_id": dict.fromkeys(("analysis_audit", "analysis_audit_figure"), "audited_analysis"),
 }
 SAID = b"comment,site\nThe queue is long.,North\n"
 ASKED = b"Respondent ID,What is good about it?\n1,The queue is short.\n"

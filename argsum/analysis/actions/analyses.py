@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, ProtectedError
 from django.utils.translation import gettext as _
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
@@ -355,7 +355,12 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     record(
         study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
     )
-    analysis.delete()
+    try:
+        analysis.delete()
+    except ProtectedError:
+        raise AnalysisRefused(
+            _("People check the placements of this analysis. Delete its drafts of audits first.")
+        ) from None
 
 
 def enqueue_for(analysis: Analysis, kind: str, actor: User | None, **more: Any) -> Job:

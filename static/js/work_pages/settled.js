@@ -34,7 +34,7 @@ function mayAnswer() {
 
 settle();
 document.addEventListener("click", (event) => {
-  if (!event.target.closest?.("[name=verdict], [name=label], #submit") || mayAnswer()) return;
+  if (!event.target.closest?.("[name=verdict], [name=answer], [name=label], #submit") || mayAnswer()) return;
   event.preventDefault();
   event.stopPropagation();
 }, { capture: true });

@@ -1,0 +1,432 @@
+"""Samples of placements for people to check, and the figures that follow from their answers.
+
+A *pair* is one comment and one key point. Its *band* says what the machine made of it: the comment
+is behind the key point, perhaps behind it, or elsewhere (behind other key points, or none). A
+*group* is one large key point, or all smaller ones together (0). Each band of each group is a
+stratum, from which pairs are drawn at random without replacement. So every pair, also one that the
+machine did not count, has a known probability, and each stratum's share of pairs whose comment
+makes the point is estimated without assumptions about the machine.
+
+Pairs elsewhere are drawn among all such pairs, not among those near the key point. Near pairs hold
+more of what was missed, but nothing would then be known about the rest, which is larger.
+
+Only "makes this point" counts as making it (1). "Partly", "does not" and "says the opposite" count
+as 0. Where two people answered, the pair counts as the mean of their answers.
+
+Sources: Cochran (1977), Sampling Techniques, chapter 5 (strata); Korn and Graubard (1998), Survey
+Methodology 24, 193–201 (exact interval at the effective sample size); Zou and Donner (2008),
+Statistics in Medicine 27, 1693–1702 (joining intervals); Angelopoulos, Duchi and Zrnic (2023),
+PPI++ (how much of the machine's count is used).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cqa_site.stats.arrays import IntArray
+from cqa_site.stats.estimate import Bounded, check_confidence
+
+BEHIND, PERHAPS, ELSEWHERE = "behind", "perhaps", "elsewhere"
+BANDS = (BEHIND, PERHAPS, ELSEWHERE)
+# Group of the key points that are too small for figures of their own.
+SMALLER = 0
+# Answers that an interval needs: in all, and in each stratum that was not asked in full.
+LEAST_ANSWERS, LEAST_IN_STRATUM = 10, 2
+# Fewer answers than this give a precision without an interval.
+LEAST_FOR_PRECISION = 5
+# How a group's answers are divided among its bands.
+WEIGHTS = {BEHIND: 0.4, PERHAPS: 0.15, ELSEWHERE: 0.45}
+# Shares of pairs that make the point, where nothing is known yet: only plans use them.
+EXPECTED = {BEHIND: 0.8, PERHAPS: 0.4, ELSEWHERE: 0.03}
+NO_ANSWERS = "there are no answers about some of these pairs yet"
+TOO_FEW_ANSWERS = f"an interval needs {LEAST_ANSWERS} answers, {LEAST_IN_STRATUM} in each band"
+TOO_FEW_BEHIND = f"an interval needs {LEAST_FOR_PRECISION} answers"
+NOTHING_MADE = "no answer says that a comment makes the point"
+
+
+class Stratum(NamedTuple):
+    """A band of a group: the primary key of its key point, or `SMALLER`."""
+
+    group: int
+    band: str
+
+
+@dataclass(frozen=True)
+class AnsweredStratum:
+    """Answers about the pairs of one stratum.
+
+    Attributes
+    ----------
+    pairs
+        Pairs in the stratum.
+    answers
+        Pairs drawn from it that were answered.
+    hits
+        Of these, how many make the point; halves where two people disagree.
+    """
+
+    pairs: int
+    answers: int
+    hits: float
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether an interval needs more answers."""
+        return self.answers < min(LEAST_IN_STRATUM, self.pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedShare(Bounded):
+    """A share, 0–1, from ``answers`` about pairs; ``hits`` of them make the point."""
+
+    answers: int
+    hits: float = 0.0
+
+
+# Drawing the sample.
+
+
+def own_groups(size: int, points: int) -> int:
+    """Return how many of the largest key points get strata of their own in a sample of pairs."""
+    room = size // LEAST_ANSWERS
+    return points if points <= room else max(room - 1, 1)
+
+
+def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
+    """Divide a sample among strata: equally among groups, then by `WEIGHTS` among bands.
+
+    No stratum gets more than it has; what is left over goes to the largest shares that have room.
+    Every stratum gets `LEAST_IN_STRATUM` if the size allows.
+    """
+    strata = sorted(stratum for stratum, n in pairs.items() if n)
+    drawn = dict.fromkeys(strata, 0)
+    groups = {stratum.group for stratum in strata}
+    totals = {
+        group: sum(WEIGHTS[stratum.band] for stratum in strata if stratum.group == group)
+        for group in groups
+    }
+    # Never more than all pairs: the loop ends.
+    for _number in range(min(size, sum(pairs.values()))):
+        room = [stratum for stratum in strata if drawn[stratum] < pairs[stratum]]
+        thin = [stratum for stratum in room if drawn[stratum] < LEAST_IN_STRATUM]
+        # The one that lacks most of its share comes next.
+        chosen = min(
+            thin or room,
+            key=lambda stratum: (
+                (drawn[stratum] + 0.5) / (WEIGHTS[stratum.band] / totals[stratum.group]),
+                stratum,
+            ),
+        )
+        drawn[chosen] += 1
+    return drawn
+
+
+def draw_counted(n_pairs: int, n: int, generator: np.random.Generator) -> IntArray:
+    """Draw the places of n of the pairs in a band, each equally likely, in random order."""
+    return generator.permutation(n_pairs)[:n]
+
+
+def draw_elsewhere(
+    comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Draw n pairs of key point and comment that are in no list of a key point.
+
+    Parameters
+    ----------
+    comments
+        Number of comments; a comment is known by its place, from 0.
+    counted
+        For each key point, the places of comments that cannot be drawn.
+    n
+        At most the number of other pairs.
+    generator
+        Says which.
+
+    Returns
+    -------
+    Place of the key point, and place of the comment; all such pairs are equally likely.
+    """
+    out = [set(places.tolist()) for places in counted]
+    free = comments * len(out) - sum(map(len, out))
+    if n * 4 > free:
+        pairs = [
+            (point, comment)
+            for point, places in enumerate(out)
+            for comment in range(comments)
+            if comment not in places
+        ]
+        return [pairs[at] for at in generator.permutation(len(pairs))[:n]]
+    drawn: dict[tuple[int, int], None] = {}
+    while len(drawn) < n:
+        point, comment = divmod(int(generator.integers(comments * len(out))), comments)
+        if comment not in out[point]:
+            drawn[point, comment] = None
+    return list(drawn)
+
+
+# Figures of the answers. A sample is a list of strata that share no pair; several samples, each
+# drawn from a later state of the analysis, are joined by their numbers of answers.
+
+
+Sample = Sequence[AnsweredStratum]
+
+
+def audited_precision(samples: Sequence[Sample], *, confidence: float = 0.95) -> AuditedShare:
+    """Return the share of pairs in one band whose comment makes the point.
+
+    Parameters
+    ----------
+    samples
+        Strata of this band, in each sample.
+    confidence
+        Nominal coverage.
+
+    Returns
+    -------
+    Without an interval below `LEAST_FOR_PRECISION` answers; undefined while some stratum has none.
+    """
+    check_confidence(confidence)
+    parts = _weighted(samples)
+    answers, hits = _totals(parts)
+    if not parts or any(not part.answers for part in parts):
+        return AuditedShare(value=None, reason=NO_ANSWERS, answers=answers, hits=hits)
+    value = _mean(parts)
+    if answers < LEAST_FOR_PRECISION and not all(part.is_complete for part in parts):
+        return AuditedShare(value=value, reason=TOO_FEW_BEHIND, answers=answers, hits=hits)
+    low, high = _narrower(parts, confidence)
+    return AuditedShare(value=value, low=low, high=high, answers=answers, hits=hits)
+
+
+def corrected_share(
+    samples: Sequence[Sample], *, comments: int = 0, confidence: float = 0.95
+) -> AuditedShare:
+    """Return the share of comments that make a key point, whatever the machine counted.
+
+    Parameters
+    ----------
+    samples
+        All strata of the key point, in each sample; together they hold all comments.
+    comments
+        If the comments stand for more than themselves, their number: the interval then holds the
+        share in what they were drawn from. By default it holds the share of these comments.
+    confidence
+        Nominal coverage.
+
+    Returns
+    -------
+    Undefined while a stratum has no answer. No interval below `LEAST_ANSWERS` answers, or with
+    fewer than `LEAST_IN_STRATUM` in a stratum.
+
+    Notes
+    -----
+    The machine's share, corrected by the mean of answer minus machine in every stratum. As strata
+    follow the machine's bands, the estimate is the same for every weight of the machine (lambda
+    of PPI++), so the weight only decides the interval: at 1 the distances of each stratum's exact
+    interval are joined (Zou and Donner), at 0 one exact interval is taken at the effective number
+    of answers, as if the machine had said nothing. The narrower of the two is returned: a useless
+    machine gives the interval of the sample alone, and no wider one.
+
+    `python -m benchmarks.verdicts --only audit` says how often both intervals hold the truth.
+    """
+    check_confidence(confidence)
+    parts = _weighted(samples)
+    answers, hits = _totals(parts)
+    if not parts or any(not part.answers for part in parts):
+        return AuditedShare(value=None, reason=NO_ANSWERS, answers=answers, hits=hits)
+    value = _mean(parts)
+    is_thin = any(stratum.is_thin for sample in samples for stratum in sample)
+    is_complete = all(part.is_complete for part in parts)
+    if not is_complete and (answers < LEAST_ANSWERS or is_thin):
+        return AuditedShare(value=value, reason=TOO_FEW_ANSWERS, answers=answers, hits=hits)
+    low, high = _narrower(parts, confidence, comments=comments)
+    return AuditedShare(value=value, low=low, high=high, answers=answers, hits=hits)
+
+
+def audited_recall(
+    behind: Sequence[Sample], others: Sequence[Sample], *, confidence: float = 0.95
+) -> AuditedShare:
+    """Return the share of pairs that make the point which the machine put behind it.
+
+    Parameters
+    ----------
+    behind, others
+        Strata of the first band, and all other strata, in each sample.
+    confidence
+        Nominal coverage; both parts are bounded at half the error (Bonferroni), because the
+        machine may miss much where it is seldom wrong, and the other way round.
+    """
+    check_confidence(confidence)
+    whole = [[*own, *rest] for own, rest in zip(behind, others, strict=True)]
+    pairs = [_pairs(sample) for sample in whole]
+    parts = _weighted(whole)
+    own_part, rest_part = _weighted(behind, of=pairs), _weighted(others, of=pairs)
+    answers, hits = _totals(parts)
+    if not parts or any(not part.answers for part in parts):
+        return AuditedShare(value=None, reason=NO_ANSWERS, answers=answers, hits=hits)
+    total = _mean(own_part) + _mean(rest_part)
+    if total == 0:
+        return AuditedShare(value=None, reason=NOTHING_MADE, answers=answers, hits=hits)
+    value = _mean(own_part) / total
+    if answers < LEAST_ANSWERS:
+        return AuditedShare(value=value, reason=TOO_FEW_ANSWERS, answers=answers, hits=hits)
+    level = (1 + confidence) / 2
+    found_low, found_high = _joined(own_part, level)
+    missed_low, missed_high = _joined(rest_part, level)
+    low = found_low / (found_low + missed_high) if found_low else 0.0
+    high = found_high / (found_high + missed_low) if found_high else 0.0
+    return AuditedShare(value=value, low=low, high=high, answers=answers, hits=hits)
+
+
+def answers_needed(
+    pairs: Mapping[str, int], half_width: float, known: Mapping[str, AnsweredStratum]
+) -> dict[str, int]:
+    """Return how many answers each band of a key point needs for an interval this wide.
+
+    Parameters
+    ----------
+    pairs
+        Pairs in each band.
+    half_width
+        Half the width of the interval of `corrected_share` for these comments, 0–1.
+    known
+        Answers so far by band; they say what further answers will be like, where there are some.
+
+    Returns
+    -------
+    Answers in all by band, those so far included; all pairs where nothing less does.
+    """
+    bands = [band for band in BANDS if pairs.get(band)]
+    rates = {band: _expected(band, known.get(band)) for band in bands}
+    spread = {band: pairs[band] * math.sqrt(rates[band] * (1 - rates[band])) for band in bands}
+    total = sum(spread.values())
+
+    def plan(size: int) -> dict[str, int]:
+        wanted = {band: math.ceil(size * spread[band] / total) for band in bands}
+        so_far = {band: known[band].answers if band in known else 0 for band in bands}
+        least = {band: max(so_far[band], LEAST_IN_STRATUM, wanted[band]) for band in bands}
+        return {band: min(least[band], pairs[band]) for band in bands}
+
+    def is_enough(size: int) -> bool:
+        n = plan(size)
+        strata = [AnsweredStratum(pairs[band], n[band], rates[band] * n[band]) for band in bands]
+        share = corrected_share([strata])
+        if share.low is None or share.high is None:
+            return False
+        return share.high - share.low <= 2 * half_width
+
+    low, high = LEAST_ANSWERS - 1, 4 * sum(pairs.values())
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return plan(high)
+
+
+def _expected(band: str, answered: AnsweredStratum | None) -> float:
+    """Return the share to plan with: what was seen, drawn to the usual by two more answers."""
+    if answered is None:
+        return EXPECTED[band]
+    return (answered.hits + 2 * EXPECTED[band]) / (answered.answers + 2)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A stratum with its weight in the estimate; weights sum to 1, or to a part of it."""
+
+    weight: float
+    pairs: int
+    answers: int
+    hits: float
+
+    @property
+    def rate(self) -> float:
+        return self.hits / self.answers
+
+    @property
+    def is_complete(self) -> bool:
+        return self.answers >= self.pairs
+
+
+def _pairs(sample: Sample) -> int:
+    return sum(stratum.pairs for stratum in sample)
+
+
+def _weighted(samples: Sequence[Sample], of: Sequence[int] | None = None) -> list[_Part]:
+    """Return the strata of all samples; ``of`` are the pairs that their weights are a part of."""
+    totals = [_pairs(sample) for sample in samples] if of is None else of
+    answers = [sum(stratum.answers for stratum in sample) for sample in samples]
+    among = sum(answers)
+    return [
+        _Part(
+            stratum.pairs / total * (own / among if among else 1 / len(samples)),
+            stratum.pairs,
+            stratum.answers,
+            stratum.hits,
+        )
+        for sample, total, own in zip(samples, totals, answers, strict=True)
+        # A sample without any answer has no say, and hides no other.
+        if own or not among
+        for stratum in sample
+        if stratum.pairs
+    ]
+
+
+def _totals(parts: Sequence[_Part]) -> tuple[int, float]:
+    return sum(part.answers for part in parts), sum(part.hits for part in parts)
+
+
+def _mean(parts: Sequence[_Part]) -> float:
+    return sum(part.weight * part.rate for part in parts)
+
+
+def _narrower(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
+    """Return the narrower interval of two: by strata, and of the sample alone."""
+    intervals = [
+        _joined(parts, confidence, comments=comments),
+        _alone(parts, confidence, comments=comments),
+    ]
+    return min(intervals, key=lambda interval: interval[1] - interval[0])
+
+
+def _joined(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
+    """Join the intervals of all strata, and that of the comments if their number is given."""
+    value, down, up = _mean(parts), 0.0, 0.0
+    for part in parts:
+        low, high = exact_interval(part.rate, _effective(part.answers, part.pairs), confidence)
+        down += (part.weight * (part.rate - low)) ** 2
+        up += (part.weight * (high - part.rate)) ** 2
+    if comments:
+        low, high = exact_interval(value, comments, confidence)
+        down, up = down + (value - low) ** 2, up + (high - value) ** 2
+    return max(value - math.sqrt(down), 0.0), min(value + math.sqrt(up), 1.0)
+
+
+def _alone(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
+    """Return the interval from the weighted answers alone, at their effective number (Kish)."""
+    n = 1 / sum(part.weight**2 / part.answers for part in parts)
+    if not comments:
+        n = _effective(n, max(sum(part.pairs for part in parts), 1))
+    return exact_interval(_mean(parts), n, confidence)
+
+
+def _effective(answers: float, pairs: int) -> float:
+    """Return so many answers as would tell as much about pairs without number; inf for all."""
+    return math.inf if answers >= pairs else answers * (pairs - 1) / (pairs - answers)
+
+
+def exact_interval(share: float, n: float, confidence: float) -> tuple[float, float]:
+    """Return Clopper and Pearson's interval of a share of n answers, which need not be whole."""
+    # The site loads this file at start.
+    from scipy import special
+
+    if math.isinf(n):
+        return share, share
+    tail, hits = (1 - confidence) / 2, min(max(share, 0.0), 1.0) * n
+    # Rounding aside, none and all.
+    low = 0.0 if hits < 1e-9 else float(special.betaincinv(hits, n - hits + 1, tail))
+    high = 1.0 if n - hits < 1e-9 else float(special.betaincinv(hits + 1, n - hits, 1 - tail))
+    return min(low, share), max(high, share)

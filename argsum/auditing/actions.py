@@ -1,0 +1,383 @@
+"""Audit rounds: the kind of work, its guideline, and the sample of pairs."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count, F, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from argsum.analysis.actions.jobs import new_comments
+from argsum.analysis.methods.audit import (
+    BANDS,
+    ELSEWHERE,
+    SMALLER,
+    Stratum,
+    allocate,
+    answers_needed,
+    draw_counted,
+    draw_elsewhere,
+    own_groups,
+)
+from argsum.analysis.models import Analysis
+from argsum.auditing.models import (
+    AuditItem,
+    AuditPair,
+    AuditRound,
+    AuditSheet,
+    AuditSlot,
+    AuditSubmission,
+    KeptAudit,
+)
+from argsum.auditing.reports import AuditFrame, PairKey, answers_of, asked_before, frame_of
+from argsum.datasets.models import CommentStatement
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
+from cqa_site.rounds.lifecycle import OneByOne, locked_round
+from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.queue import CHUNK
+
+Answer = AuditSheet.Answer
+
+# Checking placements as a kind of work: does this comment make this point?
+
+
+@dataclass(frozen=True)
+class AuditContent:
+    """Content of a form: the answer, and an optional note."""
+
+    answer: str = ""
+    comment: str = ""
+
+
+class AuditRoundKind(OneByOne):
+    """One pair at a time, blind to what the machine made of it."""
+
+    name = "audit"
+    audit = Audit(round="audit_round", person="auditor")
+    words = Words(
+        rounds=lazy("Placement audits"),
+        about=lazy(
+            "People read a comment and a key point and say whether the comment makes the point, "
+            "without knowing where the machine placed it."
+        ),
+        things=lazy("Pairs"),
+        results="",
+        work=lazy("Answers"),
+        new=lazy("New audit"),
+    )
+    section = "key_points"
+    submits_at_once = True
+    terms = ("placement audit", "corrected share")
+    work_page = "point_check"
+    sheet_page = "point_check_form"
+    takes_crowd = True
+    subject = "pair"
+    needed = ("pair__argument", "pair__comment")
+    item_needed = ("pair__argument", "pair__comment", "pair__point")
+    Round = AuditRound
+    Item = AuditItem
+    Slot = AuditSlot
+    Sheet = AuditSheet
+    Event = AuditSubmission
+    Kept = KeptAudit
+    Content = AuditContent
+    settled = ("answer", "comment")
+    figures = {answer: Count("pk", filter=COUNTED & Q(answer=answer)) for answer in Answer.values}
+
+    def begin(self, round_: AuditRound, item: AuditItem, rater: Rater) -> dict[str, Any]:
+        """Return no further fields."""
+        return {}
+
+    def submitted(self, sheet: AuditSheet) -> AuditContent:
+        """Return the last submitted content, empty before the first submission."""
+        return AuditContent(sheet.answer, sheet.comment)
+
+    def problem(self, sheet: AuditSheet, content: AuditContent) -> SheetNotValid | None:
+        """Return an error if the answer is missing."""
+        if content.answer:
+            return None
+        return SheetNotValid(_("Say whether the comment makes this point."), ["answer"])
+
+    def settle(self, sheet: AuditSheet, content: AuditContent) -> None:
+        """Copy the content to the sheet unchanged."""
+        sheet.answer, sheet.comment = content.answer, content.comment
+
+    def mark(self, sheet: AuditSheet, key: Mapping[str, Any]) -> tuple[int, int]:
+        """Return whether the answer matches the known one, and the maximum 1."""
+        return int(sheet.answer == key["answer"]), 1
+
+    def slots(self, round_: AuditRound, items: Iterable[int]) -> dict[int, int]:
+        """Return two people for a random share of the pairs, and one for the others."""
+        keys = list(items)
+        rng = random.Random(round_.seed)  # noqa: S311  an order, not a secret
+        twice = set(rng.sample(keys, doubled(len(keys), round_.double_share)))
+        return {key: 1 + (key in twice) for key in keys}
+
+    def card(self, done: int) -> Card:
+        """Return the texts for a person's start page."""
+        return Card(
+            text=_("Say whether a comment makes a point, one comment at a time, with one key."),
+            button=_("Continue checking") if done else _("Start checking"),
+            badge=ngettext("%d checked by you", "%d checked by you", done) % done if done else "",
+        )
+
+    def check(self) -> Iterator[str]:
+        """Yield pairs of another analysis than that of their round."""
+        strange = AuditPair.objects.exclude(point__analysis=F("round__analysis"))
+        for pk in strange.values_list("pk", flat=True):
+            yield f"audit pair {pk} is not of the analysis of its round"
+
+
+AUDITING = AuditRoundKind()
+
+
+def doubled(pairs: int, share: float) -> int:
+    """Return how many of the pairs two people answer: the share, rounded up."""
+    return min(ceil(pairs * share - 1e-9), pairs)
+
+
+GUIDE = """\
+You see a comment and one point. Say whether the comment makes the point. Only the meaning counts,
+not the wording. One sentence is marked as a place to begin: read the whole comment.
+
+- **Makes this point**: whoever wrote the comment would agree that they said this.
+- **Partly**: the comment makes a part of the point, or something more general that includes it.
+- **Does not**: the comment is about something else, or only about the same topic.
+- **Says the opposite**: the comment speaks against the point.
+
+Point: *The new bikes are comfortable to ride.* The comments are invented.
+
+| Comment | Answer |
+|---|---|
+| The new ones ride smoothly, and the saddles are soft. | makes this point |
+| The saddles are fine. | partly |
+| I could not find a free bike near the station. | does not |
+| Every ride on them hurts my back. | says the opposite |
+"""
+
+
+# Planning a round: drawing pairs.
+
+
+# A rater's order is made of all pairs that are left; more would make serving slow.
+MOST_PAIRS = 2_000
+USUAL_PAIRS = 60
+TARGET_POINTS = 10
+SETTINGS = (
+    "name", "seed", "instructions", "analysis", "double_share", "repeat_share", "lease_minutes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPlan:
+    """All choices that decide which pairs are drawn, and who answers.
+
+    With ``target`` the size follows: as many pairs as the `TARGET_POINTS` largest key points need
+    for intervals of corrected counts that reach so many percentage points up and down.
+    """
+
+    name: str
+    seed: int
+    analysis: Analysis
+    size: int = USUAL_PAIRS
+    target: float | None = None
+    double_share: float = 0.2
+    repeat_share: float = 0.0
+    lease_minutes: int = 120
+    instructions: str = GUIDE
+
+
+@dataclass(frozen=True)
+class AuditSample:
+    """How many pairs are drawn from each stratum of a frame, and which were drawn before."""
+
+    frame: AuditFrame
+    own: tuple[int, ...]
+    free: Mapping[Stratum, int]
+    drawn: Mapping[Stratum, int]
+    before: frozenset[PairKey]
+
+    @property
+    def size(self) -> int:
+        """Number of pairs."""
+        return sum(self.drawn.values())
+
+
+@transaction.atomic
+def plan_round(
+    *, study: Study, plan: AuditPlan, actor: User, round_: AuditRound | None = None
+) -> AuditRound:
+    """Make a draft round with its pairs, or draw a draft's pairs again; raises RoundNotReady."""
+    planned = locked_round(round_, AuditRound.State.DRAFT) if round_ else None
+    planned = planned or AuditRound(study=study, created_by=actor)
+    sample = sample_of(plan, round_)
+    if not sample.size:
+        raise RoundNotReady(_("All pairs of this analysis were drawn before."))
+    for name in SETTINGS:
+        setattr(planned, name, getattr(plan, name))
+    planned.frame = sample.frame.stored(plan.analysis, sample.own)
+    planned.recipe = {"size": plan.size, "target": plan.target, "own": len(sample.own)}
+    planned.save()
+    planned.items.all().delete()
+    planned.pairs.all().delete()
+    _draw(planned, sample)
+    return planned
+
+
+def sample_of(plan: AuditPlan, round_: AuditRound | None = None) -> AuditSample:
+    """Return how many pairs a plan draws from each stratum; raises RoundNotReady."""
+    analysis = plan.analysis
+    if analysis.state != Analysis.State.DONE:
+        raise RoundNotReady(_("The analysis is not finished yet."))
+    if new_comments(analysis):
+        raise RoundNotReady(_("Some comments are not placed yet. Place them first."))
+    frame = frame_of(analysis)
+    if not frame.texts:
+        raise RoundNotReady(_("The analysis has no key points to check."))
+    before = frozenset(asked_before(analysis, round_))
+    if plan.target is not None:
+        own = tuple(frame.texts)[:TARGET_POINTS]
+        free = _free(frame, own, before)
+        return AuditSample(frame, own, free, _wanted(plan, frame, own, free), before)
+    own = tuple(frame.texts)[: own_groups(plan.size, len(frame.texts))]
+    free = _free(frame, own, before)
+    return AuditSample(frame, own, free, allocate(free, plan.size), before)
+
+
+def _free(
+    frame: AuditFrame, own: tuple[int, ...], before: frozenset[PairKey]
+) -> dict[Stratum, int]:
+    """Return how many pairs of each stratum nobody was asked about."""
+    sizes = frame.strata(own)
+    place = {unit: at for at, unit in enumerate(frame.units)}
+    bands = {
+        (point, at): band
+        for point, counted in frame.counted.items()
+        for band, places in counted.items()
+        for at in places.tolist()
+    }
+    for point, unit in before:
+        band = bands.get((point, place[unit]), ELSEWHERE)
+        sizes[Stratum(point if point in own else SMALLER, band)] -= 1
+    return sizes
+
+
+def _wanted(
+    plan: AuditPlan, frame: AuditFrame, own: tuple[int, ...], free: Mapping[Stratum, int]
+) -> dict[Stratum, int]:
+    """Return how many more pairs the target needs."""
+    drawn: dict[Stratum, int] = {}
+    for point in own:
+        known = answers_of(plan.analysis, point)
+        pairs = {band: frame.size(point, band) for band in BANDS}
+        needed = answers_needed(pairs, (plan.target or 0) / 100, known)
+        for band, n in needed.items():
+            so_far = known[band].answers if band in known else 0
+            more = min(n - so_far, free[Stratum(point, band)])
+            if more > 0:
+                drawn[Stratum(point, band)] = more
+    return drawn
+
+
+def _draw(planned: AuditRound, sample: AuditSample) -> None:
+    """Draw the pairs of a round and store them in random order."""
+    generator = np.random.default_rng(planned.seed)
+    frame, own = sample.frame, sample.own
+    smaller = [point for point in frame.texts if point not in own]
+    place = {unit: at for at, unit in enumerate(frame.units)}
+    before = {(point, place[unit]) for point, unit in sample.before}
+    drawn: list[tuple[int, int, str, float]] = []
+    for stratum, n in sample.drawn.items():
+        points = smaller if stratum.group == SMALLER else [stratum.group]
+        chance = n / sample.free[stratum] if n else 0.0
+        keys = _drawn_keys(frame, points, stratum.band, n, before, generator)
+        drawn += [(point, at, stratum.band, chance) for point, at in keys]
+    order = generator.permutation(len(drawn))
+    drawn = [drawn[at] for at in order]
+    marked = _marked(frame, [(point, at) for point, at, _band, _chance in drawn])
+    pairs = AuditPair.objects.bulk_create(
+        [
+            AuditPair(
+                round=planned,
+                point_id=point,
+                comment_id=frame.units[at] if frame.has_comments else None,
+                argument_id=marked.get((point, at)),
+                text=frame.texts[point],
+                band=band,
+            )
+            for point, at, band, _chance in drawn
+        ],
+        batch_size=CHUNK,
+    )
+    AuditItem.objects.bulk_create(
+        [
+            AuditItem(round=planned, pair=pair, position=position, probability=chance)
+            for position, (pair, (*_key, chance)) in enumerate(
+                zip(pairs, drawn, strict=True), start=1
+            )
+        ],
+        batch_size=CHUNK,
+    )
+
+
+def _drawn_keys(
+    frame: AuditFrame,
+    points: list[int],
+    band: str,
+    n: int,
+    before: set[tuple[int, int]],
+    generator: np.random.Generator,
+) -> list[tuple[int, int]]:
+    """Draw n pairs of key point and place from a stratum, without those asked before."""
+    if band == ELSEWHERE:
+        counted = [
+            np.array(
+                sorted(
+                    {at for places in frame.counted[point].values() for at in places.tolist()}
+                    | {at for other, at in before if other == point}
+                ),
+                dtype=np.int64,
+            )
+            for point in points
+        ]
+        pairs = draw_elsewhere(len(frame.units), counted, n, generator)
+        return [(points[number], at) for number, at in pairs]
+    free = [
+        (point, at)
+        for point in points
+        for at in frame.counted[point][band].tolist()
+        if (point, at) not in before
+    ]
+    return [free[at] for at in draw_counted(len(free), n, generator)]
+
+
+def _marked(frame: AuditFrame, keys: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return the statement to mark in each pair: the one placed there, or the nearest in words.
+
+    Every pair has one, so that a mark does not tell where the machine placed a comment.
+    """
+    marked = {key: frame.statements[key] for key in keys if key in frame.statements}
+    rest = [key for key in keys if key not in marked]
+    if not frame.has_comments:
+        return marked | {key: frame.units[key[1]] for key in rest}
+    of_comments: dict[int, list[tuple[int, str]]] = {}
+    comments = {frame.units[at] for _point, at in rest}
+    rows = CommentStatement.objects.filter(comment__in=comments).order_by("comment", "position")
+    for comment, argument, text in rows.values_list("comment", "argument", "argument__text"):
+        of_comments.setdefault(comment, []).append((argument, text))
+    for point, at in rest:
+        words, statements = _words(frame.texts[point]), of_comments.get(frame.units[at])
+        if statements:
+            marked[point, at] = max(statements, key=lambda own: len(words & _words(own[1])))[0]
+    return marked
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,;:!?\"'()") for word in text.casefold().split() if len(word) > 3}

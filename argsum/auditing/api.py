@@ -1,0 +1,192 @@
+"""Audits in the REST interface: rounds, answers, and what they say about an analysis."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from argsum.analysis.models import Analysis
+from argsum.auditing.forms import AuditRoundForm
+from argsum.auditing.models import AuditItem, AuditRound, AuditSheet
+from argsum.auditing.reports import audit_of
+from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.results.api import FigureSerializer, StatisticSerializer
+from cqa_site.rounds.api import (
+    ExclusionInput,
+    ItemSerializer,
+    PersonSerializer,
+    RoundApi,
+    RoundSerializer,
+    round_views,
+)
+
+SHOWN = (AuditSheet.State.SUBMITTED, AuditSheet.State.VOID)
+
+
+class AuditRoundInput(FormInput):
+    """Of which analysis how many pairs are drawn; what is left out keeps its default."""
+
+    form = AuditRoundForm
+
+
+class AuditRoundSerializer(RoundSerializer):
+    """How a round was drawn, and how far it is: ``done`` of ``wanted`` answers."""
+
+    form = AuditRoundForm
+    pairs = serializers.IntegerField(source="size")
+
+    class Meta:
+        model = AuditRound
+        fields = [*RoundSerializer.Meta.fields, "pairs"]
+
+
+class AuditItemSerializer(ItemSerializer):
+    """One pair of a round: ``band`` is what the machine made of it."""
+
+    id = None
+    key_point = public_id("pair.point")
+    text = serializers.CharField(source="pair.text")
+    comment = public_id("pair.comment", allow_null=True, default=None)
+    statement = public_id("pair.argument", allow_null=True, default=None)
+    band = serializers.CharField(source="pair.band")
+    probability = serializers.FloatField()
+
+    class Meta:
+        model = AuditItem
+        fields = [
+            *ItemSerializer.Meta.fields,
+            "key_point",
+            "text",
+            "comment",
+            "statement",
+            "band",
+            "probability",
+        ]
+
+
+class AuditorSerializer(PersonSerializer):
+    """What one person has done in a round; ``id`` is the rater's."""
+
+    makes = serializers.IntegerField(source="figures.makes", read_only=True, default=0)
+    partly = serializers.IntegerField(source="figures.partly", read_only=True, default=0)
+    opposite = serializers.IntegerField(source="figures.opposite", read_only=True, default=0)
+
+
+class AuditSheetSerializer(ReadSerializer):
+    """One answer about one pair."""
+
+    audit_round = public_id("round")
+    rater = public_id("rater")
+    key_point = public_id("pair.point")
+    text = serializers.CharField(source="pair.text")
+    comment = public_id("pair.comment", allow_null=True, default=None)
+    band = serializers.CharField(source="pair.band")
+
+    class Meta:
+        model = AuditSheet
+        fields = [
+            "id",
+            "audit_round",
+            "rater",
+            "key_point",
+            "text",
+            "comment",
+            "band",
+            "replicate",
+            "state",
+            "is_extra",
+            "answer",
+            "submitted_at",
+        ]
+
+
+ROUNDS = round_views(
+    RoundApi(
+        plan=AuditRoundInput,
+        decision=ExclusionInput,
+        shown=AuditRoundSerializer,
+        item=AuditItemSerializer,
+        person=AuditorSerializer,
+        related=("analysis",),
+    ),
+    "audit_id",
+)
+
+
+class AuditSheetFilter(filters.FilterSet):
+    """Answers by round, rater, analysis and answer."""
+
+    audit_round = filters.UUIDFilter(field_name="round__public_id")
+    rater = filters.UUIDFilter(field_name="rater__public_id")
+    analysis = filters.UUIDFilter(field_name="round__analysis__public_id")
+    answer = filters.ChoiceFilter(choices=AuditSheet.Answer.choices)
+
+
+class AuditSheetViews(StudyViews):
+    """Submitted and void answers; nothing else is anybody's answer yet."""
+
+    queryset = AuditSheet.objects.none()
+    serializer_class = AuditSheetSerializer
+    filterset_class = AuditSheetFilter
+
+    def rows(self) -> QuerySet[Any]:
+        """In the order in which they were made."""
+        rows = AuditSheet.objects.filter(study=self.study, state__in=SHOWN).order_by("pk")
+        return rows.select_related("round", "rater", "pair__point", "pair__comment")
+
+
+class AuditedShareSerializer(FigureSerializer):
+    """A share, 0–1, from answers about pairs; ``hits`` of them make the point."""
+
+    answers = serializers.IntegerField()
+    hits = serializers.FloatField()
+
+
+class AuditedPointSerializer(serializers.Serializer):
+    """A key point: the machine's count beside the share that the answers correct it to."""
+
+    key_point = public_id("point")
+    text = serializers.CharField(source="point.text")
+    machine = serializers.IntegerField(help_text="Comments behind it when the pairs were drawn.")
+    comments = serializers.IntegerField()
+    precision = AuditedShareSerializer()
+    corrected = AuditedShareSerializer(source="count", help_text="Of these comments.")
+    share = AuditedShareSerializer(help_text="Of what these comments are a sample of.")
+
+
+class AuditSerializer(serializers.Serializer):
+    """What the audits of an analysis found; all figures are null before the first one."""
+
+    pairs = serializers.IntegerField(default=0)
+    answered = serializers.IntegerField(default=0)
+    answers = serializers.IntegerField(default=0)
+    people = serializers.IntegerField(default=0)
+    stale = serializers.IntegerField(default=0, help_text="Answers about texts changed since.")
+    moved = serializers.IntegerField(default=0, help_text="Pairs that edits moved since.")
+    later = serializers.IntegerField(default=0, help_text="Comments added since.")
+    precision = AuditedShareSerializer(allow_null=True, default=None)
+    perhaps = AuditedShareSerializer(allow_null=True, default=None)
+    recall = AuditedShareSerializer(allow_null=True, default=None)
+    partly = serializers.IntegerField(default=0)
+    opposite = serializers.IntegerField(default=0)
+    kappa = StatisticSerializer(allow_null=True, default=None)
+    doubled = serializers.IntegerField(default=0, help_text="Pairs that two people answered.")
+    key_points = AuditedPointSerializer(source="points", many=True, default=list)
+
+
+class AnalysisAuditViews(StudyViews):
+    """How often placements of an analysis are wrong."""
+
+    queryset = Analysis.objects.none()
+    serializer_class = AuditSerializer
+
+    @extend_schema(responses=AuditSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Precision, recall, agreement and corrected shares."""
+        analyses = self.study.analyses.filter(state=Analysis.State.DONE)
+        analysis = get_object_or_404(analyses, public_id=kwargs["analysis_id"])
+        return Response(AuditSerializer(audit_of(analysis) or {}).data)

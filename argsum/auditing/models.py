@@ -1,0 +1,131 @@
+"""Audits of an analysis: pairs of a comment and a key point, and people's answers about them."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+
+from ..analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
+from ..analysis.models import Analysis, FoundPoint
+from ..datasets.models import CellArgument, Comment
+
+
+class AuditRound(Round):
+    """Pairs drawn from one state of an analysis; a share of them goes to two people.
+
+    ``frame`` is what they were drawn from: ``{"state": …, "comments": n, "own": [key point, …],
+    "points": {key point: [comments behind, comments perhaps behind, text]}}``, key points by
+    primary key. ``own`` are those with strata of their own; all others are drawn together.
+    """
+
+    kind_name = "audit"
+
+    analysis = models.ForeignKey(Analysis, models.PROTECT, related_name="audit_rounds")
+    double_share = models.FloatField(
+        _("share answered by two people"),
+        default=0.2,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    frame = models.JSONField(default=dict)
+
+
+class AuditPair(models.Model):
+    """A comment and a key point as they were when drawn; nobody who answers sees the band.
+
+    ``argument`` is the statement that the page marks, None where a comment has none. Without
+    comments, it is all there is.
+    ``text`` is what the key point said: an answer is about this text.
+    """
+
+    class Band(models.TextChoices):
+        """What the machine made of the pair."""
+
+        BEHIND = BEHIND, _("Behind it")
+        PERHAPS = PERHAPS, _("Perhaps")
+        ELSEWHERE = ELSEWHERE, _("Elsewhere")
+
+    round = models.ForeignKey(AuditRound, models.CASCADE, related_name="pairs")
+    point = models.ForeignKey(FoundPoint, models.PROTECT, related_name="audit_pairs")
+    comment = models.ForeignKey(Comment, models.PROTECT, null=True, related_name="audit_pairs")
+    argument = models.ForeignKey(
+        CellArgument, models.PROTECT, null=True, related_name="audit_pairs"
+    )
+    text = models.TextField()
+    band = models.CharField(max_length=9, choices=Band)
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class AuditItem(Item):
+    """One pair of a round, with the probability with which it was drawn from its stratum."""
+
+    round = models.ForeignKey(AuditRound, models.CASCADE, related_name="items", db_index=False)
+    pair = models.ForeignKey(AuditPair, models.CASCADE, related_name="items")
+
+    class Meta(Item.Meta):
+        constraints = [
+            *Item.Meta.constraints,
+            models.UniqueConstraint(fields=["round", "pair"], name="audit_item_once"),
+        ]
+
+
+class AuditSlot(Slot):
+    """One of the answers that a pair needs."""
+
+    round = models.ForeignKey(AuditRound, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(AuditItem, models.CASCADE, related_name="slots", db_index=False)
+
+
+class AuditSheet(Sheet):
+    """One person's answer about one pair."""
+
+    kind_name = "audit"
+
+    class Answer(models.TextChoices):
+        """Whether the comment makes the point."""
+
+        MAKES = "makes", _("Makes this point")
+        PARTLY = "partly", _("Partly")
+        NOT = "not", _("Does not")
+        OPPOSITE = "opposite", _("Says the opposite")
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="audit_sheets", db_index=False
+    )
+    pair = models.ForeignKey(AuditPair, models.PROTECT, related_name="sheets")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="audit_sheets")
+    round = models.ForeignKey(
+        AuditRound, models.CASCADE, null=True, related_name="sheets", db_index=False
+    )
+    slot = models.OneToOneField(AuditSlot, models.PROTECT, null=True, related_name="sheet")
+    answer = models.CharField(max_length=8, choices=Answer, blank=True)
+
+    class Meta(Sheet.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "rater", "pair", "replicate"], name="audit_sheet_once_per_round"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | ~Q(answer=""),
+                name="audit_sheet_answer_when_submitted",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "state", "rater"]),
+            models.Index(fields=["round", "state", "id"]),
+        ]
+
+
+class AuditSubmission(SheetEvent):
+    """One submission of a sheet."""
+
+    sheet = models.ForeignKey(AuditSheet, models.CASCADE, related_name="events")
+
+
+class KeptAudit(KeptDraft):
+    """A draft of a sheet that conflicted with a newer one."""
+
+    sheet = models.ForeignKey(AuditSheet, models.CASCADE, related_name="kept")

@@ -1,0 +1,517 @@
+"""What an audit found: precision, recall, agreement of the people, and corrected shares."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.analysis.methods.audit import (
+    BANDS,
+    BEHIND,
+    ELSEWHERE,
+    PERHAPS,
+    SMALLER,
+    AnsweredStratum,
+    AuditedShare,
+    Stratum,
+    audited_precision,
+    audited_recall,
+    corrected_share,
+)
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.auditing.models import AuditPair, AuditRound, AuditSheet
+from argsum.datasets.models import Comment
+from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
+from cqa_site.rounds.models import COUNTED
+from cqa_site.stats.arrays import IntArray
+from cqa_site.stats.estimate import Bounded, Estimate
+from cqa_site.web.tables import TableData, one_line
+
+Answer = AuditSheet.Answer
+# Key point, then comment (or statement, without comments), by primary key.
+PairKey = tuple[int, int]
+
+
+# What pairs are drawn from: which comments stand behind which key points.
+
+
+@dataclass(frozen=True)
+class AuditFrame:
+    """All pairs of an analysis.
+
+    Attributes
+    ----------
+    units
+        Comments by primary key, or statements where there are no comments.
+    texts
+        Texts of the shown key points, the largest first.
+    counted
+        For each key point and each of the first two bands, places in ``units``.
+    statements
+        Best statement of a pair in these bands, by key point and place.
+    """
+
+    units: list[int]
+    texts: dict[int, str]
+    counted: dict[int, dict[str, IntArray]]
+    statements: dict[tuple[int, int], int]
+    has_comments: bool
+
+    def size(self, point: int, band: str) -> int:
+        """Return the number of pairs of a key point in a band."""
+        if band != ELSEWHERE:
+            return len(self.counted[point][band])
+        return len(self.units) - self.size(point, BEHIND) - self.size(point, PERHAPS)
+
+    def strata(self, own: Collection[int]) -> dict[Stratum, int]:
+        """Return the number of pairs in each stratum."""
+        sizes: dict[Stratum, int] = defaultdict(int)
+        for point in self.texts:
+            for band in BANDS:
+                sizes[Stratum(point if point in own else SMALLER, band)] += self.size(point, band)
+        return dict(sizes)
+
+    def stored(self, analysis: Analysis, own: Sequence[int]) -> dict[str, Any]:
+        """Return it as `AuditRound.frame`."""
+        points = {
+            str(point): [self.size(point, BEHIND), self.size(point, PERHAPS), text]
+            for point, text in self.texts.items()
+        }
+        state = state_of(analysis)
+        return {"state": state, "comments": len(self.units), "own": list(own), "points": points}
+
+
+def frame_of(analysis: Analysis) -> AuditFrame:
+    """Read the frame of an analysis in four queries."""
+    shown = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
+    texts = dict(shown.order_by("-comments", "position").values_list("pk", "text"))
+    comments = list(
+        Comment.objects.filter(cell=analysis.cell_id).order_by("pk").values_list("pk", flat=True)
+    )
+    placed = Placement.objects.filter(analysis=analysis)
+    units = comments or list(placed.order_by("argument").values_list("argument", flat=True))
+    place = {unit: at for at, unit in enumerate(units)}
+    unit = "argument__said_in__comment" if comments else "argument"
+    rows = placed.filter(point__in=list(texts)).order_by("-is_by_hand", "-score", "argument_id")
+    bands: dict[int, dict[int, str]] = {point: {} for point in texts}
+    statements: dict[tuple[int, int], int] = {}
+    for point, key, argument, band in _banded(rows, unit):
+        at = place.get(key)
+        if at is None:
+            continue
+        if bands[point].get(at) != BEHIND and (band == BEHIND or at not in bands[point]):
+            bands[point][at] = band
+            statements[point, at] = argument
+    counted = {
+        point: {
+            band: np.array([at for at, own in places.items() if own == band], dtype=np.int64)
+            for band in (BEHIND, PERHAPS)
+        }
+        for point, places in bands.items()
+    }
+    return AuditFrame(units, texts, counted, statements, bool(comments))
+
+
+def _banded(rows: Any, unit: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield key point, unit, statement and band of placements."""
+    for point, key, argument in rows.values_list("point", unit, "argument").iterator(5_000):
+        yield point, key, argument, BEHIND
+
+
+def state_of(analysis: Analysis) -> str:
+    """Return a key that changes with every edit and every newly placed comment."""
+    at = analysis.placed_at or analysis.done_at
+    placed = at.timestamp() if at else 0
+    return f"{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
+
+
+# Answers, and what follows from them.
+
+
+class AnsweredPair(NamedTuple):
+    """A pair that somebody answered: the share of its answers that say it makes the point."""
+
+    key: PairKey
+    band: str
+    state: str
+    answers: tuple[str, ...]
+
+    @property
+    def hit(self) -> float:
+        """1 if the comment makes the point, 0 if not, between where people disagree."""
+        return self.answers.count(Answer.MAKES) / len(self.answers)
+
+
+@dataclass(frozen=True)
+class AuditedPoint:
+    """One key point: the machine's count beside the corrected one.
+
+    Attributes
+    ----------
+    machine, comments
+        Comments behind it, of all, when it was drawn last.
+    precision
+        Of the comments behind it.
+    count, share
+        Share of these comments, and of what they stand for, that make the point.
+    """
+
+    point: FoundPoint
+    machine: int
+    comments: int
+    precision: AuditedShare
+    count: AuditedShare
+    share: AuditedShare
+
+    @property
+    def answers(self) -> int:
+        """Pairs about it that were answered."""
+        return self.count.answers
+
+    @property
+    def machine_share(self) -> float:
+        """Share of the comments that the machine put behind it."""
+        return self.machine / self.comments
+
+    @property
+    def numbers(self) -> tuple[int, int, int] | None:
+        """Return the corrected number of comments with its bounds; None without an interval."""
+        if self.count.value is None or self.count.low is None or self.count.high is None:
+            return None
+        shares = (self.count.value, self.count.low, self.count.high)
+        number, low, high = (round(share * self.comments) for share in shares)
+        return number, low, high
+
+
+@dataclass(frozen=True)
+class AuditFigures:
+    """All figures of the audits of an analysis.
+
+    ``stale`` counts answered pairs whose key point says something else by now, or is not shown;
+    no figure uses them. ``moved`` counts those that edits put into another band since: precision
+    is that of the placements as they were drawn. ``later`` counts newer comments.
+    """
+
+    pairs: int
+    answered: int
+    answers: int
+    people: int
+    stale: int
+    moved: int
+    later: int
+    precision: AuditedShare
+    perhaps: AuditedShare
+    recall: AuditedShare
+    partly: int
+    opposite: int
+    kappa: Estimate | None
+    doubled: int
+    points: Sequence[AuditedPoint]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the figures leave out, in sentences."""
+        notes = []
+        if self.stale:
+            notes.append(
+                ngettext(
+                    "%d answer is about a key point that was renamed, merged or hidden since, "
+                    "and is not used.",
+                    "%d answers are about key points that were renamed, merged or hidden since, "
+                    "and are not used.",
+                    self.stale,
+                )
+                % self.stale
+            )
+        if self.moved:
+            notes.append(
+                ngettext(
+                    "%d answered pair was moved by an edit since. Precision is that of the "
+                    "placements as drawn; corrected shares still hold.",
+                    "%d answered pairs were moved by edits since. Precision is that of the "
+                    "placements as drawn; corrected shares still hold.",
+                    self.moved,
+                )
+                % self.moved
+            )
+        if self.later:
+            notes.append(
+                ngettext(
+                    "%d comment was added since and is not in these figures.",
+                    "%d comments were added since and are not in these figures.",
+                    self.later,
+                )
+                % self.later
+            )
+        return notes
+
+
+def audit_of(analysis: Analysis) -> AuditFigures | None:
+    """Return the figures of an analysis; None before its first round was opened."""
+    rounds = list(
+        AuditRound.objects.filter(analysis=analysis).exclude(state=AuditRound.State.DRAFT)
+    )
+    return _AuditReading(analysis, rounds).figures() if rounds else None
+
+
+class _AuditReading:
+    """The answers of some rounds, by the state of the analysis that they were drawn from."""
+
+    def __init__(self, analysis: Analysis, rounds: Sequence[AuditRound]) -> None:
+        self.analysis, self.rounds = analysis, rounds
+        # Rounds of one state differ in ``own`` alone: what they drew together says it of all.
+        self.frames: dict[str, dict[str, Any]] = {}
+        self.own: dict[str, set[int]] = defaultdict(set)
+        for round_ in sorted(rounds, key=lambda row: row.pk):
+            frame = round_.frame
+            self.frames[frame["state"]] = frame
+            self.own[frame["state"]] |= set(frame["own"])
+        shown = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
+        self.points = shown.in_bulk()
+        self.states = {round_.pk: round_.frame["state"] for round_ in rounds}
+        self.sheets = AuditSheet.objects.filter(
+            COUNTED, round__in=[round_.pk for round_ in rounds], replicate=0
+        )
+
+    @cached_property
+    def every(self) -> list[tuple[AnsweredPair, str]]:
+        """All answered pairs, each with the text that was asked about."""
+        names = ("round", "pair__point", "pair__band", "pair__text")
+        units = ("pair__comment", "pair__argument")
+        rows: dict[int, tuple[Any, list[str]]] = {}
+        values = self.sheets.order_by("pk").values_list("pair", "answer", *names, *units)
+        for pair, answer, *about in values:
+            rows.setdefault(pair, (about, []))[1].append(answer)
+        return [
+            (
+                AnsweredPair(
+                    (point, comment or argument or 0), band, self.states[round_], tuple(answers)
+                ),
+                text,
+            )
+            for (round_, point, band, text, comment, argument), answers in rows.values()
+        ]
+
+    @cached_property
+    def pairs(self) -> list[AnsweredPair]:
+        """Answered pairs whose key point is shown with the same text."""
+        return [
+            pair
+            for pair, text in self.every
+            if pair.key[0] in self.points and self.points[pair.key[0]].text == text
+        ]
+
+    def strata(self, bands: Collection[str], point: int | None = None) -> list[list[Any]]:
+        """Return the answered strata of each frame: of all groups, or of a key point's own."""
+        return [
+            [
+                self._answered(state, stratum, pairs)
+                for stratum, pairs in self._sizes(state, point).items()
+                if stratum.band in bands and pairs
+            ]
+            for state in self.frames
+            if point is None or self._is_own(state, point)
+        ]
+
+    def _is_same(self, state: str, point: int) -> bool:
+        """Whether a key point is shown and says what it said in a frame."""
+        drawn = self.frames[state]["points"].get(str(point))
+        return point in self.points and bool(drawn) and drawn[2] == self.points[point].text
+
+    def _is_own(self, state: str, point: int) -> bool:
+        return point in self.own[state] and self._is_same(state, point)
+
+    def _sizes(self, state: str, only: int | None) -> dict[Stratum, int]:
+        frame = self.frames[state]
+        sizes: dict[Stratum, int] = defaultdict(int)
+        for key, (behind, perhaps, _text) in frame["points"].items():
+            point = int(key)
+            if not self._is_same(state, point) or only not in (None, point):
+                continue
+            group = point if point in self.own[state] else SMALLER
+            sizes[Stratum(group, BEHIND)] += behind
+            sizes[Stratum(group, PERHAPS)] += perhaps
+            sizes[Stratum(group, ELSEWHERE)] += frame["comments"] - behind - perhaps
+        return sizes
+
+    def _answered(self, state: str, stratum: Stratum, pairs: int) -> AnsweredStratum:
+        hits = [
+            pair.hit
+            for pair in self.pairs
+            if pair.state == state
+            and pair.band == stratum.band
+            and (pair.key[0] if pair.key[0] in self.own[state] else SMALLER) == stratum.group
+        ]
+        return AnsweredStratum(pairs, len(hits), sum(hits))
+
+    def figures(self) -> AuditFigures:
+        """Compute all figures."""
+        behind, others = self.strata([BEHIND]), self.strata([PERHAPS, ELSEWHERE])
+        first = [pair for pair in self.pairs if pair.band == BEHIND]
+        drawn = AuditPair.objects.filter(round__in=[round_.pk for round_ in self.rounds])
+        newest = max(frame["comments"] for frame in self.frames.values())
+        doubled = sum(len(pair.answers) > 1 for pair in self.pairs)
+        return AuditFigures(
+            pairs=drawn.count(),
+            answered=len(self.every),
+            answers=sum(len(pair.answers) for pair, _text in self.every),
+            people=self.sheets.values("rater").distinct().count(),
+            stale=len(self.every) - len(self.pairs),
+            moved=self._moved(),
+            later=max(self.analysis.comments - newest, 0),
+            precision=audited_precision(behind),
+            perhaps=audited_precision(self.strata([PERHAPS])),
+            recall=audited_recall(behind, others),
+            partly=_saying(first, Answer.PARTLY),
+            opposite=_saying(first, Answer.OPPOSITE),
+            kappa=self._kappa() if doubled else None,
+            doubled=doubled,
+            points=[self._point(point) for point in self._audited()],
+        )
+
+    def _audited(self) -> list[FoundPoint]:
+        points = [
+            point
+            for key, point in self.points.items()
+            if any(self._is_own(state, key) for state in self.frames)
+        ]
+        return sorted(points, key=lambda point: (-point.comments, point.position))
+
+    def _point(self, point: FoundPoint) -> AuditedPoint:
+        samples = self.strata(BANDS, point.pk)
+        frame = next(
+            frame for frame in reversed(self.frames.values()) if str(point.pk) in frame["points"]
+        )
+        return AuditedPoint(
+            point,
+            machine=frame["points"][str(point.pk)][0],
+            comments=frame["comments"],
+            precision=audited_precision(self.strata([BEHIND], point.pk)),
+            count=corrected_share(samples),
+            share=corrected_share(samples, comments=frame["comments"]),
+        )
+
+    def _moved(self) -> int:
+        """Count answered pairs whose comment is in another band by now."""
+        asked = {pair.key: pair.band for pair in self.pairs}
+        if not asked or list(self.frames) == [state_of(self.analysis)]:
+            return 0
+        frame = frame_of(self.analysis)
+        now = {
+            (point, frame.units[at]): band
+            for point, bands in frame.counted.items()
+            for band, places in bands.items()
+            for at in places.tolist()
+        }
+        return sum(now.get(key, ELSEWHERE) != band for key, band in asked.items())
+
+    def _kappa(self) -> Estimate:
+        """Return the agreement of people on the pairs that two of them answered."""
+        import pandas as pd
+
+        from cqa_site.stats.agreement_coefficients import fleiss_kappa
+        from cqa_site.stats.ratings import Ratings
+
+        codes = {answer: float(at) for at, answer in enumerate(Answer.values)}
+        twice = self.sheets.values("pair").annotate(n=Count("pk")).filter(n__gt=1)
+        rows = self.sheets.filter(pair__in=twice.values("pair"))
+        frame = pd.DataFrame(
+            [
+                {"item": pair, "rater": rater, "value": codes[answer]}
+                for pair, rater, answer in rows.values_list("pair", "rater", "answer")
+            ]
+        )
+        return fleiss_kappa(Ratings.from_frame(frame), drop_unequal=True)
+
+
+def _saying(pairs: Iterable[AnsweredPair], answer: str) -> int:
+    """Count the pairs about which somebody gave this answer, and nobody says they make it."""
+    return sum(answer in pair.answers and not pair.hit for pair in pairs)
+
+
+def asked_before(analysis: Analysis, but: AuditRound | None) -> set[PairKey]:
+    """Return the pairs that rounds drew from the present state of an analysis."""
+    pairs = AuditPair.objects.filter(
+        round__analysis=analysis, round__frame__state=state_of(analysis)
+    )
+    if but is not None and but.pk:
+        pairs = pairs.filter(~Q(round=but))
+    rows = pairs.values_list("point", "comment", "argument")
+    return {(point, comment or argument) for point, comment, argument in rows}
+
+
+def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
+    """Return the answers about a key point in the present state of an analysis, by band."""
+    state = state_of(analysis)
+    rounds = [
+        round_
+        for round_ in AuditRound.objects.filter(analysis=analysis)
+        if round_.frame["state"] == state
+    ]
+    if not rounds:
+        return {}
+    reading = _AuditReading(analysis, rounds)
+    return {
+        band: stratum
+        for band in BANDS
+        for sample in reading.strata([band], point)
+        for stratum in sample
+    }
+
+
+# The table of key points, and how it was computed.
+
+
+def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
+    """Return a row for each key point with strata of its own."""
+    columns = (
+        Column(_("Key point"), "point.text"),
+        Column(_("Comments behind it"), "machine"),
+        Column(_("Comments"), "comments"),
+        Column(_("Answers"), "answers"),
+        EstimateColumn(_("Precision"), "precision"),
+        EstimateColumn(_("Corrected comments"), lambda row: _times(row.count, row.comments)),
+        EstimateColumn(_("Corrected share, %"), lambda row: _times(row.share, 100)),
+        TextColumn(_("No interval because"), lambda row: row.count.reason or row.precision.reason),
+    )
+    return table_of(
+        columns,
+        figures.points,
+        caption=_("Corrected shares: %s") % analysis.name,
+        note=one_line(recipe_of()),
+        name=f"audit-{analysis.number}",
+    )
+
+
+def _times(share: AuditedShare, factor: float) -> Bounded:
+    ends = (share.value, share.low, share.high)
+    value, low, high = (None if end is None else end * factor for end in ends)
+    return Bounded(value=value, low=low, high=high, reason=share.reason)
+
+
+def recipe_of() -> str:
+    """Return named paragraphs on how the figures were computed."""
+    parts = [
+        _(
+            "Precision: share of the comments behind a key point that make it, by people's "
+            "answers. “Partly” and “says the opposite” do not count as making it. Where two "
+            "people disagree, the pair counts by half."
+        ),
+        _(
+            "Corrected comments: every band of a key point (behind it, perhaps, elsewhere) counts "
+            "by its number of comments and its share of answers that say “makes this point”. "
+            "The 95 % interval joins the exact intervals of the bands (Zou and Donner), or is "
+            "that of the answers alone, if that is narrower. It needs 10 answers, 2 in each band."
+        ),
+        _(
+            "Corrected share: the same, in percent of all comments. Its interval also holds what "
+            "these comments as a sample leave open."
+        ),
+    ]
+    return "\n\n".join(parts)

@@ -1,0 +1,235 @@
+"""Pages of audits: checking a pair, rounds, and what the answers say about an analysis."""
+
+import random
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.views.decorators.http import require_POST, require_safe
+
+from argsum.analysis.models import Analysis
+from argsum.analysis.views.analyses import ONE
+from argsum.analysis.views.report import finished_or_404
+from argsum.auditing.actions import AUDITING, AuditContent, plan_round
+from argsum.auditing.forms import LONGEST_NOTE, AuditRoundForm, PointCheckForm
+from argsum.auditing.models import AuditItem, AuditRound, AuditSheet
+from argsum.auditing.reports import AuditFigures, audit_of, points_table, recipe_of
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.rounds.access import EXCLUSIONS
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, to_round, trial_urls
+from cqa_site.rounds.pages.work import TaskPages, work_urls
+from cqa_site.web.rest.queries import id_from
+
+Answer = AuditSheet.Answer
+
+# The page of one pair: an allow-list without band, probability, score and other people's answers.
+
+
+def _shown(sheet: AuditSheet, content: AuditContent) -> dict[str, Any]:
+    """Return the data the form may show: the key point's text and the marked comment."""
+    pair = sheet.pair
+    statement = pair.argument.text if pair.argument else ""
+    text = pair.comment.text if pair.comment else statement
+    head, marked, tail = text.partition(statement) if statement else (text, "", "")
+    return {
+        "point": pair.text,
+        "head": head,
+        # A statement that is not found word for word is shown below the comment.
+        "marked": marked,
+        "tail": tail,
+        "statement": "" if marked else statement,
+        "answers": [
+            (answer.value, answer.label, str(number))
+            for number, answer in enumerate(Answer, start=1)
+        ],
+        # What counts: an answer is submitted or not there.
+        "chosen": AUDITING.submitted(sheet).answer,
+        "comment": content.comment,
+        "longest": LONGEST_NOTE,
+    }
+
+
+def _said(sheet: AuditSheet, content: AuditContent) -> dict[str, str]:
+    answer = str(Answer(content.answer).label) if content.answer else ""
+    return {_("Answer"): answer, _("Note"): content.comment}
+
+
+def _told(sheet: AuditSheet) -> tuple[str, str]:
+    return sheet.pair.text, str(sheet.get_answer_display())
+
+
+WORK = TaskPages(
+    kind=AUDITING,
+    form=PointCheckForm,
+    shown=_shown,
+    said=_said,
+    told=_told,
+    templates="argsum/auditing/point_check",
+)
+
+
+# Rounds for researchers.
+
+
+def _drawn(round_: AuditRound) -> list[tuple[Any, Any]]:
+    target = round_.recipe.get("target")
+    rows: list[tuple[Any, Any]] = [
+        (_("Analysis"), round_.analysis),
+        (_("Key points with strata of their own"), len(round_.frame["own"])),
+        (_("Comments"), round_.frame["comments"]),
+        (_("Share answered by two people"), f"{round_.double_share:g}"),
+    ]
+    return rows + ([(_("Target: ± percentage points"), f"{target:g}")] if target else [])
+
+
+def _begun(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """Return the analysis that a link names."""
+    asked = id_from(request.GET.get("analysis"))
+    analysis = study.analyses.filter(public_id=asked).first() if asked else None
+    return {"analysis": analysis.public_id} if analysis else {}
+
+
+def _answer_column(answer: Answer) -> ListColumn:
+    return ListColumn(answer.label, lambda person: person.figures[answer.value], css="number")
+
+
+def _excerpt(item: AuditItem) -> str:
+    pair = item.pair
+    return str(pair.comment.text if pair.comment else pair.argument)[:200]
+
+
+ROUNDS = RoundPages(
+    form=AuditRoundForm,
+    is_ready=lambda study: study.analyses.filter(state=Analysis.State.DONE).exists(),
+    needs=lazy("Find key points in comments first. An audit draws pairs from an analysis."),
+    initial=_begun,
+    related=("analysis",),
+    columns=(ListColumn(lazy("Analysis"), lambda row: row.analysis),),
+    people=tuple(_answer_column(answer) for answer in Answer),
+    things=(
+        ListColumn(lazy("Key point"), lambda item: item.pair.text, css="question"),
+        ListColumn(lazy("Comment"), _excerpt),
+        ListColumn(lazy("Placed"), lambda item: item.pair.get_band_display()),
+        ListColumn(lazy("Probability"), lambda item: f"{item.probability:.3g}", css="number"),
+    ),
+    drawn=_drawn,
+    decisions=EXCLUSIONS,
+)
+
+
+# What the answers say, on the page of an analysis; and drawing a sample from there.
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+    """Show how often placements are wrong, with corrected shares; or a part for another page."""
+    analysis = finished_or_404(study, analysis_id)
+    figures = audit_of(analysis)
+    form = _form(study, analysis)
+    context = {
+        "study": study,
+        "analysis": analysis,
+        "here": "audit",
+        "figures": figures,
+        "rounds": AuditRound.objects.filter(analysis=analysis).order_by("-pk"),
+        "form": form,
+        "extent": form.extent(),
+        "target": _target(request, study, analysis),
+        "card": _figure(analysis, figures) if figures and not request.htmx else None,
+    }
+    template = "argsum/auditing/_audit.html" if request.htmx else "argsum/auditing/audit.html"
+    return render(request, template, context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def analysis_audit_draw(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID
+) -> HttpResponse:
+    """Draw a sample of an analysis and open it as a round."""
+    analysis = finished_or_404(study, analysis_id)
+    wanted = {name: request.POST[name] for name in ("size", "target") if request.POST.get(name)}
+    form = _form(study, analysis, **wanted)
+    if not form.is_valid():
+        messages.error(request, next(str(texts[0]) for texts in form.errors.values()))
+        return redirect("analysis_audit", study.public_id, analysis.public_id)
+    try:
+        planned = plan_round(study=study, plan=form.plan(), actor=request.user)
+        open_round(round_=planned, actor=request.user)
+    except RoundNotReady as reason:
+        messages.error(request, str(reason))
+        return redirect("analysis_audit", study.public_id, analysis.public_id)
+    return to_round(planned)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def analysis_audit_figure(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """Send the table of corrected shares."""
+    analysis = finished_or_404(study, analysis_id)
+    figures = audit_of(analysis)
+    return figure_file(request, [_figure(analysis, figures)] if figures else [], figure, format)
+
+
+def _form(study: Study, analysis: Analysis, **wanted: str) -> AuditRoundForm:
+    """Return the plan of a round as one click makes it."""
+    usual = AuditRoundForm.begun(study) | {
+        "name": AuditRoundForm.next_name(study),
+        "seed": random.randrange(10**6),  # noqa: S311  an order, not a secret
+        "analysis": analysis.public_id,
+    }
+    return AuditRoundForm(usual | wanted, study=study)
+
+
+def _target(request: HttpRequest, study: Study, analysis: Analysis) -> dict[str, Any] | None:
+    """Return how many more pairs a target needs, if the page asks for one that is valid."""
+    wanted = request.GET.get("target", "")
+    extent = _form(study, analysis, target=wanted).extent() if wanted else None
+    return {"width": wanted, "items": extent.items} if extent else None
+
+
+def _figure(analysis: Analysis, figures: AuditFigures) -> Figure:
+    table = points_table(analysis, figures)
+    ids = (analysis.study.public_id, analysis.public_id)
+    return Figure(
+        slug="corrected",
+        title=_("Corrected shares"),
+        recipe=recipe_of(),
+        table=table,
+        body="argsum/auditing/_corrected.html",
+        data=figures.points,
+        files=Files(view="analysis_audit_figure", ids=ids, version=str(analysis.revision)),
+        is_wide=True,
+        needed=_("Answers about more pairs of a key point."),
+    )
+
+
+urlpatterns = [
+    path(f"{ONE}/audit/", analysis_audit, name="analysis_audit"),
+    path(f"{ONE}/audit/draw/", analysis_audit_draw, name="analysis_audit_draw"),
+    path(
+        f"{ONE}/audit/<slug:figure>.<str:format>",
+        analysis_audit_figure,
+        name="analysis_audit_figure",
+    ),
+    *round_urls(ROUNDS, "key-points/audits/", "audit_id"),
+    *trial_urls(WORK, "key-points/checking/<uuid:audit_id>/"),
+    *work_urls(
+        WORK,
+        rounds="key-points/checking/<uuid:audit_id>/",
+        sheets="key-points/checking/sheets/<uuid:check_id>/",
+        kept="kept/<uuid:kept_check_id>/",
+    ),
+]

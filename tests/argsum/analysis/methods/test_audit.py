@@ -1,0 +1,162 @@
+"""Samples of placements, and figures corrected by the answers about them."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from argsum.analysis.methods import audit
+from argsum.analysis.methods.audit import (
+    BEHIND,
+    ELSEWHERE,
+    PERHAPS,
+    SMALLER,
+    AnsweredStratum,
+    Stratum,
+    allocate,
+    answers_needed,
+    audited_precision,
+    audited_recall,
+    corrected_share,
+    draw_elsewhere,
+    own_groups,
+)
+from benchmarks.verdicts.audit import CASES, audited, figure_holds, useless
+
+# Behind, perhaps and elsewhere, of 100 comments: 8 of 10, 1 of 2 and 1 of 10 make the point.
+STRATA = [AnsweredStratum(20, 10, 8), AnsweredStratum(10, 2, 1), AnsweredStratum(70, 10, 1)]
+
+
+def test_the_corrected_share_weights_each_band_by_its_pairs():
+    share = corrected_share([STRATA])
+    assert share.value == pytest.approx(0.2 * 0.8 + 0.1 * 0.5 + 0.7 * 0.1)
+    assert (share.answers, share.hits) == (22, 10)
+    assert share.low < share.value < share.high
+
+
+def test_a_band_that_was_asked_in_full_adds_no_error():
+    known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
+    share = corrected_share([known])
+    assert (share.low, share.value, share.high) == (pytest.approx(0.2),) * 3
+
+
+def test_comments_that_stand_for_more_make_the_interval_of_the_full_count_exact():
+    known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
+    share = corrected_share([known], comments=100)
+    exact = stats.binomtest(20, 100).proportion_ci(method="exact")
+    assert (share.low, share.high) == pytest.approx(tuple(exact))
+
+
+def test_precision_of_one_band_has_the_exact_interval():
+    many = audited_precision([[AnsweredStratum(10**9, 12, 9)]])
+    exact = stats.binomtest(9, 12).proportion_ci(method="exact")
+    assert (many.value, many.low, many.high) == pytest.approx((0.75, *exact), abs=1e-6)
+    few = audited_precision([[AnsweredStratum(13, 12, 9)]])
+    assert few.high - few.low < (many.high - many.low) / 2
+
+
+def test_recall_compares_what_was_found_with_what_was_missed():
+    recall = audited_recall([STRATA[:1]], [STRATA[1:]])
+    assert recall.value == pytest.approx(16 / (16 + 5 + 7))
+    assert 0 < recall.low < recall.value < recall.high < 1
+    nothing = [AnsweredStratum(20, 10, 0)], [AnsweredStratum(80, 10, 0)]
+    assert audited_recall([nothing[0]], [nothing[1]]).reason == audit.NOTHING_MADE
+
+
+def test_figures_without_enough_answers_say_why():
+    thin = [AnsweredStratum(20, 8, 8), AnsweredStratum(80, 1, 0)]
+    assert corrected_share([thin]).reason == audit.TOO_FEW_ANSWERS
+    assert corrected_share([thin]).low is None
+    assert corrected_share([[*thin, AnsweredStratum(5, 0, 0)]]).value is None
+    assert audited_precision([[AnsweredStratum(20, 4, 4)]]).reason == audit.TOO_FEW_BEHIND
+    assert corrected_share([]).reason == audit.NO_ANSWERS
+
+
+def test_samples_of_two_states_are_joined_by_their_answers():
+    later = [AnsweredStratum(50, 33, 33), AnsweredStratum(50, 33, 0)]
+    share = corrected_share([STRATA, later])
+    assert share.value == pytest.approx((22 * 0.28 + 66 * 0.5) / 88)
+    empty = [AnsweredStratum(50, 0, 0), AnsweredStratum(50, 0, 0)]
+    assert corrected_share([STRATA, empty]).value == pytest.approx(0.28)
+
+
+def test_every_group_and_band_gets_its_part_of_the_sample():
+    pairs = {
+        Stratum(group, band): n
+        for group in (SMALLER, 4, 7)
+        for band, n in ((BEHIND, 30), (PERHAPS, 0 if group == 7 else 9), (ELSEWHERE, 200))
+    }
+    drawn = allocate(pairs, 60)
+    assert sum(drawn.values()) == 60
+    by_group = Counter()
+    for stratum, n in drawn.items():
+        by_group[stratum.group] += n
+    assert set(by_group.values()) == {20}
+    assert (drawn[4, BEHIND], drawn[4, PERHAPS]) == (8, 3)
+    assert (7, PERHAPS) not in drawn
+    assert allocate({Stratum(1, BEHIND): 3, Stratum(1, ELSEWHERE): 2}, 60) == {
+        (1, BEHIND): 3, (1, ELSEWHERE): 2,
+    }  # fmt: skip
+    assert [own_groups(60, 14), own_groups(60, 6), own_groups(5, 9)] == [5, 6, 1]
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_all_pairs_elsewhere_are_equally_likely(n):
+    """Both ways: one by one from many, and all of them in random order."""
+    counted = [np.array([0, 1, 2]), np.array([9])]
+    generator = np.random.default_rng(5)
+    seen = Counter()
+    times = 4000 if n == 2 else 200
+    for _number in range(times):
+        pairs = draw_elsewhere(10, counted, n, generator)
+        assert len(set(pairs)) == min(n, 16)
+        seen.update(pairs)
+    assert set(seen) == {(0, at) for at in range(3, 10)} | {(1, at) for at in range(9)}
+    assert stats.chisquare(list(seen.values())).pvalue > 0.001
+
+
+def test_the_target_says_how_many_answers_are_needed():
+    pairs = {BEHIND: 24, PERHAPS: 8, ELSEWHERE: 266}
+    wide, narrow = (answers_needed(pairs, width, {}) for width in (0.1, 0.03))
+    assert sum(wide.values()) < sum(narrow.values()) < 298
+    # Half of what is behind is wrong: more of it has to be read.
+    worse = answers_needed(pairs, 0.03, {BEHIND: AnsweredStratum(24, 10, 5)})
+    assert worse[BEHIND] >= narrow[BEHIND]
+    # Nothing but asking about all of them would do.
+    assert answers_needed({BEHIND: 6, ELSEWHERE: 6}, 0.001, {}) == {BEHIND: 6, ELSEWHERE: 6}
+
+
+@pytest.mark.parametrize("name", ["of these comments", "beyond these comments"])
+@pytest.mark.parametrize("case", ["3 % make it, precision .6", "30 % make it, precision .6"])
+def test_the_interval_holds_the_truth_at_its_smallest_sample(name, case):
+    study = figure_holds(name, *CASES[case])
+    generator = np.random.default_rng(3)
+    held = [study(10, generator) for _number in range(300)]
+    known = [is_held for is_held in held if is_held is not None]
+    assert len(known) > 100
+    assert np.mean(known) > 0.93
+
+
+def test_a_useless_machine_is_no_worse_than_the_sample_alone():
+    generator = np.random.default_rng(4)
+    for _number in range(100):
+        drawn = useless(60, generator, 0.1)
+        share = corrected_share([list(drawn.strata.values())], comments=300)
+        weights = [(part.pairs / 300, part.answers) for part in drawn.strata.values()]
+        n = 1 / sum(weight**2 / answers for weight, answers in weights)
+        low, high = audit.exact_interval(share.value, n, 0.95)
+        assert share.high - share.low <= high - low + 1e-9
+
+
+def test_a_good_machine_narrows_the_interval():
+    generator = np.random.default_rng(4)
+    widths = {"good": [], "useless": []}
+    for _number in range(60):
+        for name, study in (
+            ("good", audited(60, generator, 0.3, 0.95, 0.95)),
+            ("useless", useless(60, generator, 0.3)),
+        ):
+            share = corrected_share([list(study.strata.values())])
+            widths[name].append(share.high - share.low)
+    assert np.mean(widths["good"]) < 0.75 * np.mean(widths["useless"])

@@ -1,0 +1,222 @@
+"""Audits of an analysis: the sample, its answers, and what edits leave of them."""
+
+from collections import Counter
+
+import pytest
+
+from argsum.analysis.actions.edits import merge_points, move_statements, rename_point
+from argsum.analysis.models import Analysis, Placement
+from argsum.auditing.actions import AuditPlan, doubled, sample_of
+from argsum.auditing.models import AuditItem, AuditPair, AuditRound, AuditSheet
+from argsum.auditing.reports import audit_of
+from argsum.datasets.models import Comment
+from cqa_site.people.actions import rater_for
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.models import COUNTED
+from tests.argsum.analysis.made_comments import say
+from tests.argsum.signed_in import SignedIn
+from tests.argsum.signed_in import page_text as flat
+from tests.cast import make_member
+from tests.worlds import built_once
+
+from .made_auditing import make_analysis, open_audit
+
+pytestmark = pytest.mark.django_db
+
+
+class Lab(SignedIn):
+    """An analysis of 13 comments, and two people."""
+
+    def __init__(self):
+        super().__init__()
+        self.analysis = make_analysis(self.study)
+        self.points = list(self.analysis.points.order_by("position"))
+        people = [make_member(self.study, "expert") for _number in range(2)]
+        self.raters = [rater_for(membership=each.memberships.get()) for each in people]
+
+    @property
+    def ids(self):
+        return {"analysis_id": self.analysis.public_id}
+
+    def open(self, **fields):
+        return open_audit(self.study, self.researcher, **{"size": 39} | fields)
+
+    def answer(self, round_, says, rater=0):
+        """Answer all pairs of a round at once, as people would; ``says`` takes a pair."""
+        for item in AuditItem.objects.filter(round=round_).select_related("pair"):
+            slot = item.slots.filter(sheet=None).first()
+            if slot is None:
+                continue
+            AuditSheet.objects.create(
+                study=self.study, round=round_, slot=slot, pair=item.pair, answer=says(item.pair),
+                rater=self.raters[rater], state="submitted",
+            )  # fmt: skip
+        self.analysis.refresh_from_db()
+
+    def figures(self):
+        return audit_of(Analysis.objects.get(pk=self.analysis.pk))
+
+    def makes(self, pair):
+        """What is true: the machine is right but for the second key point."""
+        is_behind = pair.band == "behind"
+        return "makes" if is_behind and pair.point_id != self.points[1].pk else "not"
+
+
+lab = built_once(Lab)
+
+
+def test_all_pairs_of_a_small_analysis_are_drawn_once(lab):
+    made = lab.open()
+    pairs = AuditPair.objects.filter(round=made)
+    assert pairs.count() == 3 * 13
+    assert len(set(pairs.values_list("point", "comment"))) == 39
+    behind = {
+        (point, comment)
+        for point, comment in Placement.objects.filter(point__isnull=False).values_list(
+            "point", "argument__said_in__comment"
+        )
+    }
+    assert set(pairs.filter(band="behind").values_list("point", "comment")) == behind
+    assert set(made.items.values_list("probability", flat=True)) == {1.0}
+    with pytest.raises(RoundNotReady, match="drawn before"):
+        lab.open(name="Second round")
+
+
+def test_each_pair_has_the_probability_of_its_stratum(lab):
+    made = lab.open(size=12)
+    sample = sample_of(AuditPlan(name="", seed=1, analysis=lab.analysis, size=12), made)
+    drawn = Counter((row.pair.point_id, row.pair.band) for row in made.items.all())
+    assert len(made.frame["own"]) == 1
+    for item in made.items.select_related("pair"):
+        point = item.pair.point_id
+        group = point if point in made.frame["own"] else 0
+        n = sum(
+            count for (key, band), count in drawn.items()
+            if band == item.pair.band and (key if key in made.frame["own"] else 0) == group
+        )  # fmt: skip
+        assert item.probability == pytest.approx(n / sample.free[group, item.pair.band])
+
+
+def test_every_pair_has_one_marked_sentence_of_its_comment(lab):
+    for pair in AuditPair.objects.filter(round=lab.open()).select_related("comment", "argument"):
+        assert pair.argument.text in pair.comment.text
+        if pair.band == "behind":
+            assert Placement.objects.get(argument=pair.argument).point_id == pair.point_id
+
+
+def test_a_share_of_the_pairs_goes_to_two_people(lab):
+    made = lab.open(double_share=0.2)
+    sizes = Counter(made.slots.values_list("item", flat=True))
+    assert Counter(sizes.values()) == {1: 31, 2: 8}
+    assert [doubled(60, 0.2), doubled(10, 0.25), doubled(5, 0)] == [12, 3, 0]
+
+
+def test_answers_about_all_pairs_give_the_truth(lab):
+    made = lab.open(double_share=1.0)
+    lab.answer(made, lab.makes)
+    lab.answer(made, lambda pair: lab.makes(pair), rater=1)
+    figures = lab.figures()
+    assert (figures.pairs, figures.answered, figures.answers, figures.people) == (39, 39, 78, 2)
+    assert figures.kappa.value == pytest.approx(1.0)
+    behind = Counter(AuditPair.objects.filter(band="behind").values_list("point", flat=True))
+    right = sum(behind.values()) - behind[lab.points[1].pk]
+    assert figures.precision.value == pytest.approx(right / sum(behind.values()))
+    assert (figures.precision.low, figures.precision.high) == (figures.precision.value,) * 2
+    assert figures.recall.value == pytest.approx(1.0)
+    by_point = {row.point.pk: row for row in figures.points}
+    for point in lab.points:
+        truth = 0 if point == lab.points[1] else behind[point.pk]
+        assert by_point[point.pk].numbers == (truth, truth, truth)
+        assert by_point[point.pk].machine == behind[point.pk]
+        assert by_point[point.pk].share.high > truth / 13
+
+
+def test_disagreement_counts_by_half_and_partly_is_counted_apart(lab):
+    made = lab.open(double_share=1.0)
+    lab.answer(made, lambda pair: "makes" if pair.band == "behind" else "not")
+    lab.answer(made, lambda pair: "partly" if pair.band == "behind" else "not", rater=1)
+    figures = lab.figures()
+    assert figures.precision.value == pytest.approx(0.5)
+    assert figures.partly == 0
+    AuditSheet.objects.filter(answer="makes").update(answer="opposite")
+    figures = lab.figures()
+    assert figures.precision.value == 0
+    assert figures.partly == figures.opposite == figures.precision.answers
+
+
+def test_answers_stay_where_they_mean_the_same(lab):
+    made = lab.open()
+    lab.answer(made, lab.makes)
+    before = lab.figures()
+    first, second, third = lab.points
+    usual = {"analysis": lab.analysis, "actor": lab.researcher, "seen": 99}
+    moved = Placement.objects.filter(point=first).first()
+    move_statements(**usual, point=first, statements=[moved.argument_id], to=third)
+    figures = lab.figures()
+    assert figures.stale == 0
+    # Its comment leaves one key point and comes to another.
+    assert figures.moved >= 2
+    assert [row.count for row in figures.points] == [row.count for row in before.points]
+    rename_point(**usual, point=first, text="Something else.")
+    figures = lab.figures()
+    assert figures.stale == 13
+    assert first.pk not in {row.point.pk for row in figures.points}
+    merge_points(**usual, points=[second, third], into=third, text="")
+    figures = lab.figures()
+    assert figures.stale == 26
+    assert [row.point.pk for row in figures.points] == [third.pk]
+    assert len(figures.notes) == 2
+
+
+def test_rounds_of_one_state_are_one_sample(lab):
+    lab.answer(lab.open(size=20), lab.makes)
+    few = lab.figures()
+    assert few.precision.answers < 11
+    second = lab.open(size=39, name="Second round", seed=2)
+    lab.answer(second, lab.makes)
+    assert second.pairs.count() == 19
+    all_of_them = lab.figures()
+    assert all_of_them.answered == 39
+    assert all_of_them.precision.low == all_of_them.precision.high
+    assert AuditSheet.objects.filter(COUNTED).count() == 39
+
+
+def test_new_comments_are_placed_first(lab):
+    say(lab.analysis.cell, "A new sentence.")
+    with pytest.raises(RoundNotReady, match="not placed"):
+        lab.open()
+    lab.analysis.cell.comments.order_by("-pk").first().delete()
+    assert Comment.objects.count() == 13
+
+
+def test_a_target_draws_what_is_missing(lab):
+    plan = AuditPlan(name="", seed=1, analysis=lab.analysis, target=20)
+    wide = sample_of(plan)
+    narrow = sample_of(AuditPlan(name="", seed=1, analysis=lab.analysis, target=1))
+    assert 0 < wide.size < narrow.size == 39
+    lab.answer(lab.open(target=20), lab.makes)
+    assert sample_of(plan).size < wide.size
+
+
+def test_one_click_on_the_page_draws_and_opens_a_round(lab):
+    page = flat(lab.get("analysis_audit"))
+    assert "nobody has checked" in page
+    assert "39 pairs take 47 answers" in page
+    response = lab.post("analysis_audit_draw", {"size": "20"})
+    made = AuditRound.objects.get()
+    assert response.status_code == 302
+    assert (made.state, made.pairs.count(), made.double_share) == ("open", 20, 0.2)
+    lab.answer(made, lab.makes)
+    page = flat(lab.get("analysis_audit"))
+    assert "20 of 20 drawn pairs" in page
+    assert "Corrected shares" in page
+    part = lab.get("analysis_audit", htmx=True)
+    assert "<html" not in part.content.decode()
+    assert lab.post("analysis_audit_draw", {"size": "3"}).status_code == 302
+    assert AuditRound.objects.count() == 1
+
+
+def test_an_audited_analysis_is_not_deleted(lab):
+    lab.open()
+    lab.post("analysis_delete")
+    assert Analysis.objects.filter(pk=lab.analysis.pk).exists()
