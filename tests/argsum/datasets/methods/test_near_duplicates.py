@@ -22,18 +22,18 @@ LETTER = (
 
 @pytest.mark.parametrize("language", sorted(letters()))
 def test_variations_of_a_letter_are_found_and_nothing_else(language):
-    found, false, groups, _seconds = measure(make_set(language))
-    assert found >= 0.99
-    assert (false, groups) == (0, 1)
+    measured = measure(make_set(language))
+    assert measured.found >= 0.99
+    assert (measured.false, measured.elsewhere) == (0, 0)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(2, 7))
 def test_other_draws_and_heavier_changes(seed):
     for language in letters():
-        found, false, _groups, _seconds = measure(make_set(language, seed=seed, times=2))
-        assert found >= 0.95, language
-        assert false == 0, language
+        measured = measure(make_set(language, seed=seed, times=2))
+        assert measured.found >= 0.95, language
+        assert measured.false == 0, language
 
 
 def test_every_member_shares_enough_with_the_centre():
