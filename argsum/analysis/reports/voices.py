@@ -141,19 +141,23 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
     --------
     >>> changes("we ask you", "we beg you")
     [('we ', 'same'), ('ask', 'removed'), ('beg', 'added'), (' you', 'same')]
+    >>> changes("last winter", "this year")
+    [('last winter', 'removed'), ('this year', 'added')]
     """
     old, new = (_WORD.findall(text[:LONGEST]) for text in (before, after))
     parts: list[tuple[str, str]] = []
+    removed = added = ""
     matcher = SequenceMatcher(str.isspace, old, new, autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag == "equal":
+    for tag, i1, i2, j1, j2 in [*matcher.get_opcodes(), ("end", 0, 0, 0, 0)]:
+        before, after = "".join(old[i1:i2]), "".join(new[j1:j2])
+        # A space between two changes belongs to them.
+        if tag in ("equal", "end") and (before.strip() or tag == "end" or not removed + added):
+            parts += [pair for pair in ((removed, "removed"), (added, "added")) if pair[0]]
+            removed = added = ""
             ends = (i2, j2) == (len(old), len(new))
             parts += _shortened(old[i1:i2], is_first=(i1, j1) == (0, 0), is_last=ends)
-            continue
-        if i2 > i1:
-            parts.append(("".join(old[i1:i2]), "removed"))
-        if j2 > j1:
-            parts.append(("".join(new[j1:j2]), "added"))
+        else:
+            removed, added = removed + before, added + after
     return parts if any(mark in ("removed", "added") for _text, mark in parts) else []
 
 
@@ -161,7 +165,7 @@ def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[t
     """Return an equal passage with the words next to changes."""
     start, end = (0 if is_first else 2 * AROUND), (0 if is_last else 2 * AROUND)
     if len(words) <= start + end + AROUND:
-        return [("".join(words), "same")]
+        return [("".join(words), "same")] if words else []
     first = [("".join(words[:start]), "same")] if start else []
     last = [("".join(words[len(words) - end :]), "same")] if end else []
     return [*first, ("…", "gap"), *last]

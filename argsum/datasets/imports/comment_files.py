@@ -60,8 +60,8 @@ COMMENTS = "comments"
 AS_COMMENT, AS_HEADER = "comment", "header"
 ARE_NEW, ARE_SAME = "new", "same"
 # The first columns of our own export, and those of them that the import makes again.
-OWN = list(EXPORTED)
-_MADE = {"statements", "left_out"}
+OWN = list(EXPORTED[:6])
+_MADE = {"statements", "left_out", "near_duplicates"}
 # What programs write where nobody wrote anything.
 _NOT_WRITTEN = ("nan", "null", "<na>", "#n/a")
 # Formats whose first row is no header.

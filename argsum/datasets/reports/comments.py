@@ -63,7 +63,7 @@ class HasValue(Func):
 # columns in the order they came, and that of them which somebody called the group.
 COMMENTS, ATTRIBUTES, GROUP = "comments", "attributes", "group"
 SAYS_NOTHING = "nothing"
-EXPORTED = ("topic", "id", "date", "comment", "statements", "left_out")
+EXPORTED = ("topic", "id", "date", "comment", "statements", "left_out", "near_duplicates")
 PIECE = 1_000
 
 
@@ -141,8 +141,9 @@ def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
 
 
 def new_comments(cell: Cell, after: int) -> QuerySet[Comment]:
-    """Return comments after position ``after``, by position."""
-    return cell.comments.filter(position__gt=after).order_by("position")
+    """Return comments after position ``after`` with their groups, by position."""
+    rows = cell.comments.filter(position__gt=after).select_related("duplicate__group")
+    return rows.order_by("position")
 
 
 def exported_columns(dataset: Dataset) -> list[str]:
@@ -169,7 +170,9 @@ def _exported(cell: Cell, row: CommentRow, names: Sequence[str]) -> tuple:
         statement.text for statement in row.statements if not statement.left_out
     )
     left_out = "\n".join(statement.text for statement in row.statements if statement.left_out)
-    fields = (cell.topic, comment.name, day, comment.text, statements, left_out)
+    member = getattr(comment, "duplicate", None)
+    group = str(member.group.public_id) if member and not member.is_out else ""
+    fields = (cell.topic, comment.name, day, comment.text, statements, left_out, group)
     return (*fields, *(attributes.get(name, "") for name in names))
 
 

@@ -13,7 +13,7 @@ from argsum.analysis.models import Analysis
 from argsum.analysis.reports.counts import count
 from argsum.analysis.reports.voices import VOICES, changes, voices_of
 from argsum.datasets.actions import RawComment, replace_comment
-from argsum.datasets.models import NearDuplicate, NearDuplicateGroup
+from argsum.datasets.models import Dataset, NearDuplicate, NearDuplicateGroup
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
@@ -237,6 +237,12 @@ def test_files_count_both(lab):
     named = [row for row in rows if row["near_duplicates"]]
     assert {row["near_duplicates"] for row in named} == {str(group.public_id)}
     assert len(named) == 15
+    Dataset.objects.update(recipe={"holds": "comments"})
+    sent = lab.get("comments_export", dataset_id=lab.cell.dataset.public_id)
+    text = b"".join(sent.streaming_content).decode("utf-8-sig")
+    named = [row["near_duplicates"] for row in csv.DictReader(io.StringIO(text))]
+    assert named.count(str(group.public_id)) == 6
+    assert named.count("") == 80
     sent = lab.get("analysis_groups_figure", {"count": "voices"}, figure="groups", format="csv")
     row = next(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
     assert row["voices"] == "41"

@@ -72,6 +72,7 @@ def test_comments_go_out_and_come_in_again(client, study, cell, tmp_path):
         "comment": "The queue is too long. The food is good.",
         "statements": "The queue is too long.\nThe food is good.",
         "left_out": "",
+        "near_duplicates": "",
     }
     assert (rows[2]["statements"], rows[2]["left_out"]) == ("", "n/a")
     path = tmp_path / "again.csv"
