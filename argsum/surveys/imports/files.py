@@ -27,6 +27,7 @@ from argsum.surveys.methods.roles import (
     PRIVATE,
     ColumnRole,
     ProposedRole,
+    Reason,
     is_chosen,
     is_preview,
     is_unfinished,
@@ -66,6 +67,8 @@ class SurveyPlan:
     roles: Mapping[str, str]
     questions: tuple[SurveyColumn, ...]
     groups: tuple[str, ...]
+    # Columns without answers so far: what they are shows in a later file.
+    empty: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +225,11 @@ def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _R
             own for header, own in columns.items() if roles[header] == ColumnRole.OPEN
         ),
         groups=tuple(unique),
+        empty=frozenset(
+            proposal.column.header
+            for proposal in look.proposals
+            if proposal.reason == Reason.EMPTY
+        ),
     )
     reading = _Reading(source, look, plan, columns, closed, options, separators, order)
     reading.counts["groups"] = len(names) - len(unique)

@@ -131,7 +131,8 @@ class SurveyReconciliation(Reconciliation):
         return question.text[:LONGEST_TOPIC]
 
     def _link(self, survey: Survey, plan: SurveyPlan) -> None:
-        survey.tool, survey.roles = plan.tool, dict(plan.roles)
+        roles = {name: role for name, role in plan.roles.items() if name not in plan.empty}
+        survey.tool, survey.roles = plan.tool, survey.roles | roles
         survey.groups = list(dict.fromkeys([*survey.groups, *plan.groups]))
         survey.save(update_fields=["tool", "roles", "groups"])
         columns = list(plan.roles)

@@ -93,6 +93,8 @@ _ASKS_PERSON = re.compile(
     r"telefon\w*|ihr name|vor- und nachname|votre nom|su nombre)\b",
     re.IGNORECASE,
 )
+# A text field beside options.
+_FREE_PART = re.compile(r"^$|\bother\b|\btext$|specify|sonstige|autre|otro|altro", re.IGNORECASE)
 _IDENTIFIES = re.compile(
     r"[^@\s]+@[^@\s]+\.\w+|\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}", re.I
 )
@@ -122,7 +124,7 @@ def proposed_roles(
         texts = texts_of(rows, column.header)
         role, reason = _role(column, texts)
         result.append(ProposedRole(column, role, reason, tuple(dict.fromkeys(texts))[:2]))
-    return _with_respondent(result, rows)
+    return _with_respondent(_with_unchosen(result, rows), rows)
 
 
 def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:
@@ -263,7 +265,8 @@ def _left_out_by_name(column: SurveyColumn) -> Reason:
 
 def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
     """Whether a form field asks who somebody is, or the answers say it."""
-    is_field = len(column.text.split()) <= _LONGEST_FIELD
+    # Answers that repeat rate something, such as the e-mail support.
+    is_field = len(column.text.split()) <= _LONGEST_FIELD and 2 * len(set(texts)) >= len(texts)
     if bare(column.part) in _PERSONAL or (is_field and _ASKS_PERSON.search(column.text)):
         return True
     identifying = sum(bool(_IDENTIFIES.fullmatch(text)) for text in texts)
@@ -280,6 +283,20 @@ def _is_option(part: str, texts: Sequence[str]) -> bool:
 def _words(text: str) -> float:
     # Some scripts have no spaces between words.
     return max(len(text.split()), len(text) / 10)
+
+
+def _with_unchosen(
+    proposals: Sequence[ProposedRole], rows: Sequence[TableRow]
+) -> list[ProposedRole]:
+    """Make columns options, too, that nobody chose beside others of the same question."""
+    chosen = {row.column.question for row in proposals if row.role == ColumnRole.OPTION}
+    result = []
+    for row in proposals:
+        is_beside = row.column.question in chosen and not _FREE_PART.search(row.column.part)
+        if is_beside and not any(map(is_chosen, texts_of(rows, row.column.header))):
+            row = ProposedRole(row.column, ColumnRole.OPTION)
+        result.append(row)
+    return result
 
 
 def _with_respondent(

@@ -192,6 +192,14 @@ def test_two_surveys_with_the_same_question_keep_their_own_datasets(bring):
     assert datasets() == {GOOD: 5, CHANGE: 5, f"{GOOD} (Autumn)": 5, f"{CHANGE} (Autumn)": 5}
 
 
+def test_an_answer_to_a_question_that_nobody_answered_before(bring):
+    silent = tuple((*row[:4], "") for row in PEOPLE)
+    bring(qualtrics(silent), survey="Building")
+    assert datasets() == {GOOD: 5}
+    bring(qualtrics(LATER), survey="Building")
+    assert datasets() == {GOOD: 6, CHANGE: 6}
+
+
 def test_codes_alone_do_not_join_two_surveys(bring):
     bring(limesurvey(headings="code"), name="spring.csv")
     done = bring(limesurvey(headings="code"), name="autumn.csv")
