@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -24,6 +24,7 @@ from argsum.datasets.methods.comment_columns import (
 )
 from argsum.surveys.methods.headings import SurveyColumn, SurveyTool, survey_columns, tool_of
 from argsum.surveys.methods.roles import (
+    ANY_SEPARATOR,
     PRIVATE,
     ColumnRole,
     ProposedRole,
@@ -48,7 +49,7 @@ from cqa_site.files.actions.imports import (
     named_by,
 )
 from cqa_site.tabular import Table, TableRow
-from cqa_site.tabular.cells import LONGEST_VALUE, MOST_ATTRIBUTES, as_words, is_missing, trimmed
+from cqa_site.tabular.cells import LONGEST_VALUE, MOST_ATTRIBUTES, as_words, is_missing
 from cqa_site.tabular.layout import unique_headers
 
 RESPONDENTS = "respondents"
@@ -111,9 +112,8 @@ class _Reading:
     look: SurveyLook
     plan: SurveyPlan
     columns: Mapping[str, SurveyColumn]
-    # By header of a closed question: the name of its attribute, or that of each option.
-    closed: Mapping[str, str]
-    options: Mapping[str, Mapping[str, str]]
+    # Names of attributes by header and, of several answers in a cell, by option.
+    groups: Mapping[tuple[str, str], str]
     separators: Mapping[str, str]
     order: Order
     seen: dict[str, str] = field(default_factory=dict)
@@ -123,10 +123,6 @@ class _Reading:
     def column(self, role: ColumnRole) -> str:
         """Return the header with this role; "" if there is none."""
         return next((name for name, own in self.plan.roles.items() if own == role), "")
-
-    def headers(self, role: ColumnRole) -> list[str]:
-        """Return the headers with this role, in the order of the file."""
-        return [name for name in self.columns if self.plan.roles.get(name) == role]
 
 
 def look_at(
@@ -190,55 +186,34 @@ def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _R
     roles = roles_of(source, look, survey)
     if problem := role_problem(roles, table.columns):
         raise ImportRefused(problem)
-    source.choice(
-        "unfinished",
-        (KEEP, LEAVE_OUT),
-        _("“%s” is not valid for unfinished replies. Use keep or leave_out."),
-    )
+    refusal = _("“%s” is not valid for unfinished replies. Use keep or leave_out.")
+    source.choice("unfinished", (KEEP, LEAVE_OUT), refusal)
     columns = {proposal.column.header: proposal.column for proposal in look.proposals}
     separators = {
-        name: _separator(look, head, name)
+        name: separator_of(texts_of(head, name)) or ANY_SEPARATOR
         for name, role in roles.items()
         if role == ColumnRole.SEVERAL
     }
-    order, pieces = _whole_file(source, roles, separators)
-    names: list[tuple[str, str, str]] = []
+    order, options = _whole_file(source, roles, separators)
+    names: dict[tuple[str, str], str] = {}
     for header, own in columns.items():
         if roles[header] in (ColumnRole.CLOSED, ColumnRole.OPTION):
-            names.append((header, "", own.text))
-        names += [(header, piece, f"{own.question} – {piece}") for piece in pieces.get(header, ())]
-    unique = unique_headers([_shortened(name) for _header, _piece, name in names])[
-        :MOST_ATTRIBUTES
-    ]
-    closed: dict[str, str] = {}
-    options: dict[str, dict[str, str]] = {}
-    for (header, piece, _name), attribute in zip(names, unique, strict=False):
-        if piece:
-            options.setdefault(header, {})[piece] = attribute
-        else:
-            closed[header] = attribute
+            names[header, ""] = own.text
+        for option in options.get(header, ()):
+            names[header, option] = f"{own.question} – {option}"
+    unique = unique_headers([_shortened(name) for name in names.values()])[:MOST_ATTRIBUTES]
     plan = SurveyPlan(
         name=survey.name if survey else named_by(source.options, "survey", source.name),
         tool=look.tool,
         roles=roles,
-        questions=tuple(
-            own for header, own in columns.items() if roles[header] == ColumnRole.OPEN
-        ),
+        questions=tuple(own for name, own in columns.items() if roles[name] == ColumnRole.OPEN),
         groups=tuple(unique),
-        empty=frozenset(
-            proposal.column.header
-            for proposal in look.proposals
-            if proposal.reason == Reason.EMPTY
-        ),
+        empty=frozenset(row.column.header for row in look.proposals if row.reason == Reason.EMPTY),
     )
-    reading = _Reading(source, look, plan, columns, closed, options, separators, order)
+    groups = dict(zip(names, unique, strict=False))
+    reading = _Reading(source, look, plan, columns, groups, separators, order)
     reading.counts["groups"] = len(names) - len(unique)
     return reading
-
-
-def _separator(look: SurveyLook, head: Sequence[TableRow], header: str) -> str:
-    texts = texts_of(head, header)
-    return separator_of(texts) or r"\s*;\s*|,\s*"
 
 
 def _shortened(name: str) -> str:
@@ -280,7 +255,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
         if reading.source.text("unfinished") == LEAVE_OUT:
             return
     respondent = reading.column(ColumnRole.RESPONDENT)
-    name = trimmed(as_words(row.values.get(respondent))) if respondent else ""
+    name = _answer(row, respondent)
     if respondent and (problem := _name_problem(name)):
         yield Flag(row.number, respondent, problem, is_rejection=True, object=RESPONDENTS)
         return
@@ -288,22 +263,19 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
     answers = tuple(_answer(row, question.header) for question in reading.plan.questions)
     attributes = _attributes(reading, row)
     content = json.dumps([answers, attributes], ensure_ascii=False)
-    if (before := reading.seen.setdefault(key, content)) is not content:
-        if before == content:
-            yield Flag(
-                row.number, respondent, _("This row repeats an earlier one and is left out.")
-            )
-        else:
-            reason = _("The respondent “%s” appears earlier in this file with other answers.")
-            about = reason % name[:40]
-            yield Flag(row.number, respondent, about, is_rejection=True, object=RESPONDENTS)
+    before = reading.seen.setdefault(key, content)
+    if before is not content:
+        reason = _("The respondent “%s” appears earlier in this file with other answers.")
+        is_same = before == content
+        text = (
+            _("This row repeats an earlier one and is left out.")
+            if is_same
+            else reason % name[:40]
+        )
+        yield Flag(row.number, respondent, text, is_rejection=not is_same, object=RESPONDENTS)
         return
     dated = reading.column(ColumnRole.DATE)
-    text = (
-        ""
-        if not dated or is_missing(row.values.get(dated))
-        else trimmed(as_words(row.values[dated]))
-    )
+    text = _answer(row, dated)
     written_on = as_date(text, reading.order)
     if text and written_on is None:
         reason = _("“%s” is not a readable date. The answers are imported without it.")
@@ -321,7 +293,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
 
 
 def _name_problem(name: str) -> str:
-    if is_missing(name):
+    if not name:
         return _("The respondent’s id is empty.")
     return _("Longer than %s characters.") % LONGEST_NAME if len(name) > LONGEST_NAME else ""
 
@@ -344,23 +316,20 @@ def _answer(row: TableRow, header: str) -> str:
 
 def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
     """Return the groups of a respondent; of several answers each option is one, with yes or no."""
-    attributes = {}
-    chosen: dict[str, list[tuple[str, bool]]] = {}
-    for header, name in reading.closed.items():
-        value = row.values.get(header)
-        text = "" if is_missing(value) else as_words(value).strip()
-        if reading.plan.roles[header] == ColumnRole.OPTION:
-            question = reading.columns[header].question
-            chosen.setdefault(question, []).append((name, is_chosen(text)))
-        elif text:
-            attributes[name] = text[:LONGEST_VALUE]
-    for header, names in reading.options.items():
-        pieces = set(pieces_of(_answer(row, header), reading.separators[header]))
-        chosen[header] = [(name, piece in pieces) for piece, name in names.items()]
-    for options in chosen.values():
+    attributes: dict[str, str] = {}
+    options: dict[str, dict[str, str]] = defaultdict(dict)
+    for (header, option), name in reading.groups.items():
+        text = _answer(row, header)
+        if reading.plan.roles[header] == ColumnRole.CLOSED:
+            attributes |= {name: text[:LONGEST_VALUE]} if text else {}
+        elif option:
+            is_on = option in pieces_of(text, reading.separators[header])
+            options[header][name] = YES if is_on else NO
+        else:
+            options[reading.columns[header].question][name] = YES if is_chosen(text) else NO
+    for answers in options.values():
         # Nobody can tell whether somebody who chose nothing saw the question.
-        if any(is_on for _name, is_on in options):
-            attributes |= {name: YES if is_on else NO for name, is_on in options}
+        attributes |= answers if YES in answers.values() else {}
     return attributes
 
 
@@ -370,7 +339,11 @@ def _remarks(reading: _Reading) -> Iterator[str]:
     if tool := reading.look.tool:
         yield _("Recognised as an export of %s.") % tool
     private = [name for name in reading.look.private if roles[name] == ColumnRole.LEFT_OUT]
-    others = [name for name in reading.headers(ColumnRole.LEFT_OUT) if name not in private]
+    others = [
+        name
+        for name in reading.columns
+        if roles[name] == ColumnRole.LEFT_OUT and name not in private
+    ]
     if private:
         yield _("Left out because they may identify people: %s.") % _listed(private)
     if others:

@@ -50,6 +50,7 @@ _MOST_OPTIONS, _LONGEST_OPTION = 40, 12
 _MOST_ANSWERS = 20
 # How several answers in one cell are parted: Qualtrics puts no space after the comma.
 SEPARATORS = (r"\s*;\s*", r"\s*\|\s*", r",(?!\s)", r",\s+")
+ANY_SEPARATOR = r"\s*[;|,]\s*"
 NOT_CHOSEN = frozenset(
     "n no nein non nej não nee 0 false unchecked notselected unselected".split()  # noqa: SIM905
 )
