@@ -25,6 +25,11 @@ class QuestionRow:
         """Whether its groups can be compared."""
         return self.analysis is not None and self.analysis.state == Analysis.State.DONE
 
+    @property
+    def can_analyse(self) -> bool:
+        """Whether no analysis is done or in progress."""
+        return self.analysis is None or not (self.analysis.is_active or self.is_done)
+
 
 def surveys_of(study: Study) -> QuerySet[Survey]:
     """Return the surveys of a study by name, with the numbers of their respondents."""

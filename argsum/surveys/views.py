@@ -28,8 +28,8 @@ def survey(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpRes
         "study": study,
         "survey": row,
         "rows": rows,
-        "is_active": any(question.analysis and question.analysis.is_active for question in rows),
-        "open_count": sum(question.analysis is None for question in rows),
+        "can_analyse": any(question.can_analyse for question in rows),
+        "is_used": any(question.analysis for question in rows),
         "done": [question for question in rows if question.is_done],
     }
     return render(request, "argsum/surveys/survey.html", context)

@@ -80,6 +80,11 @@ def test_one_click_analyses_every_question_once(client, survey, monkeypatch):
     assert sorted(Analysis.objects.values_list("name", flat=True)) == sorted([GOOD, CHANGE])
     assert "All questions have an analysis already." in page_text(start(survey, client))
     assert Analysis.objects.count() == 2
+    page = url("survey", survey.study, survey.public_id)
+    assert "Analyse all questions" not in page_text(client.get(page))
+    Analysis.objects.filter(name=GOOD).update(state="failed")
+    assert "Analyse all questions" in page_text(client.get(page))
+    assert "1 analysis is in progress." in page_text(start(survey, client))
 
 
 def test_a_question_with_too_few_replies_is_named(client, survey, monkeypatch):
