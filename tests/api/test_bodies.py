@@ -184,7 +184,7 @@ def test_fields_that_are_not_declared_are_refused(world, callers, alone, some):
 OF_FILES = {"label_round", "system", "scenario", "rater", "rubric"}
 OF_ONE_FILE = OF_FILES | {
     *("sheet", "dataset", "order", "topic", "first_row", "date_order", "repeats", "recipe"),
-    *("half", "seed", "stance", "scorer", "references", "quality"),
+    *("half", "seed", "stance", "scorer", "references", "quality", "survey", "unfinished"),
 }
 DECLARED = {
     "studies": {"description", "goal"},
