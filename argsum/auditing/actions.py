@@ -17,6 +17,7 @@ from argsum.analysis.actions.jobs import new_comments
 from argsum.analysis.methods.audit import (
     BANDS,
     ELSEWHERE,
+    LEAST_ANSWERS,
     SMALLER,
     Stratum,
     allocate,
@@ -272,8 +273,13 @@ def _free(
 def _wanted(
     plan: AuditPlan, frame: AuditFrame, own: tuple[int, ...], free: Mapping[Stratum, int]
 ) -> dict[Stratum, int]:
-    """Return how many more pairs the target needs."""
-    drawn: dict[Stratum, int] = {}
+    """Return how many more pairs the target needs, and a few of the smaller key points."""
+    smaller = {stratum: n for stratum, n in free.items() if stratum.group == SMALLER}
+    is_new = smaller == {
+        stratum: n for stratum, n in frame.strata(own).items() if stratum.group == SMALLER
+    }
+    # Without them nothing could be said of all placements.
+    drawn = dict(allocate(smaller, LEAST_ANSWERS)) if is_new else {}
     for point in own:
         known = answers_of(plan.analysis, point)
         pairs = {band: frame.size(point, band) for band in BANDS}

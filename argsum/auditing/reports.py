@@ -341,14 +341,18 @@ class _AuditReading:
         return sizes
 
     def _answered(self, state: str, stratum: Stratum, pairs: int) -> AnsweredStratum:
-        hits = [
-            pair.hit
-            for pair in self.pairs
-            if pair.state == state
-            and pair.band == stratum.band
-            and (pair.key[0] if pair.key[0] in self.own[state] else SMALLER) == stratum.group
-        ]
+        hits = self.hits.get((state, stratum), [])
         return AnsweredStratum(pairs, len(hits), sum(hits))
+
+    @cached_property
+    def hits(self) -> dict[tuple[str, Stratum], list[float]]:
+        """What was answered in each stratum of each frame, one number a pair."""
+        hits: dict[tuple[str, Stratum], list[float]] = defaultdict(list)
+        for pair in self.pairs:
+            point = pair.key[0]
+            group = point if point in self.own[pair.state] else SMALLER
+            hits[pair.state, Stratum(group, pair.band)].append(pair.hit)
+        return dict(hits)
 
     def figures(self) -> AuditFigures:
         """Compute all figures."""

@@ -145,7 +145,7 @@ def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
         "form": form,
         "extent": form.extent(),
         "target": _target(request, study, analysis),
-        "card": _figure(analysis, figures) if figures and not request.htmx else None,
+        "card": _figure(analysis, figures) if figures else None,
     }
     template = "argsum/auditing/_audit.html" if request.htmx else "argsum/auditing/audit.html"
     return render(request, template, context)

@@ -212,6 +212,7 @@ def test_one_click_on_the_page_draws_and_opens_a_round(lab):
     assert "Corrected shares" in page
     part = lab.get("analysis_audit", htmx=True)
     assert "<html" not in part.content.decode()
+    assert "Corrected comments" in part.content.decode()
     assert lab.post("analysis_audit_draw", {"size": "3"}).status_code == 302
     assert AuditRound.objects.count() == 1
 
@@ -220,3 +221,24 @@ def test_an_audited_analysis_is_not_deleted(lab):
     lab.open()
     lab.post("analysis_delete")
     assert Analysis.objects.filter(pk=lab.analysis.pk).exists()
+
+
+def test_the_page_asks_as_much_however_many_pairs_there_are(lab, django_assert_max_num_queries):
+    lab.answer(lab.open(double_share=1.0), lab.makes)
+    with django_assert_max_num_queries(40):
+        lab.get("analysis_audit")
+    with django_assert_max_num_queries(12):
+        lab.figures()
+
+
+def test_the_interface_tells_the_same(lab):
+    assert lab.told("analysis_audit")["precision"] is None
+    lab.answer(lab.open(), lab.makes)
+    told = lab.told("analysis_audit")
+    figures = lab.figures()
+    assert told["precision"]["value"] == pytest.approx(figures.precision.value)
+    assert [row["machine"] for row in told["key_points"]] == [
+        row.machine for row in figures.points
+    ]
+    sheets = lab.told("audit_sheets", {"answer": "makes"})["results"]
+    assert {row["answer"] for row in sheets} == {"makes"}
