@@ -12,12 +12,14 @@ from playwright.sync_api import expect
 
 from annotation.editing.models import Revision
 from annotation.labelling.models.rounds import Assignment
+from argsum.auditing.models import AuditSheet
 from argsum.counting.models import CountSheet
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests.annotation import editing_cast
+from tests.argsum.auditing.made_auditing import make_analysis, open_audit
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
@@ -149,6 +151,21 @@ def verdicts():
     )
 
 
+def auditing(study, boss, people):
+    make_analysis(study)
+    return open_audit(study, boss, size=4, raters=2)
+
+
+def check(page, person):
+    for key in ("1", "2", "3", ("4", "1")[person]):
+        press_and_leave(page, key)
+
+
+def answers():
+    rows = AuditSheet.objects.filter(state="submitted")
+    return Counter(rows.values_list("rater__user__name", "answer"))
+
+
 @dataclass(frozen=True)
 class Walk:
     """``figures`` are names of pages with what stands there when both people are done."""
@@ -206,6 +223,16 @@ WALKS = {
         },
         {"preferences": "8 verdicts by 2 people on 4 pairs from 4 questions"},
     ),
+    "audit": Walk(
+        auditing,
+        check,
+        answers,
+        {
+            **{("Ann", answer): 1 for answer in ("makes", "partly", "not", "opposite")},
+            **{("Ben", answer): n for answer, n in (("makes", 2), ("partly", 1), ("not", 1))},
+        },
+        {"analysis_audit": r"4 of 4 drawn pairs[^.]*8 answers\s+by 2 people"},
+    ),
 }
 
 
@@ -215,6 +242,7 @@ PAGES = {
     "score": "score",
     "count": "count",
     "prefer": "prefer",
+    "audit": "point_check",
 }
 
 
@@ -236,7 +264,8 @@ def test_two_people_by_keyboard_alone(visit, server, kind):
     close_round(round_=made, actor=boss)
     researcher, asking = visit(boss), sign_in(boss)
     for name, words in walk.figures.items():
-        place = [study.public_id, *([made.public_id] if name in OF_A_ROUND else [])]
+        of = {"analysis_audit": study.analyses.first()} | dict.fromkeys(OF_A_ROUND, made)
+        place = [study.public_id, *([of[name].public_id] if name in of else [])]
         # Whoever comes first asks for the figures.
         asking.get(reverse(name, args=place))
         page = researcher.go(name, *place)
