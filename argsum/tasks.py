@@ -5,6 +5,7 @@ from argsum.analysis.actions import jobs as analysis_jobs
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import metrics as metric_making
+from argsum.scorers.actions import encoders
 from argsum.scorers.actions import models as actions
 from argsum.scorers.actions import scorers as scorer_trying
 from argsum.scorers.actions import training as scorer_training
@@ -16,6 +17,7 @@ handles(key_point_boards.JOB)(key_point_boards.make_board)
 handles(system_runs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(system_jobs.make_sets)
 handles(sets.JOB, needs=PackagePart.LANGUAGE, is_long=True)(sets.assign_arguments)
 handles(scorer_training.JOB, needs=PackagePart.LANGUAGE, is_long=True)(scorer_training.make_scorer)
+handles(encoders.JOB, is_long=True)(encoders.install_encoder)
 handles(scorer_trying.JOB, needs=PackagePart.LANGUAGE)(scorer_trying.try_scorer)
 handles(metric_making.JOB, needs=PackagePart.LANGUAGE, is_long=True)(metric_making.make_metrics)
 handles(analyses.MAKE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.make_analysis)

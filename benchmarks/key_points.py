@@ -2,6 +2,7 @@
 
     python -m benchmarks.key_points [--seed 1] [--held-back] [--bertopic] [--weights FOLDER]
     python -m benchmarks.key_points --surveys [--held-back] [--bertopic]
+    python -m benchmarks.key_points --surveys --encoders mpnet multilingual
     python -m benchmarks.key_points --released ../shared/data
 
 The eight sets of `benchmarks.comments` are halved by the seed: settings are chosen on one half,
@@ -14,6 +15,9 @@ largest such share of one key point with at least ten statements.
 authors knew nothing of the software: three, or with ``--held-back`` the other three.
 
 BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
+
+``--encoders`` also shows what optional encoders find that are installed: mpnet beside the shipped
+one, multilingual instead of it.
 
 ``--released`` finds the key points of ArgKP's dev and test cells and of the test half of Debate,
 and compares them with the reference: at the usual setting, and at the best setting of each cell
@@ -32,6 +36,7 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 
 Placed = Sequence[int]
+Place = Callable[[Sequence[str], Sequence[int]], Placed]
 LEAST = 10
 NOISE = ("exclude", "include")
 
@@ -39,7 +44,8 @@ NOISE = ("exclude", "include")
 class ShippedTools:
     """What an analysis works with, without a database; no ``weights`` are the shipped ones."""
 
-    def __init__(self, weights: str = "", *, sides: bool = True) -> None:
+    def __init__(self, weights: str = "", *, sides: bool = True, encoder: str = "shipped") -> None:
+        from argsum.scorers.actions.encoders import reader_of
         from argsum.scorers.actions.models import (
             BiEncoder,
             Regressor,
@@ -49,8 +55,10 @@ class ShippedTools:
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, side_in
 
         source = weights or resolve(SHIPPED_MATCH)
-        self.match = SentenceEmbedder(source, quick=True)
-        self.side = side_in(Path(source)) if sides else None
+        self.encoder_name, reader = encoder, reader_of(encoder)
+        self.match = [SentenceEmbedder(source, quick=True), reader and reader.embedder]
+        self.match = self.match[encoder == "multilingual" : 1 + (encoder != "shipped")]
+        self.side = side_in(Path(source)) if sides and encoder != "multilingual" else None
         line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
         line.embedding.embedder = SentenceEmbedder()
         self.line = line
@@ -62,8 +70,11 @@ class ShippedTools:
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """By the match scorer, with the sides that texts take."""
-        found = self.match.encode(texts)
-        return found if self.side is None else self.side.added(found)
+        from argsum.scorers.methods.encoders import side_by_side
+
+        parts = [each.encode(texts) for each in self.match]
+        found = side_by_side(parts)
+        return found if self.side is None else self.side.added(found, parts[0])
 
     def quality(self, texts: Sequence[str]) -> np.ndarray:
         """By the quality scorer."""
@@ -73,15 +84,17 @@ class ShippedTools:
         """Nobody listens."""
 
 
-def ours(weights: str) -> Callable[[Sequence[str], Sequence[int]], Placed]:
+def ours(
+    weights: str, encoder: str = "shipped"
+) -> Callable[[Sequence[str], Sequence[int]], Placed]:
     """Key point analysis with what is usual."""
     from argsum.analysis.methods.key_points import find_points
 
-    tools = ShippedTools(weights)
+    tools = ShippedTools(weights, encoder=encoder)
     return lambda texts, counts: find_points(texts, tools, counts=counts).placed
 
 
-def bertopic() -> Callable[[Sequence[str], Sequence[int]], Placed]:
+def bertopic() -> Place:
     """BERTopic as it comes, on vectors of the packaged model."""
     from bertopic import BERTopic
 
@@ -119,7 +132,7 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
     return [len(points), total / len(placed), right / of, index or 0.0, against / of, worst]
 
 
-def released(data: Path, weights: str) -> None:
+def released(data: Path, weights: str, encoder: str = "shipped") -> None:
     """A line for each part of the released data."""
     from argsum.papers.reports.release import KeyPointRelease
     from argsum.scorers.actions.training_data import cells_in
@@ -137,7 +150,7 @@ def released(data: Path, weights: str) -> None:
         for each in KeyPointRelease(data).debate_cells
     ]
     # Each cell is on one side of a debate.
-    tools = ShippedTools(weights, sides=False)
+    tools = ShippedTools(weights, sides=False, encoder=encoder)
     print(f"{'':<20}{'cells':>6}{'at the usual setting':>24}{'of the best':>24}{'precision':>12}")
     for part, cells in parts.items():
         print(f"{part:<20}{len(cells):>6}{_against_references(cells, tools)}", flush=True)
@@ -146,6 +159,7 @@ def released(data: Path, weights: str) -> None:
 def _against_references(cells, tools: ShippedTools) -> str:
     """ARI without and with what is in no group, with its cells; average precision of pairs."""
     from argsum.analysis.methods.key_points import GRID, USUAL, find_points
+    from argsum.scorers.methods.encoders import CUTOFFS
     from argsum.scorers.methods.figures import (
         best_per_cell,
         cluster_figure,
@@ -155,12 +169,13 @@ def _against_references(cells, tools: ShippedTools) -> str:
     )
 
     figures, usual, precision = {}, [], []
+    cutoff = CUTOFFS[tools.encoder_name].usual if tools.encoder_name in CUTOFFS else USUAL
     for name, texts, reference in cells:
         vectors = tools.vectors(texts)
         kept = Kept(tools, dict(zip(texts, vectors, strict=True)))
         found = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in GRID}
         figures[name] = [cluster_figure(f"{t:g}", reference, ids) for t, ids in found.items()]
-        usual.append(cluster_figure("", reference, found[USUAL]))
+        usual.append(cluster_figure("", reference, found[cutoff]))
         precision.append(same_point_precision(vectors @ vectors.T, reference))
     fixed = [over_cells(index_of(each, noise) for each in usual) for noise in NOISE]
     best = [best_per_cell(figures, noise=noise).over for noise in NOISE]
@@ -178,6 +193,7 @@ class Kept:
     def __init__(self, tools: ShippedTools, vectors: dict[str, np.ndarray]) -> None:
         self.known = vectors
         self.say, self.tells_sides = tools.say, tools.tells_sides
+        self.encoder_name = tools.encoder_name
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """By the match scorer."""
@@ -202,13 +218,17 @@ def main() -> None:
     parser.add_argument("--surveys", action="store_true")
     parser.add_argument("--released", type=Path)
     parser.add_argument("--weights", default="")
+    parser.add_argument("--encoders", nargs="*", default=[])
     options = parser.parse_args()
     if options.released:
-        released(options.released, options.weights)
+        for encoder in ("shipped", *options.encoders):
+            print(encoder)
+            released(options.released, options.weights, encoder)
         return
     ways = {"ours": ours(options.weights)} | ({"BERTopic": bertopic()} if options.bertopic else {})
+    ways |= {name: ours(options.weights, name) for name in options.encoders}
     heads = ("themes", "points", "placed", "purity", "ARI", "contradict", "worst", "s")
-    print(f"{'set':<10}{'texts':>7} {'way':<9}" + "".join(f"{head:>11}" for head in heads))
+    print(f"{'set':<10}{'texts':>7} {'way':<13}" + "".join(f"{head:>11}" for head in heads))
     rows: dict[str, list[list[float]]] = {name: [] for name in ways}
     names: Sequence[str] = split_worlds(options.seed)[options.held_back]
     if options.surveys:
@@ -228,11 +248,11 @@ def main() -> None:
             line = "".join(
                 f"{value:>11.3f}" if value % 1 else f"{value:>11.0f}" for value in shown
             )
-            print(f"{name:<10}{len(texts):>7} {way:<9}{line}", flush=True)
+            print(f"{name:<10}{len(texts):>7} {way:<13}{line}", flush=True)
     for way, found in rows.items():
         means = np.mean(found, axis=0)
         line = "".join(f"{value:>11.3f}" for value in means)
-        print(f"{'mean':<10}{'':>7} {way:<9}{'':>11}{line}")
+        print(f"{'mean':<10}{'':>7} {way:<13}{'':>11}{line}")
 
 
 if __name__ == "__main__":

@@ -209,6 +209,7 @@ class KeptTools:
     """What grouping works with: vectors that were read before, and no quality."""
 
     tells_sides = True
+    encoder_name = "shipped"
 
     def __init__(self, folder: Path) -> None:
         import numpy as np

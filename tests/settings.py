@@ -7,6 +7,8 @@ os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="counterpoint-tests-")
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 5)
 os.environ.setdefault("JOBS_INLINE", "true")
 os.environ.setdefault("LOG_LEVEL", "ERROR")
+# No test uses an encoder that is installed here, or downloads one: no folder can be there.
+os.environ["ENCODERS_DIR"] = "/dev/null/encoders"
 # Each test says itself which server on this machine may be asked.
 os.environ.setdefault("EGRESS_LOOPBACK", "false")
 # A test of housekeeping need not wait for one.

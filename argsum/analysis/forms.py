@@ -15,7 +15,9 @@ from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.voices import VOICES, unit_of
 from argsum.datasets.models import Cell, Comment, NearDuplicateGroup
+from argsum.scorers.actions.encoders import installed_encoders
 from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.methods.encoders import SHIPPED
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import RunPlanForm, differing
@@ -46,7 +48,7 @@ class CellField(forms.ModelChoiceField):
 class AnalysisForm(forms.Form):
     """Topic and scorers of a new analysis; empty scorers use the default for the comments."""
 
-    advanced = ("match_scorer", "quality_scorer", "setting")
+    advanced = ("match_scorer", "encoder", "quality_scorer", "setting")
 
     cell = CellField(label=_("Topic"), queryset=Cell.objects.none(), empty_label=None)
     match_scorer = forms.ModelChoiceField(
@@ -55,6 +57,11 @@ class AnalysisForm(forms.Form):
         required=False,
         empty_label=_("default"),
         help_text=_("Decides which comments mean the same."),
+    )
+    encoder = forms.ChoiceField(
+        label=_("Encoder"),
+        required=False,
+        help_text=_("Reads the comments. Default: chosen by their language."),
     )
     quality_scorer = forms.ModelChoiceField(
         label=_("Quality scorer"),
@@ -81,6 +88,12 @@ class AnalysisForm(forms.Form):
             match_scorer=ready.filter(task=Scorer.Task.MATCH).exclude(kind=pairs),
             quality_scorer=ready.filter(task=Scorer.Task.QUALITY),
         )
+        encoders = [(encoder.name, encoder.title) for encoder in installed_encoders()]
+        usual = [("", _("default")), (SHIPPED, _("the match scorer’s own"))]
+        offer(self, encoder=[*usual, *encoders])
+        if not encoders:
+            # There is nothing to choose.
+            del self.fields["encoder"]
         begun = self.initial.get("cell") or _newest(own)
         self.initial["cell"] = begun
         # Makes the first scorers of a study, too.

@@ -7,9 +7,11 @@ from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
 from argsum.scorers.actions import training
+from argsum.scorers.actions.encoders import EncoderUnavailable, encoder_states, request_encoder
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
 from argsum.scorers.forms import (
@@ -24,6 +26,7 @@ from argsum.scorers.models import Scorer
 from argsum.scorers.reports import scorers_of, shown_state
 from cqa_site.api.base import (
     FormInput,
+    Input,
     NothingInput,
     ReadSerializer,
     Request,
@@ -31,6 +34,8 @@ from cqa_site.api.base import (
     public_id,
     require_valid,
 )
+from cqa_site.judging.encoders import ENCODERS
+from cqa_site.people.access import is_administrator
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import Conflict, conflict_on, invalid_on
 
@@ -110,6 +115,23 @@ class TryInput(FormInput):
 
     form = TryForm
     second = serializers.CharField(max_length=LONGEST_TEXT, required=False, allow_blank=True)
+
+
+class EncoderSerializer(serializers.Serializer):
+    """An optional encoder, with the job that downloads it."""
+
+    name = serializers.CharField(source="encoder.name")
+    title = serializers.CharField(source="encoder.title")
+    languages = serializers.ListField(source="encoder.languages", child=serializers.CharField())
+    megabytes = serializers.IntegerField(source="encoder.megabytes")
+    is_installed = serializers.BooleanField()
+    job = JobSerializer(allow_null=True)
+
+
+class EncoderInput(Input):
+    """Which encoder to install."""
+
+    encoder = serializers.ChoiceField(list(ENCODERS))
 
 
 class ScorerFilter(filters.FilterSet):
@@ -203,6 +225,22 @@ class ScorerViews(StudyViews):
         texts = {"first": "", "second": "", "topic": ""} | form.cleaned_data
         with conflict_on(ScorerRefused):
             job = request_try(scorer=row, actor=request.user, **texts)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(responses=EncoderSerializer(many=True))
+    def encoders(self, request: Request, **kwargs: Any) -> Response:
+        """The optional encoders of the site, and whether they are installed."""
+        return Response(EncoderSerializer(encoder_states(), many=True).data)
+
+    @extend_schema(request=EncoderInput, responses={202: JobSerializer})
+    def install(self, request: Request, **kwargs: Any) -> Response:
+        """Download an encoder in the background; administrators of the site only."""
+        encoder = ENCODERS[self.read(EncoderInput)["encoder"]]
+        if not is_administrator(request.user):
+            raise PermissionDenied("Only administrators of the site may install encoders.")
+        with conflict_on(EncoderUnavailable):
+            job = request_encoder(study=self.study, encoder=encoder, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 

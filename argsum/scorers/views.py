@@ -2,16 +2,18 @@
 
 import uuid
 from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from argsum.scorers.actions import training
+from argsum.scorers.actions.encoders import EncoderUnavailable, encoder_states, request_encoder
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
 from argsum.scorers.forms import (
@@ -30,7 +32,8 @@ from argsum.scorers.reports import (
     shown_state,
     split_rows,
 )
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.judging.encoders import ENCODERS
+from cqa_site.people.access import RESEARCHERS, StudyRequest, is_administrator, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
@@ -46,7 +49,41 @@ def scorers(request: StudyRequest, study: Study) -> HttpResponse:
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
     for scorer in page:
         vars(scorer).update(shown_state=shown_state(scorer))
-    return _shown(request, study, "scorers", page=page)
+    return _shown(request, study, "scorers", page=page, **_encoders(request))
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def encoders_state(request: StudyRequest, study: Study) -> HttpResponse:
+    """Return the table of optional encoders; it polls only during a download."""
+    return _shown(request, study, "_encoders", **_encoders(request))
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def encoder_install(request: StudyRequest, study: Study, encoder: str) -> HttpResponse:
+    """Download an encoder in the background; only administrators of the site may."""
+    if encoder not in ENCODERS:
+        raise Http404
+    try:
+        request_encoder(study=study, encoder=ENCODERS[encoder], actor=request.user)
+    except EncoderUnavailable as reason:
+        messages.error(request, str(reason))
+    response = redirect("scorers", study.public_id)
+    response["Location"] += "#encoders"
+    return response
+
+
+def _encoders(request: StudyRequest) -> dict[str, Any]:
+    """Return the context for the table of optional encoders."""
+    states = encoder_states()
+    is_polling = any(state.is_fetching for state in states)
+    return {
+        "encoders": states,
+        "is_polling": is_polling,
+        "may_install": is_administrator(request.user),
+        "worker_alive": is_worker_alive() if is_polling else None,
+    }
 
 
 @study_page(*RESEARCHERS)
@@ -247,6 +284,8 @@ ONE = f"{BASE}/<uuid:scorer_id>"
 urlpatterns = [
     path(f"{BASE}/", scorers, name="scorers"),
     path(f"{BASE}/new/", scorer_new, name="scorer_new"),
+    path(f"{BASE}/encoders/", encoders_state, name="encoders_state"),
+    path(f"{BASE}/encoders/<slug:encoder>/install/", encoder_install, name="encoder_install"),
     path(f"{BASE}/train/", scorer_train, name="scorer_train"),
     path(f"{BASE}/train-writer/", writer_train, name="writer_train"),
     path(f"{ONE}/", scorer, name="scorer"),

@@ -54,12 +54,14 @@ class SideClassifier:
     bias: float
     share: float
 
-    def added(self, vectors: FloatArray) -> FloatArray:
+    def added(self, vectors: FloatArray, read: FloatArray | None = None) -> FloatArray:
         """Return vectors of length 1 with two more coordinates, shape (n, d + 2).
 
-        A text that takes no side lies between both, at a right angle to either.
+        ``read`` are the vectors that tell the sides, where ``vectors`` come from more than one
+        encoder. A text that takes no side lies between both, at a right angle to either.
         """
-        angles = np.pi / 2 * np.tanh((vectors @ self.weight + self.bias) / 2)
+        known = vectors if read is None else read
+        angles = np.pi / 2 * np.tanh((known @ self.weight + self.bias) / 2)
         sides = np.stack([np.sin(angles), np.cos(angles)], axis=1) * self.share**0.5
         coordinates: FloatArray = np.concatenate(
             [vectors * np.float32((1 - self.share) ** 0.5), sides.astype(np.float32)], axis=1
@@ -227,7 +229,8 @@ def _load(name: str) -> Any:
     torch.set_num_threads(1)
     try:
         # The weights in the box ask nobody; offline for the whole process would forbid others.
-        model = SentenceTransformer(source, device="cpu", local_files_only=is_packaged).eval()
+        is_local = is_packaged or Path(source).is_dir()
+        model = SentenceTransformer(source, device="cpu", local_files_only=is_local).eval()
         if difference.is_file():
             _add(model, difference)
         return model

@@ -588,6 +588,8 @@ ROUTES = [
         201,
         body={"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
     ),
+    Route("encoders", "get", 200),
+    Route("encoder_install", "post", 202, body={"encoder": "mpnet"}),
     Route("text_scorers_train", "post", 202, body=what_to_learn),
     Route("writers_train", "post", 202, body=what_to_write_after),
     Route("text_scorer", "get", 200, (*S, "scorer")),

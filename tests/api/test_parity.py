@@ -190,6 +190,8 @@ ONE = {
     "point_changes": "analysis_history",
     "point_changes_undo": "analysis_undo",
     "text_scorers": "scorers scorer_new",
+    "encoders": "encoders_state",
+    "encoder_install": "encoder_install",
     "text_scorers_train": "scorer_train",
     "writers_train": "writer_train",
     "text_scorer": "scorer scorer_delete",

@@ -55,8 +55,8 @@ OPENED = {
         preference_round_edit preference_runs preference_run_new count_sheet counting_round
         counting_round_edit counting_round_new counting_rounds counting_sheets import_counts
         analyses analysis_new analysis_state analysis analysis_history analysis_rest
-        analysis_said found_point scorers scorer_new scorer_train writer_train scorer
-        scorer_figure summary_set summary_set_arguments summary_set_figure summary_set_file
+        analysis_said found_point scorers encoders_state scorer_new scorer_train writer_train
+        scorer scorer_figure summary_set summary_set_arguments summary_set_figure summary_set_file
         analysis_groups analysis_groups_figure analysis_trends analysis_trends_figure
         analysis_report point_writing analysis_report_file system_run system_run_new
         system_run_figure system_run_state system_runs writing_new datasets dataset
@@ -107,7 +107,7 @@ SENT = {
         counting_round_close counting_round_delete counting_round_extent counting_round_open
         counting_round_reopen analysis_dataset analysis_cancel analysis_resume analysis_place
         analysis_again analysis_delete analysis_edit analysis_undo analysis_rest_edit
-        found_point_edit scorer_try scorer_cancel scorer_resume scorer_delete
+        found_point_edit encoder_install scorer_try scorer_cancel scorer_resume scorer_delete
         point_writing_estimate system_run_cancel system_run_estimate system_run_resume
         writing_estimate dataset_recipe dataset_delete survey_analyse survey_delete
         key_point_boards_ask

@@ -21,7 +21,17 @@ __all__ = ["OF_THE_ANNOTATOR", "ROLES", "World", "parameters"]
 
 pytestmark = pytest.mark.django_db
 
-NOT_IDS = {"study_id", "number", "revision", "format", "name", "figure", "operation", "part"}
+NOT_IDS = {
+    "study_id",
+    "number",
+    "revision",
+    "format",
+    "name",
+    "figure",
+    "operation",
+    "part",
+    "encoder",
+}
 LACKING = {
     # No endpoint of another study is named.
     "endpoint_add",

@@ -37,6 +37,7 @@ FIXED = {
     "summary_people_figure": {"figure": "raters", "format": "csv"},
     "summary_set_file": {"format": "csv"},
     "analysis_undo": {"revision": 1},
+    "encoder_install": {"encoder": "mpnet"},
 }
 # The row that an id in an address usually is, and what it is at some addresses.
 USUAL = """

@@ -15,6 +15,12 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import has_comments
 from argsum.analysis.reports.voices import has_duplicates, voice_of, voices_of
 from argsum.datasets.models import Cell, CellArgument, Comment, Dataset
+from argsum.scorers.actions.encoders import (
+    EncoderUnavailable,
+    VectorReader,
+    encoder_options,
+    reader_of,
+)
 from argsum.scorers.actions.models import (
     BiEncoder,
     ScorerRefused,
@@ -25,9 +31,11 @@ from argsum.scorers.actions.models import (
     texts_key,
 )
 from argsum.scorers.actions.scorers import default_scorers, quality_scorer_of
+from argsum.scorers.methods.encoders import SHIPPED, side_by_side
 from argsum.scorers.models import Scorer
 from argsum.systems.methods.inputs import with_topic
 from cqa_site.judging.embedding import side_in
+from cqa_site.judging.encoders import MULTILINGUAL
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, cancel, enqueue
@@ -158,8 +166,12 @@ class ScorerTools:
         self.prefix = self.topic if scorer.uses_topic else ""
         source = source_of(scorer)
         self.encoder = BiEncoder(source, model_key(scorer), quick=True)
-        # What is all on one side of a debate praises and complains for the same reasons.
-        self.side = None if analysis.cell.stance else side_in(Path(source))
+        self.encoder_name = str(analysis.options.get("encoder", SHIPPED))
+        self.other = reader_of(self.encoder_name)
+        # What is all on one side of a debate praises and complains for the same reasons. The line
+        # that tells sides knows vectors of the match scorer only.
+        is_sided = not analysis.cell.stance and self.encoder_name != MULTILINGUAL
+        self.side = side_in(Path(source)) if is_sided else None
         self._grader: QualityScorer | None = None
         self._quality = analysis.quality_scorer
         self._share, self._until, self._what = 0.0, 0.0, ""
@@ -184,13 +196,11 @@ class ScorerTools:
         import numpy as np
 
         read = with_topic(texts, self.prefix)
-        pieces = []
-        for start in range(0, len(read), PIECE):
-            pieces.append(self._piece(read[start : start + PIECE], start, len(read)))
-        if not pieces:
+        if not read:
             return np.zeros((0, 0), dtype=np.float32)
-        piece: Scores = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-        return piece if self.side is None else self.side.added(piece)
+        parts = [self._read(read, reader) for reader in self._readers()]
+        vectors = side_by_side(parts)
+        return vectors if self.side is None else self.side.added(vectors, parts[0])
 
     def quality(self, texts: Sequence[str]) -> Scores:
         """Return the writing quality of each text, shape (n,); nan without a scorer."""
@@ -207,15 +217,36 @@ class ScorerTools:
             self.say(self._share, self._what)
         return scores
 
-    def _piece(self, texts: list[str], start: int, total: int) -> Scores:
+    def _readers(self) -> list[VectorReader]:
+        """Return what reads the texts: the multilingual encoder alone, or the match scorer's."""
+        if self.other is not None and self.encoder_name == MULTILINGUAL:
+            return [self.other]
+        own = VectorReader(self.encoder.key, self.encoder.embedder)
+        return [own] if self.other is None else [own, self.other]
+
+    def _read(self, texts: list[str], reader: VectorReader) -> Scores:
+        import numpy as np
+
+        places = range(0, len(texts), PIECE)
+        pieces = [
+            self._piece(texts[start : start + PIECE], reader, start, len(texts))
+            for start in places
+        ]
+        return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+
+    def _piece(self, texts: list[str], reader: VectorReader, start: int, total: int) -> Scores:
+        readers = self._readers()
+        before = [held.key for held in readers].index(reader.key)
+
         def step(done: int, _piece: int) -> None:
             note = _("reading statement %(n)s of %(all)s")
-            share = self._share + (self._until - self._share) * (start + done) / total
+            read = (before + (start + done) / total) / len(readers)
+            share = self._share + (self._until - self._share) * read
             note %= {"n": f"{start + done:,}", "all": f"{total:,}"}
             self.work.progress(min(99, round(100 * share)), 100, note)
 
-        key = key_of("quick vectors", self.encoder.key, texts_key(texts))
-        return kept_rows(key, len(texts), lambda: self.encoder.embedder.encode(texts, step))
+        key = key_of("quick vectors", reader.key, texts_key(texts))
+        return kept_rows(key, len(texts), lambda: reader.embedder.encode(texts, step))
 
 
 # Analyses of comments: started, cancelled, begun again, forgotten.
@@ -243,22 +274,29 @@ def start_analysis(
     match_scorer: Scorer | None = None,
     quality_scorer: Scorer | None = None,
     setting: str = "",
+    encoder: str = "",
 ) -> Analysis:
     """Start a job that finds a cell's key points, or return the same active analysis.
 
     Without scorers the study's first ones are used. ``setting`` is one that `Analysis.choice` of
-    an earlier analysis names; empty leaves it to the rule. Raises AnalysisRefused if the cell has
-    too few or too many statements, or a scorer does not fit.
+    an earlier analysis names; empty leaves it to the rule. ``encoder`` is an installed one or
+    "shipped"; empty takes the one for the language of the comments. Raises AnalysisRefused if the
+    cell has too few or too many statements, or a scorer or an encoder does not fit.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     usual_match, usual_quality = default_scorers(study, cell.dataset)
     scorer = match_scorer or usual_match
     _refuse_unfit(study, cell, scorer, setting)
+    try:
+        is_one_sided = cell.stance != Cell.Stance.NONE
+        options = encoder_options(scorer, statements_of(cell), encoder, is_one_sided=is_one_sided)
+    except EncoderUnavailable as reason:
+        raise AnalysisRefused(str(reason)) from None
     fields: dict[str, Any] = {
         "cell": cell,
         "match_scorer": scorer,
         "quality_scorer": quality_scorer or usual_quality,
-        "options": {"setting": setting} if setting else {},
+        "options": options | ({"setting": setting} if setting else {}),
     }
     same = study.analyses.filter(state__in=Analysis.ACTIVE, **fields).first()
     if same is not None and is_at_work(same):

@@ -24,6 +24,8 @@ from argsum.analysis.actions.jobs import new_comments, new_statements, place_new
 from argsum.analysis.forms import AnalysisForm, PointWritingForm
 from argsum.analysis.models import Analysis, PointChange
 from argsum.analysis.reports.analyses import analyses_of, changes_of, listed, writing_of
+from argsum.analysis.reports.encoders import encoder_of
+from argsum.scorers.methods.encoders import SHIPPED
 from cqa_site.api.base import (
     Input,
     NothingInput,
@@ -33,6 +35,7 @@ from cqa_site.api.base import (
     public_id,
     require_valid,
 )
+from cqa_site.judging.encoders import ENCODERS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed, key_of
 from cqa_site.runs.forms.plan import RunPlanForm
@@ -51,6 +54,8 @@ class AnalysisSerializer(ReadSerializer):
     match_scorer = public_id("match_scorer")
     quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
     setting = serializers.SerializerMethodField()
+    encoder = serializers.SerializerMethodField()
+    encoder_reason = serializers.SerializerMethodField()
     choice = serializers.DictField()
     points_shown = serializers.IntegerField()
     points_proposed = serializers.IntegerField()
@@ -59,14 +64,22 @@ class AnalysisSerializer(ReadSerializer):
         model = Analysis
         fields = [
             "id", "number", "name", "cell", "dataset", "topic", "stance", "match_scorer",
-            "quality_scorer", "setting", "choice", "language", "state", "error", "revision",
-            "statements", "comments", "voices", "points_shown", "points_proposed", "seconds",
-            "created_at", "done_at", "placed_at",
+            "quality_scorer", "encoder", "encoder_reason", "setting", "choice", "language",
+            "state", "error", "revision", "statements", "comments", "voices", "points_shown",
+            "points_proposed", "seconds", "created_at", "done_at", "placed_at",
         ]  # fmt: skip
 
     def get_setting(self, row: Analysis) -> str:
         """What somebody asked for; empty where the rule chose."""
         return str(row.options.get("setting", ""))
+
+    def get_encoder(self, row: Analysis) -> str:
+        """Its name; ``shipped`` is the match scorer's. Empty where that has one of its own."""
+        return encoder_of(row).name
+
+    def get_encoder_reason(self, row: Analysis) -> str:
+        """Why it was chosen, in one sentence."""
+        return encoder_of(row).why
 
 
 class WritingSerializer(serializers.Serializer):
@@ -153,6 +166,9 @@ class AnalysisInput(Input):
     match_scorer = serializers.UUIDField(required=False)
     quality_scorer = serializers.UUIDField(required=False)
     setting = serializers.CharField(max_length=60, required=False, allow_blank=True)
+    encoder = serializers.ChoiceField(
+        [SHIPPED, *ENCODERS], required=False, help_text="Default: by the language of the comments."
+    )
 
 
 class DatasetInput(Input):
@@ -206,8 +222,9 @@ class AnalysisViews(StudyViews):
         keys = {name: self._key(empty.fields[name], data.get(name)) for name in names}
         form = AnalysisForm(keys | {"setting": data.get("setting", "")}, study=self.study)
         require_valid(form)
+        wanted = form.cleaned_data | {"encoder": data.get("encoder", "")}
         try:
-            analysis = start_analysis(study=self.study, actor=request.user, **form.cleaned_data)
+            analysis = start_analysis(study=self.study, actor=request.user, **wanted)
         except AnalysisRefused as reason:
             raise ValidationError({"non_field_errors": [str(reason)]}) from None
         return self._one(analysis.public_id, 201)

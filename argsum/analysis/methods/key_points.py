@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from argsum.scorers.methods.encoders import CUTOFFS, GroupingCutoffs
 from argsum.systems.methods.clusters import MIN_SIZE
 from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import FloatArray, IntArray
@@ -195,6 +196,11 @@ class AnalysisTools(Protocol):
         """Whether vectors encode a text's side (`cqa_site.judging.embedding.SideClassifier`)."""
         ...
 
+    @property
+    def encoder_name(self) -> str:
+        """A key of `argsum.scorers.methods.encoders.CUTOFFS`; else the match scorer's own."""
+        ...
+
     def vectors(self, texts: Sequence[str]) -> Scores:
         """Return sentence vectors of length 1 by the match scorer, shape (n, d)."""
         ...
@@ -253,7 +259,7 @@ class ClusteringResult:
 # of scores count a quarter; then each statement is moved to the group that fits best.
 WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
 RULE = "usual"
-GRID = tuple(round(0.2 + 0.025 * step, 3) for step in range(25))
+GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(29))
 # Minimum share of all statements behind a key point, and at least three.
 FEWEST_SHARE = 1 / 2_000
 # A new statement fits a key point from this mean score on, or from the one that this share of the
@@ -325,8 +331,9 @@ def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArr
 
 
 def _threshold(setting: str, tools: AnalysisTools) -> float:
-    usual = USUAL_WITH_SIDES if tools.tells_sides else USUAL
-    threshold = float(setting) if setting else usual
+    own = GroupingCutoffs(USUAL, USUAL_WITH_SIDES)
+    cutoffs = CUTOFFS.get(tools.encoder_name, own)
+    threshold = float(setting) if setting else cutoffs.of(tells_sides=tools.tells_sides)
     if threshold not in GRID:
         raise ValueError(f"{setting!a} is no setting")
     return threshold

@@ -17,6 +17,7 @@ from argsum.datasets.models import Cell, Comment, CommentStatement
 from argsum.datasets.reports.comments import NAMES, HasValue
 from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
+from cqa_site.judging.encoders import ENCODERS
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Subject, Titles
 from cqa_site.runs.models import Call, Run
@@ -58,6 +59,9 @@ def foreign_language(analysis: Analysis) -> str:
     """Return the language of the comments if the match scorer does not support it, else ""."""
     scorer: Scorer = analysis.match_scorer
     if analysis.language in ("", "en") or scorer.base_model not in MADE_FOR_ENGLISH:
+        return ""
+    encoder = ENCODERS.get(analysis.options.get("encoder", ""))
+    if encoder is not None and analysis.language in encoder.languages:
         return ""
     return str(NAMES.get(analysis.language, analysis.language))
 

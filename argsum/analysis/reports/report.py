@@ -20,6 +20,7 @@ from argsum.datasets.models import CellArgument, Comment
 
 from .analyses import foreign_language, writer_in_words, writers_of
 from .counts import CommentCounts, kept
+from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words
@@ -109,8 +110,10 @@ def _others(analysis: Analysis) -> dict[str, Any]:
         quality_scorer=analysis.quality_scorer_id,
         state=Analysis.State.DONE,
     ).exclude(pk=analysis.pk)
-    rows = rows.only("public_id", "choice", "number").order_by("number")
-    return {str(row.choice.get("setting", "")): row for row in rows}
+    rows = rows.only("public_id", "choice", "number", "options").order_by("number")
+    encoder = analysis.options.get("encoder")
+    same = (row for row in rows if row.options.get("encoder") == encoder)
+    return {str(row.choice.get("setting", "")): row for row in same}
 
 
 # What an analysis found, as one document: key points with quotations, and how they were found.
@@ -335,6 +338,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
         (_("Placed at a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),
+        (_("Encoder"), _encoder(analysis)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
         (_("Setting"), _setting(analysis)),
         (_("Worded by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
@@ -363,6 +367,12 @@ def _setting(analysis: Analysis) -> str:
     """Return the chosen setting and the reason for it."""
     name, why = analysis.choice.get("setting", ""), settings_of(analysis).why
     return f"{name} ({why})" if name and why else str(name)
+
+
+def _encoder(analysis: Analysis) -> str:
+    """Return the encoder and the reason for it; empty where the match scorer has its own."""
+    encoder = encoder_of(analysis)
+    return f"{encoder.title}. {encoder.why}" if encoder.title else ""
 
 
 def _scorer(scorer: Any) -> str:

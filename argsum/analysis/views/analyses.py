@@ -36,6 +36,7 @@ from argsum.analysis.reports.analyses import (
     listed,
     writing_of,
 )
+from argsum.analysis.reports.encoders import encoder_of
 from argsum.analysis.reports.points import (
     comments_left,
     narrowed_counts,
@@ -169,6 +170,7 @@ def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
             match_scorer=analysis.match_scorer,
             quality_scorer=analysis.quality_scorer,
             setting=request.POST.get("setting", ""),
+            encoder=analysis.options.get("encoder", ""),
         )
     except AnalysisRefused as reason:
         messages.error(request, str(reason))
@@ -264,6 +266,7 @@ def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> Htt
                 "settings": settings_of(row),
                 **_writing(row, is_at_work=context["is_polling"]),
                 "language": foreign_language(row),
+                "encoder": encoder_of(row),
                 "new_comments": new_comments(row),
                 "new_statements": new_statements(row),
             }

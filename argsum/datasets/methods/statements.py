@@ -353,6 +353,11 @@ WORDS: Mapping[str, frozenset[str]] = {
             "de het een en is zijn was niet voor met van op dat die deze dit er ik wij we je ze "
             "maar ook te om aan naar bij heel veel wordt worden heeft hebben kan geen meer als"
         ),
+        "pl": (
+            "w z nie się jest są że od dla jak ale czy tylko za po przez przy oraz był była było "
+            "były być bardzo już tak może mogą można ten ta tego tej tym tych jego jej ich nas "
+            "nam mnie mi co który która które gdy bo więc też także zbyt więcej"
+        ),
         "pt": (
             "o a os as do da dos das um uma e é são era não para com em no na que por se ao mais "
             "mas muito este esta foi ser está estão eu nós você quando também sem"

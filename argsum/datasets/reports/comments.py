@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy
 
 from argsum.datasets.methods.statements import SAMPLE, language_of
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
+from cqa_site.judging.encoders import encoder_for
 
 # A column that came with comments, as the database reads it.
 
@@ -186,6 +187,7 @@ NAMES = {
     "es": gettext_lazy("Spanish"),
     "it": gettext_lazy("Italian"),
     "nl": gettext_lazy("Dutch"),
+    "pl": gettext_lazy("Polish"),
     "pt": gettext_lazy("Portuguese"),
     "ru": gettext_lazy("Russian"),
     "el": gettext_lazy("Greek"),
@@ -216,11 +218,21 @@ def not_english(code: str, *, is_known: bool = True) -> str:
             "the same meaning may not be grouped together. A multilingual model added by name "
             "does better."
         )
+    encoder = encoder_for(code)
+    if encoder is None:
+        text = _(
+            "The built-in model is for English, and these texts look %s. Texts with the same "
+            "meaning may not be grouped together. A multilingual model added by name does better."
+        )
+        return text % NAMES[code]
+    if encoder.is_installed:
+        return ""
     text = _(
-        "The built-in model is for English, and these texts look %s. Texts with the same "
-        "meaning may not be grouped together. A multilingual model added by name does better."
+        "The built-in model is for English, and these texts look %(language)s. The encoder "
+        "“%(encoder)s” (%(size)d MB) groups them better. Install it under “Match scorers”."
     )
-    return text % NAMES[code]
+    values = {"encoder": encoder.title, "size": encoder.megabytes}
+    return text % (values | {"language": NAMES[code]})
 
 
 def _sample(rows: QuerySet[CellArgument]) -> list[str]:

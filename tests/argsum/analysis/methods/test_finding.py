@@ -18,6 +18,7 @@ class Made:
         self.noise = noise
 
     tells_sides = False
+    encoder_name = "shipped"
 
     def vectors(self, texts):
         made = []

@@ -96,6 +96,7 @@ SENTENCES = {
     "es": "Las salas son muy oscuras y no hay una ventana que se abra, pero la mesa es buena.",
     "it": "Le stanze sono molto buie e non c'è una finestra che si apre, ma il tavolo è buono.",
     "nl": "De kamers zijn te donker en er is geen raam dat open kan, maar het is ook heel stil.",
+    "pl": "Pokoje są zbyt ciemne i nie ma okna, które się otwiera, ale jest też bardzo cicho.",
     "pt": "As salas são muito escuras e não há uma janela que abra, mas a mesa é boa.",
 }
 
