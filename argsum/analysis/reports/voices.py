@@ -82,7 +82,7 @@ def voices_by_comment(analysis: Analysis) -> dict[int, int]:
 # Words around a change; an equal passage that is longer is shortened.
 AROUND = 6
 # Longer texts are compared only so far.
-LONGEST = 6_000
+LONGEST = 4_000
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 

@@ -27,9 +27,9 @@ from argsum.datasets.models import Cell, NearDuplicateGroup
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# Groups and variations of a page; a letter may have 6,000 characters.
-PER_PAGE, SHOWN = 10, 3
-MEMBERS = 20
+# Groups and variations of a page; below 200 kB even if all letters are long.
+PER_PAGE, SHOWN = 5, 2
+MEMBERS = 12
 
 
 @study_page(*RESEARCHERS)

@@ -275,6 +275,23 @@ def test_groups_are_read_and_changed_on_their_pages(lab, django_assert_max_num_q
     assert "Restore group" in lab.text("near_duplicate_group", **ids)
 
 
+def test_pages_of_long_letters_stay_small(lab):
+    words = " ".join(f"word{number}" for number in range(2_000))
+    for letter in range(6):
+        group = NearDuplicateGroup.objects.create(
+            cell=lab.cell, centre=say(lab.cell, f"{words} {letter}")
+        )
+        for copy in range(20):
+            # Every second word is another one.
+            text = " ".join(
+                f"{word}{copy}" if at % 2 else word for at, word in enumerate(words.split())
+            )
+            group.members.create(comment=say(lab.cell, text), shared=0.5)
+    assert len(lab.get("near_duplicates").content) < 200_000
+    page = lab.get("near_duplicate_group", group_id=group.public_id)
+    assert len(page.content) < 200_000
+
+
 def test_programs_read_and_change_the_same(lab):
     group = lab.find()
     (row,) = lab.told("near_duplicates")["results"]
