@@ -14,7 +14,7 @@ class ArgsumConfig(AppConfig):
         from argsum.datasets.imports.formats import register_argument_imports
         from argsum.imports.formats import register_summary_score_imports
         from argsum.leaderboard.actions import KEY_POINTS
-        from argsum.navigation import COMMENTS, DATASETS, key_point_entries
+        from argsum.navigation import COMMENTS, DATASETS, SURVEYS, key_point_entries
         from argsum.run_kinds import register_kinds
         from argsum.surveys.imports.formats import register_survey_imports
         from cqa_site.results import snapshots as results
@@ -22,7 +22,7 @@ class ArgsumConfig(AppConfig):
         from cqa_site.web import navigation
 
         navigation.add_entries(key_point_entries)
-        navigation.add_finders(DATASETS)
+        navigation.add_finders(DATASETS, SURVEYS)
         navigation.add_paths(COMMENTS)
         register_kinds()
         results.register(KEY_POINTS)

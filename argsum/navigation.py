@@ -8,6 +8,7 @@ from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis
 from argsum.datasets.models import Dataset
+from argsum.surveys.models import Survey
 from cqa_site.people.models import Study
 from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
@@ -90,6 +91,10 @@ COMMENTS = Path(
 
 DATASETS = Finder(
     lazy("Dataset"), lambda study: Dataset.objects.filter(study=study), ("name",), "dataset"
+)
+
+SURVEYS = Finder(
+    lazy("Survey"), lambda study: Survey.objects.filter(study=study), ("name",), "survey"
 )
 
 

@@ -11,11 +11,21 @@ from argsum.datasets.imports.comments import CommentReconciliation
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC
 from argsum.surveys.methods.headings import SurveyColumn
 from argsum.surveys.models import Respondent, Survey, SurveyQuestion
-from cqa_site.files.actions.imports import Reconciliation
+from cqa_site.files.actions.imports import ImportEntry, Reconciliation
 
 from .files import RESPONDENTS, SurveyEntry, SurveyPlan
 
 LONGEST_NAME = 120
+
+
+class QuestionReconciliation(CommentReconciliation):
+    """Comparison of the answers to one question, whose column remarks name."""
+
+    column = ""
+
+    def mention(self, entry: ImportEntry, column: str, reason: str) -> None:
+        """Flag an answer that is kept."""
+        super().mention(entry, self.column, reason)
 
 
 class SurveyReconciliation(Reconciliation):
@@ -25,7 +35,7 @@ class SurveyReconciliation(Reconciliation):
         super().__init__(*args, **kwargs)
         self._survey: Survey | None = None
         self._plan: SurveyPlan | None = None
-        self._parts: dict[str, CommentReconciliation] = {}
+        self._parts: dict[str, QuestionReconciliation] = {}
         self._stored: dict[str, SurveyQuestion] = {}
         self._names: dict[str, str] = {}
 
@@ -96,12 +106,12 @@ class SurveyReconciliation(Reconciliation):
                 Respondent(survey=survey, key=entry.key, name=entry.name) for entry in new
             )
 
-    def _part(self, question: SurveyColumn) -> CommentReconciliation:
+    def _part(self, question: SurveyColumn) -> QuestionReconciliation:
         """Return the comparison of one question's comments, with the counts of the whole file."""
         if question.header not in self._parts:
             about = {"write": self.write, "update_changed": self.update_changed}
-            part = CommentReconciliation(self.study, actor=self.actor, **about)
-            part.outcome = self.outcome
+            part = QuestionReconciliation(self.study, actor=self.actor, **about)
+            part.outcome, part.column = self.outcome, question.header
             self._parts[question.header] = part
         return self._parts[question.header]
 

@@ -172,6 +172,7 @@ def test_a_changed_answer_is_reported_and_replaced_on_demand(bring):
     changed = (("R1", "Night", ("Bus",), "The lockers are too small now.", ""), *PEOPLE[1:])
     done = bring(monkey(changed))
     assert (done.added, done.counts["comments"]["changed"]) == (0, 1)
+    assert [(flag.row, flag.column) for flag in done.flags] == [(3, GOOD)]
     assert Comment.objects.filter(text__contains="wide enough").exists()
     bring(monkey(changed), update=True)
     assert not Comment.objects.filter(text__contains="wide enough").exists()
