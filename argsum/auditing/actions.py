@@ -36,7 +36,8 @@ from argsum.auditing.models import (
     AuditSubmission,
     KeptAudit,
 )
-from argsum.auditing.reports import AuditFrame, PairKey, answers_of, asked_before, frame_of
+from argsum.auditing.reports.figures import answers_of
+from argsum.auditing.reports.frame import AuditFrame, PairKey, asked_before, frame_of
 from argsum.datasets.models import CommentStatement
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from argsum.analysis.models import Analysis
 from argsum.auditing.forms import AuditRoundForm
 from argsum.auditing.models import AuditItem, AuditRound, AuditSheet
-from argsum.auditing.reports import audit_of
+from argsum.auditing.reports.figures import audit_of
 from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.results.api import FigureSerializer, StatisticSerializer
 from cqa_site.rounds.api import (

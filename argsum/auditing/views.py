@@ -18,7 +18,7 @@ from argsum.analysis.views.report import finished_or_404
 from argsum.auditing.actions import AUDITING, AuditContent, plan_round
 from argsum.auditing.forms import LONGEST_NOTE, AuditRoundForm, PointCheckForm
 from argsum.auditing.models import AuditItem, AuditRound, AuditSheet
-from argsum.auditing.reports import AuditFigures, audit_of, points_table, recipe_of
+from argsum.auditing.reports.figures import AuditFigures, audit_of, points_table, recipe_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file

@@ -8,7 +8,7 @@ from argsum.analysis.actions.edits import merge_points, move_statements, rename_
 from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.actions import AuditPlan, doubled, sample_of
 from argsum.auditing.models import AuditItem, AuditPair, AuditRound, AuditSheet
-from argsum.auditing.reports import audit_of
+from argsum.auditing.reports.figures import audit_of
 from argsum.datasets.models import Comment
 from cqa_site.people.actions import rater_for
 from cqa_site.rounds.kind import RoundNotReady

@@ -1,13 +1,12 @@
-"""What an audit found: precision, recall, agreement of the people, and corrected shares."""
+"""What audits found: precision, recall, agreement of the people, and corrected shares."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -24,111 +23,16 @@ from argsum.analysis.methods.audit import (
     audited_recall,
     corrected_share,
 )
-from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.models import Analysis, FoundPoint
 from argsum.auditing.models import AuditPair, AuditRound, AuditSheet
-from argsum.datasets.models import Comment
 from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
-from cqa_site.stats.arrays import IntArray
 from cqa_site.stats.estimate import Bounded, Estimate
 from cqa_site.web.tables import TableData, one_line
 
+from .frame import PairKey, frame_of, state_of
+
 Answer = AuditSheet.Answer
-# Key point, then comment (or statement, without comments), by primary key.
-PairKey = tuple[int, int]
-
-
-# What pairs are drawn from: which comments stand behind which key points.
-
-
-@dataclass(frozen=True)
-class AuditFrame:
-    """All pairs of an analysis.
-
-    Attributes
-    ----------
-    units
-        Comments by primary key, or statements where there are no comments.
-    texts
-        Texts of the shown key points, the largest first.
-    counted
-        For each key point and each of the first two bands, places in ``units``.
-    statements
-        Best statement of a pair in these bands, by key point and place.
-    """
-
-    units: list[int]
-    texts: dict[int, str]
-    counted: dict[int, dict[str, IntArray]]
-    statements: dict[tuple[int, int], int]
-    has_comments: bool
-
-    def size(self, point: int, band: str) -> int:
-        """Return the number of pairs of a key point in a band."""
-        if band != ELSEWHERE:
-            return len(self.counted[point][band])
-        return len(self.units) - self.size(point, BEHIND) - self.size(point, PERHAPS)
-
-    def strata(self, own: Collection[int]) -> dict[Stratum, int]:
-        """Return the number of pairs in each stratum."""
-        sizes: dict[Stratum, int] = defaultdict(int)
-        for point in self.texts:
-            for band in BANDS:
-                sizes[Stratum(point if point in own else SMALLER, band)] += self.size(point, band)
-        return dict(sizes)
-
-    def stored(self, analysis: Analysis, own: Sequence[int]) -> dict[str, Any]:
-        """Return it as `AuditRound.frame`."""
-        points = {
-            str(point): [self.size(point, BEHIND), self.size(point, PERHAPS), text]
-            for point, text in self.texts.items()
-        }
-        state = state_of(analysis)
-        return {"state": state, "comments": len(self.units), "own": list(own), "points": points}
-
-
-def frame_of(analysis: Analysis) -> AuditFrame:
-    """Read the frame of an analysis in four queries."""
-    shown = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
-    texts = dict(shown.order_by("-comments", "position").values_list("pk", "text"))
-    comments = list(
-        Comment.objects.filter(cell=analysis.cell_id).order_by("pk").values_list("pk", flat=True)
-    )
-    placed = Placement.objects.filter(analysis=analysis)
-    units = comments or list(placed.order_by("argument").values_list("argument", flat=True))
-    place = {unit: at for at, unit in enumerate(units)}
-    unit = "argument__said_in__comment" if comments else "argument"
-    rows = placed.filter(point__in=list(texts)).order_by("-is_by_hand", "-score", "argument_id")
-    bands: dict[int, dict[int, str]] = {point: {} for point in texts}
-    statements: dict[tuple[int, int], int] = {}
-    for point, key, argument, band in _banded(rows, unit):
-        at = place.get(key)
-        if at is None:
-            continue
-        if bands[point].get(at) != BEHIND and (band == BEHIND or at not in bands[point]):
-            bands[point][at] = band
-            statements[point, at] = argument
-    counted = {
-        point: {
-            band: np.array([at for at, own in places.items() if own == band], dtype=np.int64)
-            for band in (BEHIND, PERHAPS)
-        }
-        for point, places in bands.items()
-    }
-    return AuditFrame(units, texts, counted, statements, bool(comments))
-
-
-def _banded(rows: Any, unit: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield key point, unit, statement and band of placements."""
-    for point, key, argument in rows.values_list("point", unit, "argument").iterator(5_000):
-        yield point, key, argument, BEHIND
-
-
-def state_of(analysis: Analysis) -> str:
-    """Return a key that changes with every edit and every newly placed comment."""
-    at = analysis.placed_at or analysis.done_at
-    placed = at.timestamp() if at else 0
-    return f"{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
 # Answers, and what follows from them.
@@ -437,17 +341,6 @@ class _AuditReading:
 def _saying(pairs: Iterable[AnsweredPair], answer: str) -> int:
     """Count the pairs about which somebody gave this answer, and nobody says they make it."""
     return sum(answer in pair.answers and not pair.hit for pair in pairs)
-
-
-def asked_before(analysis: Analysis, but: AuditRound | None) -> set[PairKey]:
-    """Return the pairs that rounds drew from the present state of an analysis."""
-    pairs = AuditPair.objects.filter(
-        round__analysis=analysis, round__frame__state=state_of(analysis)
-    )
-    if but is not None and but.pk:
-        pairs = pairs.filter(~Q(round=but))
-    rows = pairs.values_list("point", "comment", "argument")
-    return {(point, comment or argument) for point, comment, argument in rows}
 
 
 def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
