@@ -64,11 +64,13 @@ def test_what_somebody_holds_nobody_else_gets(world):
 
 
 def test_everybody_has_an_order_of_their_own(world):
-    world.round = world.make_round(raters=3, name="All")
-    orders = [tuple(subjects(world, world.do(person))) for person in range(3)]
+    # Two at most check a pair.
+    people = 2 if world.name == "audit" else 3
+    world.round = world.make_round(raters=people, name="All")
+    orders = [tuple(subjects(world, world.do(person))) for person in range(people)]
     assert {tuple(sorted(order)) for order in orders} == {tuple(sorted(orders[0]))}
     assert len(set(orders[0])) == ITEMS
-    assert len({*orders, tuple(sorted(orders[0]))}) == 4
+    assert len({*orders, tuple(sorted(orders[0]))}) == people + 1
     rater = world.raters[0]
     assert tuple(subjects(world, own_sheets(round_=world.round, rater=rater))) == orders[0]
 
