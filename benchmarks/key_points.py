@@ -45,12 +45,14 @@ class ShippedTools:
     """What an analysis works with, without a database; no ``weights`` are the shipped ones."""
 
     def __init__(self, weights: str = "", *, sides: bool = True, encoder: str = "shipped") -> None:
+        from argsum.analysis.actions.analyses import SURE_FROM
         from argsum.scorers.actions.encoders import reader_of
         from argsum.scorers.actions.models import (
             BiEncoder,
             Regressor,
             resolve,
         )
+        from argsum.scorers.methods.filler import filler_classifier_in
         from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, side_in
 
@@ -58,7 +60,10 @@ class ShippedTools:
         self.encoder_name, reader = encoder, reader_of(encoder)
         self.match = [SentenceEmbedder(source, quick=True), reader and reader.embedder]
         self.match = self.match[encoder == "multilingual" : 1 + (encoder != "shipped")]
-        self.side = side_in(Path(source)) if sides and encoder != "multilingual" else None
+        has_match = encoder != "multilingual"
+        self.side = side_in(Path(source)) if sides and has_match else None
+        self.filler_classifier = filler_classifier_in(Path(source)) if has_match else None
+        self.sure_from = SURE_FROM.get(encoder)
         line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
         line.embedding.embedder = SentenceEmbedder()
         self.line = line
@@ -75,6 +80,12 @@ class ShippedTools:
         parts = [each.encode(texts) for each in self.match]
         found = side_by_side(parts)
         return found if self.side is None else self.side.added(found, parts[0])
+
+    def filler(self, texts: Sequence[str]) -> np.ndarray:
+        """By the classifier that comes with the match scorer."""
+        if self.filler_classifier is None:
+            return np.zeros(len(texts), dtype=bool)
+        return self.filler_classifier.is_filler(texts, self.match[0].encode(texts))
 
     def quality(self, texts: Sequence[str]) -> np.ndarray:
         """By the quality scorer."""
@@ -194,6 +205,7 @@ class Kept:
         self.known = vectors
         self.say, self.tells_sides = tools.say, tools.tells_sides
         self.encoder_name = tools.encoder_name
+        self.filler, self.sure_from = tools.filler, tools.sure_from
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """By the match scorer."""

@@ -210,6 +210,7 @@ class KeptTools:
 
     tells_sides = True
     encoder_name = "shipped"
+    sure_from = 0.7
 
     def __init__(self, folder: Path) -> None:
         import numpy as np
@@ -219,6 +220,12 @@ class KeptTools:
     def vectors(self, _texts: Sequence[str]) -> Any:
         """Of all of them."""
         return self.kept
+
+    def filler(self, texts: Sequence[str]) -> Any:
+        """None, to group all of them."""
+        import numpy as np
+
+        return np.zeros(len(texts), dtype=bool)
 
     def quality(self, texts: Sequence[str]) -> Any:
         """Of none; it has no say in what is grouped."""

@@ -17,8 +17,10 @@ class Analysis(models.Model):
     that the rule takes). ``choice`` says which setting was taken and why: ``{"setting": name,
     "rule": …, "tried": [{"setting", "points", "share", …}, …]}``, in the order of the grid.
     ``revision`` counts edits, so that whatever was computed from the rows knows whether it is
-    still true. ``facets`` are what comments can be narrowed by: ``{"attributes": {column:
-    [[value, comments], …]}, "first": date, "last": date}``, the most frequent values first.
+    still true. ``sure_from`` is the match score from which placements are sure; None where it is
+    not known for the scorer. ``facets`` are what comments can be narrowed by: ``{"attributes":
+    {column: [[value, comments], …]}, "first": date, "last": date}``, the most frequent values
+    first.
     """
 
     class State(models.TextChoices):
@@ -41,6 +43,7 @@ class Analysis(models.Model):
     quality_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
     options = models.JSONField(default=dict)
     choice = models.JSONField(default=dict)
+    sure_from = models.FloatField(null=True)
     # Two letters; empty while nothing is known.
     language = models.CharField(max_length=2, blank=True, default="")
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
@@ -84,6 +87,8 @@ class Analysis(models.Model):
 class FoundPoint(models.Model):
     """One key point of an analysis; ``statements`` and ``comments`` are counts behind it.
 
+    ``sure_comments`` and ``sure_voices`` are those with a statement that was surely placed, or
+    by hand; the others perhaps make the point.
     ``written`` is the text it was found with, whatever it is called today. ``writer`` is the run
     whose language model wrote the text of today; None where it is a statement, or a person's.
     ``revision`` is that of the analysis after the last edit of its text or state.
@@ -121,6 +126,8 @@ class FoundPoint(models.Model):
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
     voices = models.PositiveIntegerField(default=0)
+    sure_comments = models.PositiveIntegerField(default=0)
+    sure_voices = models.PositiveIntegerField(default=0)
     revision = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -135,7 +142,13 @@ class FoundPoint(models.Model):
 
 
 class Placement(models.Model):
-    """Key point of a statement in an analysis; None if the statement fits none."""
+    """Key point of a statement in an analysis; None if the statement fits none.
+
+    `SURE` are those of the machine's first band and those by hand; the others perhaps belong
+    there.
+    """
+
+    SURE = models.Q(is_by_hand=True) | models.Q(is_sure=True)
 
     analysis = models.ForeignKey(
         Analysis, models.CASCADE, related_name="placements", db_index=False
@@ -147,6 +160,8 @@ class Placement(models.Model):
     # Match score with the key point, or with the nearest one, when it was placed by the machine;
     # it means nothing where a person placed it.
     score = models.FloatField(default=0.0)
+    # Whether the machine was sure when it placed the statement (`Analysis.sure_from`).
+    is_sure = models.BooleanField(default=False)
     is_by_hand = models.BooleanField(default=False)
 
     class Meta:
@@ -154,10 +169,10 @@ class Placement(models.Model):
             models.UniqueConstraint(fields=["analysis", "argument"], name="placement_once")
         ]
         indexes = [
-            # What people placed stands first, then the best score.
+            # What people placed stands first, then what is sure, then the best score.
             models.Index(
-                fields=["analysis", "point", "-is_by_hand", "-score", "argument"],
-                name="placement_best_first",
+                fields=["analysis", "point", "-is_by_hand", "-is_sure", "-score", "argument"],
+                name="placement_surest_first",
             ),
             models.Index(fields=["point"]),
         ]

@@ -32,7 +32,8 @@ from argsum.scorers.actions.models import (
 )
 from argsum.scorers.actions.scorers import default_scorers, quality_scorer_of
 from argsum.scorers.methods.encoders import SHIPPED, side_by_side
-from argsum.scorers.models import Scorer
+from argsum.scorers.methods.filler import filler_classifier_in
+from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from argsum.systems.methods.inputs import with_topic
 from cqa_site.judging.embedding import side_in
 from cqa_site.judging.encoders import MULTILINGUAL
@@ -42,6 +43,9 @@ from cqa_site.runs.jobs import JobContext, cancel, enqueue
 from cqa_site.runs.models import Job, Run
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from argsum.systems.methods.inputs import QualityScorer, Scores
 
 
@@ -63,21 +67,33 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
         rows, placed = rows.filter(pk__in=points), placed.filter(point__in=points)
     grouped = placed.order_by().values_list("point")
     statements: dict[int | None, int] = dict(grouped.annotate(n=Count("pk")))
-    comments = voices = statements
-    if has_comments(analysis.cell):
-        counted = Count("argument__said_in__comment", distinct=True)
-        comments = voices = dict(grouped.annotate(n=counted))
+    comments = voices = _counted(
+        grouped, "argument__said_in__comment" if has_comments(analysis.cell) else "argument"
+    )
     if has_duplicates(analysis.cell):
-        counted = Count(voice_of("argument__said_in__comment__"), distinct=True)
-        voices = dict(grouped.annotate(n=counted))
+        voices = _counted(grouped, voice_of("argument__said_in__comment__"))
+    names = ("statements", "comments", "sure_comments", "voices", "sure_voices")
     changed = []
-    for point in rows.only("pk", "statements", "comments", "voices"):
-        counts = tuple(numbers.get(point.pk, 0) for numbers in (statements, comments, voices))
-        if counts != (point.statements, point.comments, point.voices):
-            point.statements, point.comments, point.voices = counts
+    for point in rows.only("pk", *names):
+        nothing = (0, 0)
+        counts = (
+            statements.get(point.pk, 0),
+            *comments.get(point.pk, nothing),
+            *voices.get(point.pk, nothing),
+        )
+        if counts != tuple(getattr(point, name) for name in names):
+            for name, number in zip(names, counts, strict=True):
+                setattr(point, name, number)
             changed.append(point)
-    fields = ["statements", "comments", "voices"]
-    FoundPoint.objects.bulk_update(changed, fields, batch_size=200)
+    FoundPoint.objects.bulk_update(changed, names, batch_size=200)
+
+
+def _counted(grouped: Any, unit: Any) -> dict[int, tuple[int, int]]:
+    """Map key points to their comments or voices, and to those with a sure statement."""
+    rows = grouped.annotate(
+        n=Count(unit, distinct=True), sure=Count(unit, distinct=True, filter=Placement.SURE)
+    )
+    return {point: (n, sure) for point, n, sure in rows}
 
 
 def count_analysis(analysis: Analysis) -> None:
@@ -148,6 +164,11 @@ def analysis_of(work: JobContext) -> Analysis:
     return rows.get(study=work.study, pk=work.payload["analysis"])
 
 
+# Match score from which a placement is sure, by scorer. Chosen so that .85 of these are right in
+# all English development sets together (docs/papers/argsum.md).
+SURE_FROM = {SHIPPED: 0.7}
+
+
 class ScorerTools:
     """Lazy `argsum.analysis.methods.finding.Tools` of one analysis; the first text loads them.
 
@@ -168,10 +189,13 @@ class ScorerTools:
         self.encoder = BiEncoder(source, model_key(scorer), quick=True)
         self.encoder_name = str(analysis.options.get("encoder", SHIPPED))
         self.other = reader_of(self.encoder_name)
-        # What is all on one side of a debate praises and complains for the same reasons. The line
-        # that tells sides knows vectors of the match scorer only.
-        is_sided = not analysis.cell.stance and self.encoder_name != MULTILINGUAL
-        self.side = side_in(Path(source)) if is_sided else None
+        # What is all on one side of a debate praises and complains for the same reasons. The lines
+        # that tell sides and filler know vectors of the match scorer only.
+        has_match = self.encoder_name != MULTILINGUAL
+        self.side = side_in(Path(source)) if has_match and not analysis.cell.stance else None
+        self._filler = filler_classifier_in(Path(source)) if has_match else None
+        is_shipped = scorer.base_model == SHIPPED_MATCH
+        self.sure_from = SURE_FROM.get(self.encoder_name) if is_shipped else None
         self._grader: QualityScorer | None = None
         self._quality = analysis.quality_scorer
         self._share, self._until, self._what = 0.0, 0.0, ""
@@ -201,6 +225,15 @@ class ScorerTools:
         parts = [self._read(read, reader) for reader in self._readers()]
         vectors = side_by_side(parts)
         return vectors if self.side is None else self.side.added(vectors, parts[0])
+
+    def filler(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which texts say nothing about any topic, shape (n,); none where nothing tells."""
+        import numpy as np
+
+        if self._filler is None or not texts:
+            return np.zeros(len(texts), dtype=bool)
+        vectors = self._read(with_topic(texts, self.prefix), self._readers()[0])
+        return self._filler.is_filler(texts, vectors)
 
     def quality(self, texts: Sequence[str]) -> Scores:
         """Return the writing quality of each text, shape (n,); nan without a scorer."""

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from argsum.analysis.methods.key_points import ClusteringResult
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from argsum.analysis.reports.points import BEST_FIRST
 from argsum.datasets.methods.statements import language_of
 from argsum.datasets.models import CellArgument, CommentStatement
 from argsum.scorers.actions.models import ScorerRefused
@@ -138,7 +139,7 @@ def _make(analysis: Analysis, work: JobContext) -> None:
             raise StaleWorker
         work.finish()
         _store_analysis(held, keys, result)
-        held.choice, held.language = result.choice(), language
+        held.choice, held.language, held.sure_from = result.choice(), language, tools.sure_from
         held.state, held.error = AnalysisState.DONE, ""
         held.seconds = round(time.monotonic() - begun, 2)
         held.save()
@@ -154,18 +155,20 @@ def _store_analysis(analysis: Analysis, keys: list[int], result: ClusteringResul
         batch_size=PLACEMENT_PIECE,
     )
     at = [points[place].pk if place >= 0 else None for place in result.placed]
-    keep_placements(analysis, zip(keys, at, result.scores, strict=True))
+    keep_placements(analysis, zip(keys, at, result.scores, result.sure, strict=True))
     count_points(analysis)
     count_analysis(analysis)
 
 
 @transaction.atomic(savepoint=False)
-def keep_placements(analysis: Analysis, rows: Iterable[tuple[int, int | None, float]]) -> None:
-    """Store statements, key points and scores; statements and key points by primary key.
+def keep_placements(
+    analysis: Analysis, rows: Iterable[tuple[int, int | None, float, bool]]
+) -> None:
+    """Store statements, key points (both by primary key), scores, and which placements are sure.
 
     On SQLite nobody else writes meanwhile: 130,000 took five seconds of the processor as objects.
     """
-    insert_like(Placement(analysis=analysis), ["argument", "point", "score"], rows)
+    insert_like(Placement(analysis=analysis), ["argument", "point", "score", "is_sure"], rows)
 
 
 def _fail(analysis: Analysis, message: str) -> None:
@@ -193,6 +196,7 @@ class StatementPlacement:
     keys: Sequence[int]
     points: Sequence[int | None]
     scores: Sequence[float]
+    sure: Sequence[bool]
     proposed: Sequence[str]
     clusters: Sequence[int]
 
@@ -251,7 +255,7 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
     targets = list(analysis.points.filter(state=PointState.SHOWN).order_by("position"))
     behind = [_behind(analysis, point) for point in targets]
     tools = ScorerTools(analysis, work)
-    placed, scores = place_new(texts, [point.text for point in targets], behind, tools)
+    placed, scores, sure = place_new(texts, [point.text for point in targets], behind, tools)
     rest = [row for row, place in enumerate(placed) if place == NONE]
     proposed: list[str] = []
     clusters = [NONE] * len(keys)
@@ -261,17 +265,19 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
         sizes = [result.placed.count(place) for place in range(len(result.points))]
         places = [place for place, size in enumerate(sizes) if size >= FEWEST]
         proposed = [result.points[place] for place in places]
-        for row, place, score in zip(rest, result.placed, result.scores, strict=True):
+        for row, place, score, is_sure in zip(
+            rest, result.placed, result.scores, result.sure, strict=True
+        ):
             if place in places:
-                clusters[row], scores[row] = places.index(place), score
+                clusters[row], scores[row], sure[row] = places.index(place), score, is_sure
     points = [targets[place].pk if place != NONE else None for place in placed]
-    return StatementPlacement(keys, points, scores, proposed, clusters)
+    return StatementPlacement(keys, points, scores, sure, proposed, clusters)
 
 
 def _behind(analysis: Analysis, point: FoundPoint) -> list[str]:
     """Return the best statements behind a key point; those placed by hand come first."""
     rows = Placement.objects.filter(analysis=analysis, point=point)
-    rows = rows.order_by("-is_by_hand", "-score", "argument_id")
+    rows = rows.order_by(*BEST_FIRST)
     return list(rows.values_list("argument__text", flat=True)[:BEHIND])
 
 
@@ -303,7 +309,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     # A statement that was removed meanwhile is no more; one that is placed already stays.
     there = set(CellArgument.objects.filter(cell=analysis.cell).values_list("pk", flat=True))
     there -= set(analysis.placements.values_list("argument", flat=True))
-    rows = zip(fitted.keys, points, fitted.scores, strict=True)
+    rows = zip(fitted.keys, points, fitted.scores, fitted.sure, strict=True)
     keep_placements(analysis, (row for row in rows if row[0] in there))
     count_points(analysis)
     count_analysis(analysis)

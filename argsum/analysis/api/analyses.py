@@ -45,7 +45,10 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class AnalysisSerializer(ReadSerializer):
-    """An analysis; ``choice`` says which setting was taken, and what others would give."""
+    """An analysis; ``choice`` says which setting was taken, and what others would give.
+
+    ``sure_from`` is the match score from which placements are sure; null if it is not known.
+    """
 
     cell = public_id("cell")
     dataset = public_id("cell.dataset")
@@ -64,9 +67,9 @@ class AnalysisSerializer(ReadSerializer):
         model = Analysis
         fields = [
             "id", "number", "name", "cell", "dataset", "topic", "stance", "match_scorer",
-            "quality_scorer", "encoder", "encoder_reason", "setting", "choice", "language",
-            "state", "error", "revision", "statements", "comments", "voices", "points_shown",
-            "points_proposed", "seconds", "created_at", "done_at", "placed_at",
+            "quality_scorer", "encoder", "encoder_reason", "setting", "choice", "sure_from",
+            "language", "state", "error", "revision", "statements", "comments", "voices",
+            "points_shown", "points_proposed", "seconds", "created_at", "done_at", "placed_at",
         ]  # fmt: skip
 
     def get_setting(self, row: Analysis) -> str:

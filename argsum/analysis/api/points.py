@@ -54,6 +54,8 @@ class WriterSerializer(serializers.Serializer):
 class FoundPointSerializer(ReadSerializer):
     """A key point; ``comments`` say at least one of its statements, and so many ``voices``.
 
+    ``sure_comments`` and ``sure_voices`` have a sure statement; all are 0 where the analysis has
+    no ``sure_from``.
     ``written`` is the text it was found with; ``writer`` is null where no language model wrote
     the text of today.
     """
@@ -65,12 +67,15 @@ class FoundPointSerializer(ReadSerializer):
         model = FoundPoint
         fields = [
             "id", "position", "text", "written", "origin", "state", "writer", "merged_into",
-            "statements", "comments", "voices", "revision",
+            "statements", "comments", "voices", "sure_comments", "sure_voices", "revision",
         ]  # fmt: skip
 
 
 class PlacedSerializer(serializers.ModelSerializer):
-    """A statement and where it belongs; no score where a person placed it."""
+    """A statement and where it belongs; no score where a person placed it.
+
+    ``is_sure`` says that the machine was sure when it placed the statement.
+    """
 
     id = public_id("argument")
     text = serializers.CharField(source="argument.text", read_only=True)
@@ -79,7 +84,7 @@ class PlacedSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Placement
-        fields = ["id", "text", "key_point", "score", "is_by_hand"]
+        fields = ["id", "text", "key_point", "score", "is_sure", "is_by_hand"]
         read_only_fields = fields
 
     def get_score(self, row: Placement) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argsum.scorers.methods.encoders import CUTOFFS, GroupingCutoffs
 from argsum.systems.methods.clusters import MIN_SIZE
@@ -179,9 +180,9 @@ def _standard(values: FloatArray) -> FloatArray:
 
 
 NONE = -1
-# So many of the most central statements of a group may stand for it; each is read once more for
-# its quality, which with some hundred groups of 200 takes minutes.
-MOST_CANDIDATES = 50
+# The most central share of a group's statements may stand for it, or so many of them; each is read
+# once more for its quality, which with some hundred groups of 200 takes minutes.
+CENTRAL, FEWEST_CANDIDATES, MOST_CANDIDATES = 0.3, 3, 50
 # Statements of a key point that are compared to say how alike they are.
 MOST_BEHIND = 200
 # Shares of the time after reading and after grouping, measured with 300 comments.
@@ -205,8 +206,17 @@ class AnalysisTools(Protocol):
         """Return sentence vectors of length 1 by the match scorer, shape (n, d)."""
         ...
 
+    @property
+    def sure_from(self) -> float | None:
+        """Score from which a placement is sure; None where that is not known of the scorer."""
+        ...
+
     def quality(self, texts: Sequence[str]) -> Scores:
         """Return the writing quality of each text, about 0–1, shape (n,); nan if unknown."""
+        ...
+
+    def filler(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which texts say nothing about any topic, shape (n,)."""
         ...
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
@@ -235,6 +245,8 @@ class ClusteringResult:
         Position of the key point of each statement; -1 is none.
     scores : length n
         Match score of each statement with its key point, or with the nearest one.
+    sure : length n
+        Whether the score is so high, and the side the same, that the placement is sure.
     setting, tried
         The setting that was taken, and all that were looked at, in the order of the grid.
     rule
@@ -244,6 +256,7 @@ class ClusteringResult:
     points: tuple[str, ...]
     placed: tuple[int, ...]
     scores: tuple[float, ...]
+    sure: tuple[bool, ...]
     setting: str
     tried: tuple[SettingResult, ...]
     rule: str
@@ -290,22 +303,52 @@ def find_points(
     """
     cutoff = _threshold(setting, tools)
     if not texts:
-        return ClusteringResult((), (), (), f"{cutoff:g}", (), RULE)
+        return ClusteringResult((), (), (), (), f"{cutoff:g}", (), RULE)
     tools.say(0.0, "reading the statements", READ)
-    vectors = centred(np.asarray(tools.vectors(texts), dtype=np.float32))
+    vectors = np.asarray(tools.vectors(texts), dtype=np.float32)
+    sides = _sides(vectors, tools)
+    about = np.flatnonzero(~tools.filler(texts))
+    if not len(about):
+        nowhere = (NONE,) * len(texts), (0.0,) * len(texts), (False,) * len(texts)
+        return ClusteringResult((), *nowhere, f"{cutoff:g}", (), RULE)
+    vectors = centred(vectors, vectors[about].mean(axis=0))
     tools.say(READ, "grouping them")
-    rows = _sample(len(texts))
+    ids = np.full(len(texts), NONE)
+    ids[about], tried = _grouped(vectors[about], cutoff)
+    statements = StatementVectors(texts, vectors, sides)
+    return _found(statements, ids, counts, tools, f"{cutoff:g}", tried)
+
+
+@dataclass(frozen=True)
+class StatementVectors:
+    """Texts of n statements, their vectors, shape (n, d), and sides: -1, 1, or 0 if unknown."""
+
+    texts: Sequence[str]
+    vectors: Scores
+    sides: Scores
+
+
+def _sides(vectors: Scores, tools: AnalysisTools) -> Scores:
+    """Return the sides that vectors encode; see `cqa_site.judging.embedding.SideClassifier`."""
+    if not tools.tells_sides:
+        return np.zeros(len(vectors), dtype=np.float32)
+    sides: Scores = np.sign(vectors[:, -2])
+    return sides
+
+
+def _grouped(vectors: Scores, cutoff: float) -> tuple[IntArray, tuple[SettingResult, ...]]:
+    """Return the group of each statement (-1 for none), and what each setting gives."""
+    rows = _sample(len(vectors))
     turned = likeness_map(vectors[rows])
     space = mixed_vectors(vectors[rows], turned, WEIGHT)
     groups = group_at(space, GRID)
     ids = refined(vectors[rows], groups[cutoff])
-    if len(rows) < len(texts):
+    if len(rows) < len(vectors):
         ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, cutoff)
         ids = refined(vectors, ids.tolist())
-    ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(texts))))
+    ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(vectors))))
     _fit_others(vectors, ids)
-    tried = tuple(_tried(threshold, held) for threshold, held in groups.items())
-    return _found(texts, vectors, ids, counts, tools, f"{cutoff:g}", tried)
+    return ids, tuple(_tried(threshold, held) for threshold, held in groups.items())
 
 
 def _fit_others(vectors: Scores, ids: IntArray) -> None:
@@ -352,8 +395,7 @@ def _tried(threshold: float, ids: Sequence[int]) -> SettingResult:
 
 
 def _found(
-    texts: Sequence[str],
-    vectors: Scores,
+    statements: StatementVectors,
     ids: IntArray,
     counts: Sequence[int],
     tools: AnalysisTools,
@@ -361,11 +403,13 @@ def _found(
     tried: tuple[SettingResult, ...],
 ) -> ClusteringResult:
     """Return groups and their representative statements, most comments first."""
+    texts, vectors, sides = statements.texts, statements.vectors, statements.sides
     weights = np.asarray(counts if len(counts) else [1] * len(texts))
     groups = [np.flatnonzero(ids == place) for place in range(int(ids.max(initial=NONE)) + 1)]
     groups.sort(key=lambda rows: (-int(weights[rows].sum()), int(rows[0])))
     placed = np.full(len(texts), NONE, dtype=np.int64)
     scores = np.zeros(len(texts), dtype=np.float32)
+    sure = np.zeros(len(texts), dtype=bool)
     known = KnownWords(texts)
     points = []
     for place, rows in enumerate(groups):
@@ -375,9 +419,18 @@ def _found(
         points.append(as_sentence(texts[best]))
         placed[rows] = place
         scores[rows] = vectors[rows] @ vectors[best]
-    return ClusteringResult(
-        tuple(points), tuple(placed.tolist()), tuple(scores.tolist()), setting, tried, RULE
-    )
+        sure[rows] = _is_sure(scores[rows], sides[rows] * sides[best], tools)
+    numbers = tuple(placed.tolist()), tuple(scores.tolist()), tuple(sure.tolist())
+    return ClusteringResult(tuple(points), *numbers, setting, tried, RULE)
+
+
+def _is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[np.bool_]:
+    """Tell which placements are sure; ``same_side`` is below 0 where a side is the opposite."""
+    if tools.sure_from is None:
+        return np.zeros(len(scores), dtype=bool)
+    # Rounded: a text's score with itself is 1 but for the last digit.
+    is_sure: NDArray[np.bool_] = (scores.round(6) >= tools.sure_from) & (same_side >= 0)
+    return is_sure
 
 
 def _stands_for(
@@ -385,7 +438,8 @@ def _stands_for(
 ) -> int:
     """Return the position of the best-written of the most central statements of a group."""
     central = vectors[rows] @ vectors[rows].mean(axis=0)
-    near = np.argsort(-central, kind="stable")[:MOST_CANDIDATES]
+    candidates = min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, int(CENTRAL * len(rows))))
+    near = np.argsort(-central, kind="stable")[:candidates]
     some = [texts[row] for row in rows[near]]
     best = best_put(some, central[near].tolist(), tools.quality(some).tolist(), known)
     return int(rows[near[best]])
@@ -396,11 +450,12 @@ def place_new(
     points: Sequence[str],
     behind: Sequence[Sequence[str]],
     tools: AnalysisTools,
-) -> tuple[list[int], list[float]]:
-    """Return the key point of each new statement and its score; -1 if it fits none.
+) -> tuple[list[int], list[float], list[bool]]:
+    """Return the key points of new statements (-1 for none), the scores, and which are sure.
 
     A statement fits a key point if it matches the statements behind it well enough on average;
-    see `FITS`.
+    see `FITS`. It is surely behind it if it also matches the text of the key point as well as in
+    `find_points`.
 
     Parameters
     ----------
@@ -415,8 +470,9 @@ def place_new(
         As in `find_points`.
     """
     if not texts or not points:
-        return [NONE] * len(texts), [0.0] * len(texts)
-    new = np.asarray(tools.vectors(texts), dtype=np.float32)
+        return [NONE] * len(texts), [0.0] * len(texts), [False] * len(texts)
+    new, named = (np.asarray(tools.vectors(part), dtype=np.float32) for part in (texts, points))
+    new_sides, point_sides = _sides(new, tools), _sides(named, tools)
     known = [
         np.asarray(tools.vectors(list(own) or [point]), dtype=np.float32)
         for point, own in zip(points, behind, strict=True)
@@ -424,8 +480,12 @@ def place_new(
     middle = np.concatenate(known).mean(axis=0)
     known = [centred(held, middle) for held in known]
     means = np.stack([held.mean(axis=0) for held in known])
-    placed, scores = _fitting(centred(new, middle), means, [_least(held) for held in known])
-    return placed.tolist(), scores.tolist()
+    new, named = centred(new, middle), centred(named, middle)
+    placed, scores = _fitting(new, means, [_least(held) for held in known])
+    placed[tools.filler(texts)] = NONE
+    with_text = np.einsum("nd,nd->n", new, named[placed])
+    sure = _is_sure(with_text, new_sides * point_sides[placed], tools) & (placed != NONE)
+    return placed.tolist(), scores.tolist(), sure.tolist()
 
 
 def _least(held: Scores) -> float:

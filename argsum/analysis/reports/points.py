@@ -1,7 +1,7 @@
 """Key points of an analysis with their counts, quotations and statements."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -14,7 +14,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, Comment, CommentStatement
 
 from .analyses import StatementSearch, has_comments, writer_in_words
-from .voices import COMMENTS, VOICES, counted_in_words, voice_of
+from .voices import COMMENTS, VOICES, both_in_words, sure_of, voice_of
 
 # Key points of an analysis as pages show them: by comments, with the first quotations.
 
@@ -27,16 +27,18 @@ MOST_POINTS = 500
 # Fewer than one in this many statements of a key point is little.
 RARE = 25
 # By the column: by the statement itself Django would order as statements are.
-BEST_FIRST = ("-is_by_hand", "-score", "argument_id")
+BEST_FIRST = ("-is_by_hand", "-is_sure", "-score", "argument_id")
 
 
 @dataclass(frozen=True)
 class PointCounts:
-    """Number of statements, and of comments that contain at least one of them."""
+    """Number of statements, of comments with one of them, and of comments with a sure one."""
 
     statements: int = 0
     comments: int = 0
     voices: int = 0
+    sure_comments: int = 0
+    sure_voices: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ class Quote:
 
 @dataclass(frozen=True)
 class PointRow:
-    """One key point with its counts; ``share`` refers to all comments, or to all voices.
+    """One key point with its counts; shares refer to all comments, or to all voices.
 
-    ``counted`` is the number of these that mention it.
+    ``counted`` is the number of these that mention it; ``sure_share`` is the share of those with
+    a sure statement, or of all where bands are not known. ``mentions`` are the counts in words.
     """
 
     point: FoundPoint
@@ -59,7 +62,9 @@ class PointRow:
     comments: int
     voices: int
     counted: int
+    mentions: str
     share: float | None
+    sure_share: float | None
     quotes: Sequence[Quote]
 
     @property
@@ -70,10 +75,7 @@ class PointRow:
     @property
     def words(self) -> str:
         """Both counts in words; a template would take a millisecond for them."""
-        words = [comments_in_words(self.comments), statements_in_words(self.statements)]
-        if self.voices != self.comments:
-            words.insert(1, counted_in_words(self.voices, VOICES))
-        return " · ".join(words)
+        return " · ".join((self.mentions, statements_in_words(self.statements)))
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,11 @@ def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | N
     if analysis.voices != analysis.comments:
         units.append(voice_of("argument__said_in__comment__"))
     grouped = rows.values_list("point").annotate(
-        s=Count("argument", distinct=True),
-        c=Count(units[0], distinct=True),
-        v=Count(units[-1], distinct=True),
+        statements=Count("argument", distinct=True),
+        comments=Count(units[0], distinct=True),
+        voices=Count(units[-1], distinct=True),
+        sure_comments=Count(units[0], distinct=True, filter=Placement.SURE),
+        sure_voices=Count(units[-1], distinct=True, filter=Placement.SURE),
     )
     return {point: PointCounts(*numbers) for point, *numbers in grouped}
 
@@ -204,6 +208,7 @@ def point_rows(
     for point in points:
         own = counts[point.pk] if counts else stored_counts(point)
         number = getattr(own, narrow.unit)
+        sure = sure_of(analysis, own, narrow.unit)
         rows.append(
             PointRow(
                 point=point,
@@ -211,7 +216,9 @@ def point_rows(
                 comments=own.comments,
                 voices=own.voices,
                 counted=number,
+                mentions=both_in_words(analysis, own, narrow.unit),
                 share=100 * number / total if total else None,
+                sure_share=100 * sure / total if total else None,
                 quotes=quotes.get(point.pk, []),
             )
         )
@@ -220,7 +227,7 @@ def point_rows(
 
 def stored_counts(point: FoundPoint) -> PointCounts:
     """Return the counts that are stored with a key point."""
-    return PointCounts(point.statements, point.comments, point.voices)
+    return PointCounts(*(getattr(point, part.name) for part in fields(PointCounts)))
 
 
 def quotes_of(
@@ -305,11 +312,13 @@ MOST_COLUMNS, LONGEST = 4, 60
 class StatementRow:
     """A statement, its match score (None if placed by hand), and its first comment.
 
-    ``more`` are comments that say it besides.
+    ``is_perhaps`` is true where the machine was not sure. ``more`` are comments that say it
+    besides.
     """
 
     statement: CellArgument
     score: float | None
+    is_perhaps: bool
     comment: Comment | None
     more: int
 
@@ -398,6 +407,7 @@ def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> 
         StatementRow(
             placement.argument,
             None if placement.is_by_hand or placement.point_id is None else placement.score,
+            not (placement.is_by_hand or placement.is_sure),
             comments.get(firsts.get(placement.argument_id) or 0),
             max(0, counts.get(placement.argument_id, 0) - 1),
         )

@@ -21,9 +21,10 @@ from argsum.datasets.models import CellArgument, Comment
 from .analyses import foreign_language, writer_in_words, writers_of
 from .counts import CommentCounts, kept
 from .encoders import encoder_of
-from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
+from .groups import GroupComparison, chosen_column, compared, percents, quoted
+from .points import BEST_FIRST
 from .trends import PointTrends, over_time
-from .voices import COMMENTS, VOICES, both_in_words
+from .voices import COMMENTS, VOICES, both_in_words, sure_of
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
@@ -145,12 +146,15 @@ class ReportRequest:
 class ReportedPoint:
     """A key point with its share of all comments and its quotations.
 
-    ``writer`` is the language model that wrote it, with its prompt; empty where none did.
+    ``sure`` is the share of comments with a sure statement, ``share`` also has those that perhaps
+    make the point. ``writer`` is the language model that wrote it, with its prompt; empty where
+    none did.
     """
 
     number: int
     point: FoundPoint
     share: Share
+    sure: Share
     quotations: Sequence[str]
     writer: str
     unit: str = COMMENTS
@@ -221,6 +225,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
             at,
             point,
             Share(number, total),
+            Share(sure_of(analysis, point, request.unit), total),
             quotations.get(point.pk, []),
             writer_in_words(point),
             request.unit,
@@ -248,12 +253,12 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
 def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str]]:
     """Map each key point to its best-scoring distinct quotations; two queries.
 
-    What a person placed has the best score. Equal scores stand in the order of the statements.
+    Those that a person placed come first, then those that are sure.
     """
     if not most:
         return {}
     behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
-    best = behind.order_by("-score", "argument").values("argument")
+    best = behind.order_by(*BEST_FIRST).values("argument")
     names = [f"best_{place}" for place in range(CANDIDATES)]
     rows = FoundPoint.objects.filter(pk__in=[point.pk for point in points]).order_by()
     rows = rows.annotate(**{name: Subquery(best[at : at + 1]) for at, name in enumerate(names)})
@@ -273,9 +278,10 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
             "a decision rests on."
         ),
         _(
-            "Intervals show the uncertainty of a share due to chance, if the comments are a "
-            "random sample. They do not account for statements placed at the wrong key point, or "
-            "for people who did not comment."
+            "Counts of comments have no interval, because nobody has measured how many statements "
+            "are at the wrong key point. Intervals for groups and for differences show only the "
+            "uncertainty due to chance, if the comments are a random sample. They do not account "
+            "for wrong placements, or for people who did not comment."
         ),
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
@@ -411,13 +417,17 @@ def _short(text: str) -> str:
 
 def share_in_words(point: ReportedPoint) -> str:
     """Return the number and share of comments that mention a key point."""
-    text = _("%(n)s, %(share)s %(bounds)s")
-    values = {
-        "n": both_in_words(point.point, point.unit),
-        "share": percents(point.share),
-        "bounds": bounds(point.share),
-    }
-    return text % values
+    words = both_in_words(point.point.analysis, point.point, point.unit)
+    return f"{words} ({_shares_in_words(point)})"
+
+
+def _shares_in_words(point: ReportedPoint) -> str:
+    """Return the share of all comments, or both bounds of it where some only perhaps belong."""
+    if point.sure.k == point.share.k:
+        return percents(point.share)
+    if not point.sure.k:
+        return _("up to %s") % percents(point.share)
+    return _("%(sure)s to %(all)s") % {"sure": percents(point.sure), "all": percents(point.share)}
 
 
 def note_of(point: ReportedPoint) -> str:

@@ -17,7 +17,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument
 from cqa_site.results.boards import PageTable, WithInterval
 from cqa_site.results.figures import Figure, Files
-from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
+from cqa_site.results.tables import Column, TextColumn, table_of
 from cqa_site.web.charts import vega as drawing
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, text_of
@@ -35,7 +35,7 @@ from .groups import (
 )
 from .report import Report, note_of
 from .trends import CHARTED, PointTrends, trends_figures, trends_finding
-from .voices import VOICES, VOICES_RECIPE
+from .voices import COMMENTS, VOICES, VOICES_RECIPE, sure_of
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -96,10 +96,16 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 
 def _points(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Key points"))]
-    note = _("In brackets: exact 95 % interval for the share of comments, in percent.")
+    note = _(
+        "Counts are comments with a statement that the program placed at the key point. “Perhaps” "
+        "are those of which it was not sure. In brackets: their share of all comments."
+    )
     if report.asked.unit == VOICES:
-        text = _("In brackets: exact 95 % interval for the share of voices, in percent.")
-        note = f"{text} {VOICES_RECIPE}"
+        note = _(
+            "Counts are voices with a statement that the program placed at the key point. “Perhaps” "
+            "are those of which it was not sure. In brackets: their share of all voices."
+        )
+        note = f"{note} {VOICES_RECIPE}"
     parts.append(ReportPart("text", note if report.points else _("No key points to show.")))
     for point in report.points:
         parts.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))
@@ -214,7 +220,7 @@ def _method(figure: Figure) -> str:
 
 PIECE = 1_000
 FIXED = (
-    "key_point", "key_point_text", "state", "statement", "score", "by_hand",
+    "key_point", "key_point_text", "state", "statement", "score", "sure", "by_hand",
     "comment", "comment_id", "written_on", "file", "near_duplicates",
 )  # fmt: skip
 # Where a comment's further columns stand that have none of their own.
@@ -223,8 +229,6 @@ FURTHER = "further_columns"
 
 def points_table(analysis: Analysis) -> TableData:
     """Return a row for each key point in any state, most frequent first."""
-    from argsum.analysis.methods.prevalence import Share
-
     states = dict(FoundPoint.State.choices)
     origins = dict(FoundPoint.Origin.choices)
     alive = analysis.points.filter(state__in=FoundPoint.ALIVE).select_related("writer__prompt")
@@ -233,15 +237,11 @@ def points_table(analysis: Analysis) -> TableData:
         Column("text", "text"),
         Column("state", lambda point: str(states[point.state])),
         Column("comments", "comments"),
-        EstimateColumn(
-            "share",
-            lambda point: Share(point.comments, max(analysis.comments, point.comments)),
-        ),
+        Column("sure comments", lambda point: _sure(analysis, point, COMMENTS)),
+        Column("share", lambda point: _share(analysis, point.comments, COMMENTS)),
         Column("voices", "voices"),
-        EstimateColumn(
-            "share of voices",
-            lambda point: Share(point.voices, max(analysis.voices, point.voices)),
-        ),
+        Column("sure voices", lambda point: _sure(analysis, point, VOICES)),
+        Column("share of voices", lambda point: _share(analysis, point.voices, VOICES)),
         Column("statements", "statements"),
         Column("origin", lambda point: str(origins[point.origin])),
         Column("text as found", "written"),
@@ -255,10 +255,20 @@ def points_table(analysis: Analysis) -> TableData:
     )
 
 
+def _sure(analysis: Analysis, point: FoundPoint, unit: str) -> int | None:
+    return None if analysis.sure_from is None else sure_of(analysis, point, unit)
+
+
+def _share(analysis: Analysis, number: int, unit: str) -> float | None:
+    """Return the share of all comments or voices, 0–1; None without comments."""
+    total = max(getattr(analysis, unit), number)
+    return number / total if total else None
+
+
 def statement_types(names: Sequence[str]) -> dict[str, type]:
     """Return the columns of the statement table; ``names`` are columns of the comments."""
     types: dict[str, type] = dict.fromkeys(FIXED, str)
-    types |= {"score": float, "by_hand": bool}
+    types |= {"score": float, "sure": bool, "by_hand": bool}
     for name in names:
         types[_free(name, types)] = str
     return types | {_free(FURTHER, types): str}
@@ -274,18 +284,14 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
     own = set(names)
     states = dict(FoundPoint.State.choices)
     for row in _pieces(analysis):
-        _position, _said, point, text, state, statement, score, by_hand, *comment = row
-        *comment, group, attributes = comment
+        _position, _said, point, text, state, *placement, group, attributes = row
         fields = attributes or {}
         further = {name: value for name, value in fields.items() if name not in own}
         yield (
             str(point) if point else None,
             text,
             str(states[state]) if state else None,
-            statement,
-            score,
-            by_hand,
-            *comment,
+            *placement,
             str(group) if group else None,
             *(fields.get(name) for name in names),
             json.dumps(further, ensure_ascii=False) if further else None,
@@ -310,7 +316,7 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
         "argument__position", F(f"{prefix}pk").asc(nulls_first=True)
     ).values_list(
         "argument__position", f"{prefix}pk", "point__public_id", "point__text", "point__state",
-        "argument__text", "score", "is_by_hand",
+        "argument__text", "score", "is_sure", "is_by_hand",
         f"{prefix}comment__text", f"{prefix}comment__name",
         f"{prefix}comment__written_on", f"{prefix}comment__source", "near_duplicates",
         f"{prefix}comment__attributes",

@@ -7,9 +7,10 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from django.db.models import BigIntegerField, Case, Count, F, Q, QuerySet, When
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from argsum.analysis.models import Analysis, FoundPoint
+from argsum.analysis.models import Analysis
 from argsum.datasets.models import Cell, NearDuplicate, NearDuplicateGroup
 
 # What is counted: every comment, or near-duplicates once. In addresses, columns and cache keys.
@@ -34,14 +35,36 @@ def counted_in_words(number: int, unit: str) -> str:
     return ngettext("%s comment", "%s comments", number) % f"{number:,}"
 
 
-def both_in_words(point: FoundPoint, unit: str = COMMENTS) -> str:
+def mentions_in_words(number: int, sure: int, unit: str) -> str:
+    """Return how many comments or voices make a point, and how many more perhaps do, in words."""
+    if number == sure:
+        return counted_in_words(number, unit)
+    if not sure:
+        return _("perhaps %s") % counted_in_words(number, unit)
+    more = number - sure
+    perhaps = ngettext("perhaps %s more", "perhaps %s more", more) % f"{more:,}"
+    return f"{counted_in_words(sure, unit)}, {perhaps}"
+
+
+def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
+    """Return the comments or voices with a sure statement; all where bands are not known.
+
+    ``counts`` is a key point or its `PointCounts`.
+    """
+    return int(getattr(counts, unit if analysis.sure_from is None else f"sure_{unit}"))
+
+
+def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
     """Return the comments and voices that mention a key point; voices only if these are fewer.
 
-    The unit comes first.
+    The unit comes first. ``counts`` is a key point or its `PointCounts`.
     """
     units = UNITS if unit == COMMENTS else UNITS[::-1]
-    words = [counted_in_words(getattr(point, name), name) for name in units]
-    return words[0] if point.voices == point.comments else " / ".join(words)
+    words = [
+        mentions_in_words(getattr(counts, name), sure_of(analysis, counts, name), name)
+        for name in units
+    ]
+    return words[0] if counts.voices == counts.comments else " / ".join(words)
 
 
 def voice_of(path: str = "") -> Case:

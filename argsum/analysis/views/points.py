@@ -51,6 +51,7 @@ from argsum.analysis.reports.points import (
     statement_page,
     statement_rows,
 )
+from argsum.analysis.reports.voices import both_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -152,6 +153,7 @@ def _statements_context(
         "rows": statement_rows(placements, narrow),
         "known": known,
         "writer": writer_in_words(point) if point else "",
+        "mentions": both_in_words(analysis, point) if point else "",
         "choices": [
             choice for choice in choices_of(analysis) if point is None or choice.pk != point.pk
         ],

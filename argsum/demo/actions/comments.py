@@ -27,7 +27,7 @@ from cqa_site.people.models import Role, Study, User
 TOPIC = "What do you think of the new pool?"
 SWIMMERS, FAMILIES, SCHOOLS = "swimmers", "families", "schools"
 # Whatever speaks of it belongs behind one key point; and a key point that nobody needs.
-MISPLACED = ("lane", "I was there twice.")
+MISPLACED = ("lane", "The water is clean, too.")
 # First and last day, who says it, and what; sentences of a comment stand in one string.
 SAID = (
     # The water was warm at first.
@@ -240,6 +240,7 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
         match_scorer=match,
         quality_scorer=quality,
         choice=content["choice"],
+        sure_from=content["sure_from"],
         language=content["language"],
         state=Analysis.State.DONE,
         created_by=actor,
@@ -255,8 +256,9 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
             argument_id=keys[text],
             point=None if at is None else points[at],
             score=score,
+            is_sure=is_sure,
         )
-        for text, (at, score) in content["placed"].items()
+        for text, (at, score, is_sure) in content["placed"].items()
     )
     count_points(analysis)
     count_analysis(analysis)

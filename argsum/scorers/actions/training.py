@@ -218,6 +218,8 @@ def fail(scorer: Scorer, error: str) -> None:
 
 
 STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
+# Sentences that say nothing, in that folder, and how many statements they are learned against.
+FILLER_SENTENCES, MOST_STATEMENTS = "filler.txt", 5_000
 # Topics of statements that nothing is learned from: the weights are chosen on them.
 HELD_BACK = 8
 # Of six layers three are learned, so that the difference can be of a higher rank.
@@ -305,6 +307,20 @@ def ship_match(
     add_side(path, side)
     write_sums(path.parent)
     return path, [*looks, {"sides": right}]
+
+
+def ship_filler_classifier() -> Path:
+    """Fit the classifier of filler to the shipped statements; store it beside the match scorer."""
+    from argsum.scorers.methods.filler import fit_filler_classifier, store_filler_classifier
+    from cqa_site.judging.embedding import SentenceEmbedder
+
+    folder = SHIPPED[SHIPPED_MATCH]
+    filler = (STATEMENTS / FILLER_SENTENCES).read_text(encoding="utf-8").splitlines()
+    texts = [text for statements in statements_in(STATEMENTS) for text in statements.texts]
+    random.Random(1).shuffle(texts)  # noqa: S311  an order, not a secret
+    del texts[MOST_STATEMENTS:]
+    vectors = SentenceEmbedder(str(folder), quick=True).encode([*filler, *texts])
+    return store_filler_classifier(fit_filler_classifier(filler, texts, vectors), folder)
 
 
 def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier, float]:

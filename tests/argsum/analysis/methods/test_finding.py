@@ -19,6 +19,7 @@ class Made:
 
     tells_sides = False
     encoder_name = "shipped"
+    sure_from = 0.7
 
     def vectors(self, texts):
         made = []
@@ -28,6 +29,9 @@ class Made:
             made.append(self.middles[int(thing)] + self.noise * draw.normal(size=48))
         found = np.array(made, dtype=np.float32)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def filler(self, texts):
+        return np.array([text.startswith("99.") for text in texts])
 
     def quality(self, texts):
         return np.full(len(texts), np.nan, dtype=np.float32)
