@@ -45,19 +45,21 @@ def found_by_word(
         for name, least in FEWEST.items()
     )
     scores = tuple(0.9 - row / 1000 for row in range(len(texts)))
-    return ClusteringResult(points, tuple(placed), scores, taken, tried, "usual")
+    sure = tuple(score >= 0.895 for score in scores)
+    return ClusteringResult(points, tuple(placed), scores, sure, taken, tried, "usual")
 
 
 def placed_by_word(
     texts: Sequence[str], points: Sequence[str], behind: Sequence[Sequence[str]], tools
-) -> tuple[list[int], list[float]]:
+) -> tuple[list[int], list[float], list[bool]]:
     """As `finding.place_new`: by the last word of any statement behind."""
     ends = [{each.rstrip(".").rsplit(" ", 1)[-1] for each in own} for own in behind]
     found = []
     for text in texts:
         end = text.rstrip(".").rsplit(" ", 1)[-1]
         found.append(next((place for place, own in enumerate(ends) if end in own), NONE))
-    return found, [0.5 if place != NONE else 0.1 for place in found]
+    scores = [0.5 if place != NONE else 0.1 for place in found]
+    return found, scores, [False] * len(found)
 
 
 def theme_statements() -> list[str]:

@@ -15,11 +15,13 @@ from safetensors.numpy import load_file, save_file
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
+from argsum.scorers.methods.filler import filler_classifier_in
 from argsum.scorers.methods.training import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
 from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, SideClassifier, side_in
 from cqa_site.judging.training import Training
 
+COMMAND = "argsum.management.commands.make_shipped_scorers"
 SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
 
 
@@ -95,6 +97,7 @@ def small(tmp_path, monkeypatch):
             line(topic, "sound", "against", f"the {topic} is loud", f"the {topic} is never quiet"),
         ]
         (statements / f"{topic}.jsonl").write_text("\n".join(points))
+    (statements / "filler.txt").write_text("hello there\nno comment\n")
     monkeypatch.setattr(training, "STATEMENTS", statements)
     monkeypatch.setitem(SHIPPED, SHIPPED_MATCH, shipped)
     return shipped
@@ -106,7 +109,7 @@ def trams(settings, tmp_path, monkeypatch):
     settings.DATA_DIR = tmp_path
     cells = [cell("trams", 1, ["quiet", "calm"], ["no noise"], [[1], [1]], (0, 1))]
     monkeypatch.setattr(
-        "argsum.management.commands.make_shipped_scorers.cells_in",
+        f"{COMMAND}.cells_in",
         lambda folder: {"train": cells, "dev": cells},
     )
 
@@ -146,6 +149,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     monkeypatch.setattr(training, "packaged_weights", lambda: str(packaged))
     monkeypatch.setattr(training, "train_members", learn)
     monkeypatch.setattr(training, "side_of", lambda folder, points: (side, 0.75))
+    monkeypatch.setattr(f"{COMMAND}.ship_filler_classifier", lambda: small / "filler.json")
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2")
     held = load_file(small / DIFFERENCE)
     lines = {f"side.{name}" for name in ("weight", "bias", "share")}
@@ -161,7 +165,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
 
 
 def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(CommandError, match="--quality, --match, or both"):
+    with pytest.raises(CommandError, match="--quality, --match, --filler"):
         call_command("make_shipped_scorers")
     with pytest.raises(CommandError):
         call_command("make_shipped_scorers", "--match", str(tmp_path))
@@ -176,10 +180,13 @@ def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, mon
 @pytest.mark.long
 def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "argsum.management.commands.make_shipped_scorers.RECIPE",
+        f"{COMMAND}.RECIPE",
         replace(training.RECIPE, checks=1, learning_rate=1e-3),
     )
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2", verbosity=0)
+    classifier = filler_classifier_in(small)
+    texts = ["hello there", "the lamp is loud"]
+    assert classifier.is_filler(texts, SentenceEmbedder(str(small)).encode(texts))[0]
     held = load_file(small / DIFFERENCE)
     layers = {name.split(".")[2] for name in held if name.startswith("encoder.layer.")}
     assert layers == {"3", "4", "5"}
@@ -210,3 +217,23 @@ def test_sides_are_learned_from_statements_that_take_one(small):
     side = SideClassifier(np.array([1.0, 0.0], np.float32), 0.0, 0.25)
     found = side.added(np.array([[20, 0], [20, 0], [-20, 0], [0, 1]], np.float32))[:, 2:]
     assert (found @ found.T)[0] == pytest.approx([0.25, 0.25, -0.25, 0], abs=1e-4)
+
+
+# None of them is in the list that the classifier learned.
+FILLER = ["Hello from the allotments!", "nothing more to say", "Warm regards", "I am 44.", "Hm."]
+SOMETHING = ["The queue is far too long.", "Rude staff.", "I can walk there now.", "No parking!"]
+
+
+@pytest.mark.parametrize(("texts", "expected"), [(FILLER, True), (SOMETHING, False)])
+def test_the_shipped_classifier_tells_filler(texts, expected):
+    folder = SHIPPED[SHIPPED_MATCH]
+    learned = (training.STATEMENTS / "filler.txt").read_text().splitlines()
+    assert not set(texts) & set(learned)
+    vectors = SentenceEmbedder(str(folder), quick=True).encode(texts)
+    assert filler_classifier_in(folder).is_filler(texts, vectors).tolist() == [expected] * len(
+        texts
+    )
+
+
+def test_a_scorer_without_a_classifier_has_none(tmp_path):
+    assert filler_classifier_in(tmp_path) is None

@@ -123,10 +123,69 @@ def test_new_statements_fit_what_they_are_about_or_nothing():
     made = Made(4)
     behind = [[f"{thing}.{number}" for number in range(20)] for thing in range(3)]
     new = ["0.50", "1.51", "2.52", "3.53"]
-    placed, scores = key_points.place_new(new, ["0.0", "1.0", "2.0"], behind, made)
+    placed, scores, sure = key_points.place_new(new, ["0.0", "1.0", "2.0"], behind, made)
     assert placed == [0, 1, 2, key_points.NONE]
     assert min(scores[:3]) > scores[3]
-    assert key_points.place_new(new, [], [], made) == ([key_points.NONE] * 4, [0.0] * 4)
+    assert sure == [True, True, True, False]
+    nowhere = [key_points.NONE] * 4
+    assert key_points.place_new(new, [], [], made) == (nowhere, [0.0] * 4, [False] * 4)
+
+
+class Opposed(Sided):
+    """The last but one coordinate is the side; odd numbers take the other one."""
+
+    def vectors(self, texts):
+        numbers = [int(text.rstrip(".").split(".")[1]) for text in texts]
+        sides = np.array([[-0.3 if number % 2 else 0.3, 0.9] for number in numbers], np.float32)
+        found = np.concatenate([3 * super().vectors(texts), sides], axis=1)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def test_filler_is_in_no_group_and_stands_for_none():
+    texts = [*texts_of(3, 8), "99.1", "99.2", "99.3", "99.4"]
+    made = Made(100)
+    found = key_points.find_points(texts, made, counts=[1] * 24 + [50] * 4)
+    assert found.placed[24:] == (key_points.NONE,) * 4
+    assert len(found.points) == 3
+    assert found.points == key_points.find_points(texts[:24], made).points
+    only = key_points.find_points(texts[24:], made)
+    assert (only.points, only.placed) == ((), (key_points.NONE,) * 4)
+    behind = [["99.1", "99.2"], ["1.0", "1.1"]]
+    placed, _scores, sure = key_points.place_new(["99.7", "1.9"], ["99.1", "1.0"], behind, made)
+    assert (placed, sure) == ([key_points.NONE, 1], [False, True])
+
+
+def test_a_placement_is_sure_from_a_score_on_if_the_side_is_the_same():
+    texts = texts_of(3, 12)
+    found = key_points.find_points(texts, Made(3, noise=0.8))
+    scores, sure = np.array(found.scores), np.array(found.sure)
+    assert 0 < sure.sum() < len(texts)
+    assert sure.tolist() == (scores >= 0.7).tolist()
+    opposed = Opposed(3)
+    found = key_points.find_points(texts, opposed)
+    odd = [int(text.split(".")[1]) % 2 for text in texts]
+    for place in range(len(found.points)):
+        own = [row for row, at in enumerate(found.placed) if at == place]
+        assert min(found.scores[row] for row in own) > 0.7
+        best = odd[max(own, key=lambda row: found.scores[row])]
+        assert {odd[row] for row in own} == {0, 1}
+        assert all(found.sure[row] == (odd[row] == best) for row in own)
+    opposed.sure_from = None
+    assert not any(key_points.find_points(texts, opposed).sure)
+
+
+def test_only_a_central_statement_stands_for_a_group():
+    class Outlying(Made):
+        def vectors(self, texts):
+            far = np.array([[text == "0.7"] for text in texts])
+            found = super().vectors(texts) + far * np.full(48, 0.12, np.float32)
+            return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+        def quality(self, texts):
+            return np.array([100.0 * (text == "0.7") for text in texts], np.float32)
+
+    found = key_points.find_points(texts_of(2, 12), Outlying(2))
+    assert "0.7." not in found.points
 
 
 @pytest.mark.parametrize(
