@@ -107,11 +107,6 @@ class Overview:
         return self.statements.get(State.SHOWN, 0)
 
 
-def comments_in_words(number: int) -> str:
-    """Return a number of comments in words."""
-    return ngettext("%s comment", "%s comments", number) % f"{number:,}"
-
-
 def statements_in_words(number: int) -> str:
     """Return a number of statements in words."""
     return ngettext("%s statement", "%s statements", number) % f"{number:,}"

@@ -102,8 +102,8 @@ def _points(report: Report) -> list[ReportPart]:
     )
     if report.asked.unit == VOICES:
         note = _(
-            "Counts are voices with a statement that the program placed at the key point. “Perhaps” "
-            "are those of which it was not sure. In brackets: their share of all voices."
+            "Counts are voices with a statement that the program placed at the key point. "
+            "“Perhaps” are those of which it was not sure. In brackets: their share of all voices."
         )
         note = f"{note} {VOICES_RECIPE}"
     parts.append(ReportPart("text", note if report.points else _("No key points to show.")))

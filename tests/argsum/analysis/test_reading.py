@@ -31,7 +31,8 @@ def read(settings, tmp_path, monkeypatch):
 
     def found(some, given, **more):
         given.vectors(some)
-        return ClusteringResult((), (-1,) * len(some), (0.0,) * len(some), "usual", (), "usual")
+        nowhere = ((-1,) * len(some), (0.0,) * len(some), (False,) * len(some))
+        return ClusteringResult((), *nowhere, "usual", (), "usual")
 
     monkeypatch.setattr(SentenceEmbedder, "encode", encode)
     monkeypatch.setattr(key_points, "find_points", found)

@@ -202,7 +202,7 @@ def test_one_switch_counts_voices_everywhere(lab):
     assert (first.comments, first.voices) == (38, 33)
     page = lab.text("analysis")
     assert "81 distinct voices" in page
-    assert "38 comments · 33 distinct voices" in page
+    assert "38 comments / 33 distinct voices" in page
     asked = {"count": "voices"}
     page = lab.get("analysis", asked)
     row = page.context["rows"][0]
@@ -218,8 +218,8 @@ def test_one_switch_counts_voices_everywhere(lab):
     assert "86 comments in 2 groups" in lab.text("analysis_groups")
     assert "81 distinct voices in" in lab.text("analysis_trends", asked)
     report = lab.text("analysis_report", asked)
-    assert "33 distinct voices / 38 comments, 41 %" in report
-    assert "38 comments / 33 distinct voices, 44 %" in lab.text("analysis_report")
+    assert "33 distinct voices / 38 comments (41 %)" in report
+    assert "38 comments / 33 distinct voices (44 %)" in lab.text("analysis_report")
     for name in ("report.html", "report.docx"):
         assert lab.get("analysis_report_file", asked, name=name).status_code == 200
 

@@ -221,7 +221,7 @@ def test_sides_are_learned_from_statements_that_take_one(small):
 
 # None of them is in the list that the classifier learned.
 FILLER = ["Hello from the allotments!", "nothing more to say", "Warm regards", "I am 44.", "Hm."]
-SOMETHING = ["The queue is far too long.", "Rude staff.", "I can walk there now.", "No parking!"]
+SOMETHING = ["The queue is far too long.", "Rude staff.", "They repaired the lift.", "No parking!"]
 
 
 @pytest.mark.parametrize(("texts", "expected"), [(FILLER, True), (SOMETHING, False)])

@@ -120,7 +120,7 @@ def test_groups_from_vectors_are_those_of_the_matrix_of_scores():
 
 
 def test_new_statements_fit_what_they_are_about_or_nothing():
-    made = Made(4)
+    made = Made(4, noise=0.3)
     behind = [[f"{thing}.{number}" for number in range(20)] for thing in range(3)]
     new = ["0.50", "1.51", "2.52", "3.53"]
     placed, scores, sure = key_points.place_new(new, ["0.0", "1.0", "2.0"], behind, made)
@@ -143,7 +143,7 @@ class Opposed(Sided):
 
 def test_filler_is_in_no_group_and_stands_for_none():
     texts = [*texts_of(3, 8), "99.1", "99.2", "99.3", "99.4"]
-    made = Made(100)
+    made = Made(100, noise=0.3)
     found = key_points.find_points(texts, made, counts=[1] * 24 + [50] * 4)
     assert found.placed[24:] == (key_points.NONE,) * 4
     assert len(found.points) == 3
@@ -161,7 +161,7 @@ def test_a_placement_is_sure_from_a_score_on_if_the_side_is_the_same():
     scores, sure = np.array(found.scores), np.array(found.sure)
     assert 0 < sure.sum() < len(texts)
     assert sure.tolist() == (scores >= 0.7).tolist()
-    opposed = Opposed(3)
+    opposed = Opposed(3, noise=0.2)
     found = key_points.find_points(texts, opposed)
     odd = [int(text.split(".")[1]) % 2 for text in texts]
     for place in range(len(found.points)):

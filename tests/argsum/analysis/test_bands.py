@@ -1,0 +1,112 @@
+"""Bands of placements: which comments surely make a point, and which perhaps do."""
+
+import pytest
+
+from argsum.analysis.actions.analyses import SURE_FROM, count_points
+from argsum.analysis.actions.edits import move_statements
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports.analyses import StatementSearch
+from argsum.analysis.reports.points import narrowed_counts
+from tests.argsum.signed_in import SignedIn
+from tests.argsum.signed_in import page_text as flat
+from tests.worlds import built_once
+
+from .made_comments import analyse, fill, make_cell, word_engine, write_analysis
+from .test_report import rows_of, sent
+
+pytestmark = pytest.mark.django_db
+__all__ = ["word_engine"]
+
+
+class Lab(SignedIn):
+    """Eleven statements; of the first key point's three, one was surely placed."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = make_cell(self.study)
+        fill(self.cell)
+        self.analysis = write_analysis(self.study, self.cell, sure_from=0.7)
+        self.first = self.analysis.points.get(position=1)
+        self.sure = self.first.placements.order_by("argument__position").first()
+        Placement.objects.filter(pk=self.sure.pk).update(is_sure=True)
+        count_points(self.analysis)
+        self.first.refresh_from_db()
+
+    @property
+    def ids(self):
+        return {"analysis_id": self.analysis.public_id}
+
+    def row(self, **query):
+        rows = self.get("analysis", query).context["rows"]
+        return next(row for row in rows if row.point.pk == self.first.pk)
+
+
+lab = built_once(Lab)
+
+
+def test_a_comment_is_sure_if_one_of_its_statements_is(lab):
+    of_point = lab.cell.comments.filter(statements__argument__placements__point=lab.first)
+    surely = of_point.filter(statements__argument__placements=lab.sure)
+    assert lab.first.comments == of_point.distinct().count() == 4
+    assert lab.first.sure_comments == surely.distinct().count() == 1
+    assert (lab.first.voices, lab.first.sure_voices) == (4, 1)
+    counts = narrowed_counts(lab.analysis, StatementSearch(search="quiet"))[lab.first.pk]
+    assert 0 < counts.sure_comments <= counts.comments
+
+
+def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
+    row = lab.row()
+    assert row.mentions == "1 comment, perhaps 3 more"
+    assert (round(row.share), round(row.sure_share)) == (31, 8)
+    second = lab.analysis.points.get(position=2)
+    assert (second.comments, second.sure_comments) == (5, 0)
+    page = flat(lab.get("analysis"))
+    assert "1 comment, perhaps 3 more · 3 statements" in page
+    assert "perhaps 5 comments" in page
+    statements = lab.get("found_point", point_id=lab.first.public_id)
+    assert statements.context["rows"][0].statement == lab.sure.argument
+    assert [row.is_perhaps for row in statements.context["rows"]] == [False, True, True]
+    assert flat(statements).count("· perhaps") == 2
+
+
+def test_what_a_person_places_is_sure(lab):
+    move_statements(
+        analysis=lab.analysis,
+        actor=lab.researcher,
+        point=None,
+        statements=[lab.analysis.placements.filter(point=None).first().argument_id],
+        to=lab.first,
+        seen=0,
+    )
+    lab.first.refresh_from_db()
+    assert (lab.first.comments, lab.first.sure_comments) == (5, 2)
+
+
+def test_without_known_bands_nothing_is_perhaps(lab):
+    Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=None)
+    row = lab.row()
+    assert row.mentions == "4 comments"
+    assert row.sure_share == row.share
+    assert "perhaps" not in flat(lab.get("found_point", point_id=lab.first.public_id))
+
+
+def test_report_and_table_give_both_bands_and_no_interval(lab):
+    report = flat(lab.get("analysis_report"))
+    assert "1 comment, perhaps 3 more (8 % to 31 %)" in report
+    assert "perhaps 5 comments (up to 38 %)" in report
+    assert "nobody has measured how many statements are at the wrong key point" in report
+    rows = rows_of(sent(lab, "key-points.csv"))
+    mine = next(row for row in rows if row["text"] == "First point.")
+    assert (mine["comments"], mine["sure comments"]) == ("4", "1")
+    assert "share low" not in mine
+
+
+def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):
+    monkeypatch.setitem(SURE_FROM, lab.analysis.match_scorer.base_model, 0.7)
+    made = analyse(lab.cell)
+    assert made.sure_from == 0.7
+    sure = made.placements.filter(is_sure=True)
+    assert sure.count() == 6
+    assert min(sure.values_list("score", flat=True)) >= 0.895
+    shown = FoundPoint.objects.filter(analysis=made)
+    assert any(0 < point.sure_comments < point.comments for point in shown)
