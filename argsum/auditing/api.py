@@ -152,6 +152,7 @@ class AuditedPointSerializer(serializers.Serializer):
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
     machine = serializers.IntegerField(help_text="Comments behind it when the pairs were drawn.")
+    perhaps = serializers.IntegerField(help_text="Further comments that were perhaps behind it.")
     comments = serializers.IntegerField()
     precision = AuditedShareSerializer()
     corrected = AuditedShareSerializer(source="count", help_text="Of these comments.")

@@ -58,8 +58,8 @@ class AuditedPoint:
 
     Attributes
     ----------
-    machine, comments
-        Comments behind it, of all, when it was drawn last.
+    machine, perhaps, comments
+        Comments behind it, further ones perhaps behind it, and all, when it was drawn last.
     precision
         Of the comments behind it.
     count, share
@@ -68,6 +68,7 @@ class AuditedPoint:
 
     point: FoundPoint
     machine: int
+    perhaps: int
     comments: int
     precision: AuditedShare
     count: AuditedShare
@@ -299,6 +300,7 @@ class _AuditReading:
         return AuditedPoint(
             point,
             machine=frame["points"][str(point.pk)][0],
+            perhaps=frame["points"][str(point.pk)][1],
             comments=frame["comments"],
             precision=audited_precision(self.strata([BEHIND], point.pk)),
             count=corrected_share(samples),
@@ -370,6 +372,7 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
     columns = (
         Column(_("Key point"), "point.text"),
         Column(_("Comments behind it"), "machine"),
+        Column(_("Perhaps behind it"), "perhaps"),
         Column(_("Comments"), "comments"),
         Column(_("Answers"), "answers"),
         EstimateColumn(_("Precision"), "precision"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from argsum.analysis.methods.audit import BANDS, BEHIND, ELSEWHERE, PERHAPS, SMALLER, Stratum
 from argsum.analysis.models import Analysis, FoundPoint, Placement
@@ -78,7 +78,7 @@ def frame_of(analysis: Analysis) -> AuditFrame:
     rows = placed.filter(point__in=list(texts)).order_by("-is_by_hand", "-score", "argument_id")
     bands: dict[int, dict[int, str]] = {point: {} for point in texts}
     statements: dict[tuple[int, int], int] = {}
-    for point, key, argument, band in _banded(rows, unit):
+    for point, key, argument, band in _banded(analysis, rows, unit):
         at = place.get(key)
         if at is None:
             continue
@@ -95,10 +95,15 @@ def frame_of(analysis: Analysis) -> AuditFrame:
     return AuditFrame(units, texts, counted, statements, bool(comments))
 
 
-def _banded(rows: Any, unit: str) -> Iterator[tuple[int, int, int, str]]:
+def _banded(
+    analysis: Analysis, rows: QuerySet[Placement], unit: str
+) -> Iterator[tuple[int, int, int, str]]:
     """Yield key point, unit, statement and band of placements."""
-    for point, key, argument in rows.values_list("point", unit, "argument").iterator(5_000):
-        yield point, key, argument, BEHIND
+    has_bands = analysis.sure_from is not None
+    values = rows.values_list("point", unit, "argument", "is_by_hand", "is_sure")
+    for point, key, argument, is_by_hand, is_sure in values.iterator(5_000):
+        band = PERHAPS if has_bands and not (is_by_hand or is_sure) else BEHIND
+        yield point, key, argument, band
 
 
 def state_of(analysis: Analysis) -> str:

@@ -4,9 +4,11 @@ import pytest
 
 from argsum.analysis.actions.analyses import SURE_FROM, count_points
 from argsum.analysis.actions.edits import move_statements
+from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.points import narrowed_counts
+from argsum.auditing.reports import frame_of
 from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
@@ -66,7 +68,7 @@ def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
     statements = lab.get("found_point", point_id=lab.first.public_id)
     assert statements.context["rows"][0].statement == lab.sure.argument
     assert [row.is_perhaps for row in statements.context["rows"]] == [False, True, True]
-    assert flat(statements).count("· perhaps") == 2
+    assert flat(statements).count(">perhaps<") == 2
 
 
 def test_what_a_person_places_is_sure(lab):
@@ -110,3 +112,12 @@ def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):
     assert min(sure.values_list("score", flat=True)) >= 0.895
     shown = FoundPoint.objects.filter(analysis=made)
     assert any(0 < point.sure_comments < point.comments for point in shown)
+
+
+def test_audits_draw_from_both_bands(lab):
+    frame = frame_of(lab.analysis)
+    sizes = [frame.size(lab.first.pk, band) for band in (BEHIND, PERHAPS, ELSEWHERE)]
+    assert sizes == [1, 3, 9]
+    lab.analysis.sure_from = None
+    frame = frame_of(lab.analysis)
+    assert [frame.size(lab.first.pk, band) for band in (BEHIND, PERHAPS)] == [4, 0]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('argsum', '0003_near_duplicates'),
+        ('argsum', '0005_audits'),
     ]
 
     operations = [
