@@ -2,7 +2,8 @@
 
 import pytest
 
-from argsum.analysis.actions.analyses import SURE_FROM, count_points
+from argsum.analysis.actions import analyses
+from argsum.analysis.actions.analyses import count_points
 from argsum.analysis.actions.edits import move_statements
 from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
@@ -104,7 +105,7 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
 
 
 def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):
-    monkeypatch.setitem(SURE_FROM, lab.analysis.match_scorer.base_model, 0.7)
+    monkeypatch.setattr(analyses, "SHIPPED_MATCH", lab.analysis.match_scorer.base_model)
     made = analyse(lab.cell)
     assert made.sure_from == 0.7
     sure = made.placements.filter(is_sure=True)
