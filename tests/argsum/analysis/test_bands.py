@@ -9,7 +9,7 @@ from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.points import narrowed_counts
-from argsum.auditing.reports import frame_of
+from argsum.auditing.reports.frame import frame_of
 from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
