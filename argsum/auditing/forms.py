@@ -77,8 +77,9 @@ class AuditRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return the guideline of the kind as a default."""
-        return {"instructions": GUIDE}
+        """Return the guideline of the kind and the newest analysis as defaults."""
+        newest = study.analyses.filter(state=Analysis.State.DONE).first()
+        return {"instructions": GUIDE} | ({"analysis": newest.public_id} if newest else {})
 
     def plan(self) -> AuditPlan:
         """Return the cleaned fields as a plan."""

@@ -172,7 +172,7 @@ def address_of_list(world):
 
 
 # Queries of the page of a round.
-COSTS = {"label": 7, "score": 10, "prefer": 10, "count": 10, "edit": 13}
+COSTS = {"label": 7, "score": 10, "prefer": 10, "count": 10, "edit": 13, "audit": 10}
 
 
 @SOME_KINDS

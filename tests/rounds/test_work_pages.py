@@ -196,7 +196,7 @@ def test_the_page_says_why_nothing_comes(world, client):
     place.round = world.round
     decide_rater(place=place, actor=world.researcher, decision="exclude")
     assert "no more work for you" in client.get(world.address("")).text
-    if world.name in ("score", "prefer", "count"):
+    if world.name in ("score", "prefer", "count", "audit"):
         world.slots(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
         assert (
             "No items available right now" in sign_in(world.people[1]).get(world.address("")).text
@@ -217,7 +217,13 @@ def test_two_versions_say_which_one_counts(world, client):
 
 
 # Queries of the form and of a submission, which prepares the next sheet.
-COSTS = {"score": (8, 21), "prefer": (8, 21), "count": (10, 21), "edit": (11, 18)}
+COSTS = {
+    "score": (8, 21),
+    "prefer": (8, 21),
+    "count": (10, 21),
+    "edit": (11, 18),
+    "audit": (8, 21),
+}
 
 
 @SOME_KINDS
