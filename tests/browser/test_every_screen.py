@@ -7,7 +7,8 @@ from playwright.sync_api import expect
 
 from annotation.answers.models import Answer
 from annotation.corpus.models import Argument, Comparison, Question
-from argsum.datasets.models import Cell, ReferenceKeyPoint
+from argsum.auditing.models import AuditPair
+from argsum.datasets.models import Cell, Comment, ReferenceKeyPoint
 from argsum.keypoints.models import SystemSummary
 from cqa_site.rounds.models import Round
 from tests.benchmark.made_rounds import make_round
@@ -61,6 +62,7 @@ TEXTS = {
     "score": (".answer-text, .chip", {""}),
     "count": (".count-row legend span:last-child", {"en"}),
     "prefer": (".answer-text", {""}),
+    "audit": (".said-comment, h1", {""}),
 }
 ANSWER = """**Summary:**\r
 A kayak 🛶 is faster than a canoe [1], and a canoe carries more.\r
@@ -82,6 +84,7 @@ CONTROLS = {
     "score": [".criterion.active .point", "#submit", "#step-on", "#whole"],
     "count": [".count-row.active .count-mark", ".count-statement select", "#submit"],
     "prefer": ["button[name=verdict]", "#comment", "[data-open=guideline]"],
+    "audit": ["button[name=answer]", "#comment", "[data-open=guideline]"],
 }
 # What stands in the middle of what can be seen of an element.
 ON_TOP = """each => {
@@ -101,6 +104,8 @@ def lengthen():
     Argument.objects.exclude(text=SENTENCE).update(text=WORD)
     for number, pair in enumerate(Comparison.objects.all()):
         Comparison.objects.filter(pk=pair.pk).update(object1=f"{number}{WORD}"[:200])
+    Comment.objects.update(text=f"{WORD} {SENTENCE}")
+    AuditPair.objects.update(text=f"{WORD} {SENTENCE}")
     for model in (ReferenceKeyPoint, SystemSummary):
         for number, each in enumerate(model.objects.all()):
             model.objects.filter(pk=each.pk).update(text=f"{number} {WORD} {SENTENCE}")
@@ -141,8 +146,8 @@ def choose(page, kind):
         press(page, "u")
         expect(page.locator("[data-sentence]")).to_have_text(sentence)
         return ".level[aria-pressed=true]", ".level:not([aria-pressed=true])"
-    if kind == "prefer":
-        press_and_leave(page, "a")
+    if kind in ("prefer", "audit"):
+        press_and_leave(page, "a" if kind == "prefer" else "1")
         press_and_leave(page, "u")
         return ".verdicts [aria-pressed=true]", ".verdicts [aria-pressed=false]"
     if kind == "edit":
