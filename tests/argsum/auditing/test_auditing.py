@@ -82,6 +82,23 @@ def test_all_pairs_of_a_small_analysis_are_drawn_once(lab):
         lab.open(name="Second round")
 
 
+def test_both_bands_are_drawn_and_perhaps_is_a_precision_of_its_own(lab):
+    Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=0.895)
+    Placement.objects.filter(score__gte=0.895).update(is_sure=True)
+    lab.analysis.refresh_from_db()
+    made = lab.open()
+    bands = Counter(AuditPair.objects.filter(round=made).values_list("band", flat=True))
+    assert bands["behind"] > 3
+    assert bands["perhaps"] > 3
+    lab.answer(made, lambda pair: "not" if pair.band == "perhaps" else "makes")
+    figures = lab.figures()
+    assert (figures.precision.value, figures.perhaps.value) == (pytest.approx(1), 0)
+    assert "perhaps" in flat(lab.get("analysis_audit"))
+    assert sum(row.machine + row.perhaps for row in figures.points) == (
+        bands["behind"] + bands["perhaps"]
+    )
+
+
 def test_each_pair_has_the_probability_of_its_stratum(lab):
     made = lab.open(size=12)
     sample = sample_of(AuditPlan(name="", seed=1, analysis=lab.analysis, size=12), made)
