@@ -9,7 +9,9 @@ The eight sets of `benchmarks.comments` are halved by the seed: settings are cho
 and ``--held-back`` looks at the other. A statement counts where it was put; a statement without a
 theme (chatter) under a key point counts against its purity. ``contradict`` is the share of placed
 statements that say the opposite of what their key point's commonest theme says; ``worst`` is the
-largest such share of one key point with at least ten statements.
+largest such share of one key point with at least ten statements. ``sure`` is the share of all
+statements that are surely placed, without those that stand for a key point, and ``right`` the
+share of these whose theme is that of the statement that stands for their key point.
 
 ``--surveys`` takes the six hand-written ones of `benchmarks.comments.survey_files` instead, whose
 authors knew nothing of the software: three, or with ``--held-back`` the other three.
@@ -36,7 +38,9 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 
 Placed = Sequence[int]
-Place = Callable[[Sequence[str], Sequence[int]], Placed]
+# Where each statement was put, and with which score and certainty, if the way has any.
+Groups = tuple[Placed, Sequence[float], Sequence[bool]]
+Place = Callable[[Sequence[str], Sequence[int]], Groups]
 LEAST = 10
 NOISE = ("exclude", "include")
 
@@ -95,14 +99,17 @@ class ShippedTools:
         """Nobody listens."""
 
 
-def ours(
-    weights: str, encoder: str = "shipped"
-) -> Callable[[Sequence[str], Sequence[int]], Placed]:
+def ours(weights: str, encoder: str = "shipped") -> Place:
     """Key point analysis with what is usual."""
     from argsum.analysis.methods.key_points import find_points
 
     tools = ShippedTools(weights, encoder=encoder)
-    return lambda texts, counts: find_points(texts, tools, counts=counts).placed
+
+    def place(texts: Sequence[str], counts: Sequence[int]) -> Groups:
+        found = find_points(texts, tools, counts=counts)
+        return found.placed, found.scores, found.sure
+
+    return place
 
 
 def bertopic() -> Place:
@@ -113,9 +120,9 @@ def bertopic() -> Place:
 
     embedder = SentenceEmbedder()
 
-    def place(texts: Sequence[str], _counts: Sequence[int]) -> Placed:
+    def place(texts: Sequence[str], _counts: Sequence[int]) -> Groups:
         topics, _shares = BERTopic().fit_transform(list(texts), embedder.encode(texts))
-        return [int(topic) for topic in topics]
+        return [int(topic) for topic in topics], [], []
 
     return place
 
@@ -141,6 +148,24 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
             worst = max(worst, opposed / len(own))
     of = max(total, 1)
     return [len(points), total / len(placed), right / of, index or 0.0, against / of, worst]
+
+
+def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
+    """Share of statements that are surely placed, and of these with their key point's theme."""
+    placed, scores, sure = groups
+    if not any(sure):
+        return [0.0, float("nan")]
+    best = {
+        point: max((row for row, at in enumerate(placed) if at == point), key=scores.__getitem__)
+        for point in set(placed) - {-1}
+    }
+    own = [
+        (themes[row], themes[best[point]])
+        for row, point in enumerate(placed)
+        if sure[row] and point != -1 and row != best[point]
+    ]
+    right = sum(bool(theme) and theme == wanted for theme, wanted in own)
+    return [len(own) / len(placed), right / max(1, len(own))]
 
 
 def released(data: Path, weights: str, encoder: str = "shipped") -> None:
@@ -239,7 +264,18 @@ def main() -> None:
         return
     ways = {"ours": ours(options.weights)} | ({"BERTopic": bertopic()} if options.bertopic else {})
     ways |= {name: ours(options.weights, name) for name in options.encoders}
-    heads = ("themes", "points", "placed", "purity", "ARI", "contradict", "worst", "s")
+    heads = (
+        "themes",
+        "points",
+        "placed",
+        "purity",
+        "ARI",
+        "contradict",
+        "worst",
+        "sure",
+        "right",
+        "s",
+    )
     print(f"{'set':<10}{'texts':>7} {'way':<13}" + "".join(f"{head:>11}" for head in heads))
     rows: dict[str, list[list[float]]] = {name: [] for name in ways}
     names: Sequence[str] = split_worlds(options.seed)[options.held_back]
@@ -252,9 +288,10 @@ def main() -> None:
         texts = list(said)
         for way, place in ways.items():
             begun = time.perf_counter()
-            placed = place(texts, [said[text] for text in texts])
+            groups = place(texts, [said[text] for text in texts])
             seconds = time.perf_counter() - begun
-            found = figures(placed, [theme[text] for text in texts], world.contradicts)
+            themes = [theme[text] for text in texts]
+            found = figures(groups[0], themes, world.contradicts) + first_band(groups, themes)
             rows[way].append(found)
             shown = [len(world.themes), *found, seconds]
             line = "".join(
@@ -262,7 +299,7 @@ def main() -> None:
             )
             print(f"{name:<10}{len(texts):>7} {way:<13}{line}", flush=True)
     for way, found in rows.items():
-        means = np.mean(found, axis=0)
+        means = np.nanmean(found, axis=0)
         line = "".join(f"{value:>11.3f}" for value in means)
         print(f"{'mean':<10}{'':>7} {way:<13}{'':>11}{line}")
 
