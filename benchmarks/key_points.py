@@ -49,13 +49,13 @@ class ShippedTools:
     """What an analysis works with, without a database; no ``weights`` are the shipped ones."""
 
     def __init__(self, weights: str = "", *, sides: bool = True, encoder: str = "shipped") -> None:
-        from argsum.analysis.actions.analyses import SURE_FROM
         from argsum.scorers.actions.encoders import reader_of
         from argsum.scorers.actions.models import (
             BiEncoder,
             Regressor,
             resolve,
         )
+        from argsum.scorers.methods.encoders import SURE_FROM
         from argsum.scorers.methods.filler import filler_classifier_in
         from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, side_in

@@ -31,7 +31,7 @@ from argsum.scorers.actions.models import (
     texts_key,
 )
 from argsum.scorers.actions.scorers import default_scorers, quality_scorer_of
-from argsum.scorers.methods.encoders import SHIPPED, side_by_side
+from argsum.scorers.methods.encoders import SHIPPED, SURE_FROM, side_by_side
 from argsum.scorers.methods.filler import filler_classifier_in
 from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from argsum.systems.methods.inputs import with_topic
@@ -162,11 +162,6 @@ def analysis_of(work: JobContext) -> Analysis:
     """Return a job's analysis, with its inputs."""
     rows = Analysis.objects.select_related("study", "cell", "match_scorer", "quality_scorer")
     return rows.get(study=work.study, pk=work.payload["analysis"])
-
-
-# Match score from which a placement is sure, by scorer. Chosen so that .85 of these are right in
-# all English development sets together (docs/papers/argsum.md).
-SURE_FROM = {SHIPPED: 0.7}
 
 
 class ScorerTools:
