@@ -100,29 +100,22 @@ def own_groups(size: int, points: int) -> int:
 def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     """Divide a sample among strata: equally among groups, then by `WEIGHTS` among bands.
 
-    No stratum gets more than it has; what is left over goes to the largest shares that have room.
-    Every stratum gets `LEAST_IN_STRATUM` if the size allows.
+    No stratum gets more than it has. Every stratum gets `LEAST_IN_STRATUM` if the size allows.
     """
     strata = sorted(stratum for stratum, n in pairs.items() if n)
     drawn = dict.fromkeys(strata, 0)
-    groups = {stratum.group for stratum in strata}
-    totals = {
-        group: sum(WEIGHTS[stratum.band] for stratum in strata if stratum.group == group)
-        for group in groups
-    }
-    # Never more than all pairs: the loop ends.
+    of_groups = dict.fromkeys((stratum.group for stratum in strata), 0)
+
+    def turn(stratum: Stratum) -> tuple[int, bool, float, Stratum]:
+        """The group with fewest comes next, in it a thin band, then what lacks most."""
+        n = drawn[stratum]
+        is_enough = n >= LEAST_IN_STRATUM
+        return of_groups[stratum.group], is_enough, (n + 0.5) / WEIGHTS[stratum.band], stratum
+
     for _number in range(min(size, sum(pairs.values()))):
-        room = [stratum for stratum in strata if drawn[stratum] < pairs[stratum]]
-        thin = [stratum for stratum in room if drawn[stratum] < LEAST_IN_STRATUM]
-        # The one that lacks most of its share comes next.
-        chosen = min(
-            thin or room,
-            key=lambda stratum: (
-                (drawn[stratum] + 0.5) / (WEIGHTS[stratum.band] / totals[stratum.group]),
-                stratum,
-            ),
-        )
+        chosen = min((stratum for stratum in strata if drawn[stratum] < pairs[stratum]), key=turn)
         drawn[chosen] += 1
+        of_groups[chosen.group] += 1
     return drawn
 
 

@@ -391,7 +391,7 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
 
 def _times(share: AuditedShare, factor: float) -> Bounded:
     ends = (share.value, share.low, share.high)
-    value, low, high = (None if end is None else end * factor for end in ends)
+    value, low, high = (None if end is None else round(end * factor, 6) for end in ends)
     return Bounded(value=value, low=low, high=high, reason=share.reason)
 
 
