@@ -206,10 +206,12 @@ def _against_references(cells, tools: ShippedTools) -> str:
 
     figures, usual, precision = {}, [], []
     cutoff = CUTOFFS[tools.encoder_name].usual if tools.encoder_name in CUTOFFS else USUAL
+    # Lower settings are for the multilingual encoder.
+    grid = [each for each in GRID if each >= 0.2]
     for name, texts, reference in cells:
         vectors = tools.vectors(texts)
         kept = Kept(tools, dict(zip(texts, vectors, strict=True)))
-        found = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in GRID}
+        found = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in grid}
         figures[name] = [cluster_figure(f"{t:g}", reference, ids) for t, ids in found.items()]
         usual.append(cluster_figure("", reference, found[cutoff]))
         precision.append(same_point_precision(vectors @ vectors.T, reference))

@@ -54,7 +54,11 @@ def _why(name: str, reason: str, language: str) -> str:
     if name == MPNET:
         return _("The comments are in English; each score is the mean of both encoders’ scores.")
     if reason == "language":
-        return _("The comments are in %s, which the match scorer does not know.") % language
+        why = _(
+            "The comments are in %s, which the match scorer does not know; this encoder keeps "
+            "praise and complaints apart less well."
+        )
+        return why % language
     if reason == "many":
         return _("There are more than %s statements, which a larger encoder reads too slowly.") % (
             f"{MOST_STATEMENTS:,}"

@@ -206,7 +206,10 @@ def test_the_encoder_is_named_with_its_reason(lab, install):
         language="de",
         options={"encoder": MULTILINGUAL, "encoder_reason": "language"},
     )
-    why = "The comments are in German, which the match scorer does not know."
+    why = (
+        "The comments are in German, which the match scorer does not know; this encoder keeps "
+        "praise and complaints apart less well."
+    )
     assert encoder_of(done).why == why
     assert foreign_language(done) == ""
     page = lab.text("analysis", analysis_id=done.public_id)
