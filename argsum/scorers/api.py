@@ -231,7 +231,8 @@ class ScorerViews(StudyViews):
     @extend_schema(responses=EncoderSerializer(many=True))
     def encoders(self, request: Request, **kwargs: Any) -> Response:
         """The optional encoders of the site, and whether they are installed."""
-        return Response(EncoderSerializer(encoder_states(), many=True).data)
+        page = self.paginate_queryset(encoder_states())
+        return self.get_paginated_response(EncoderSerializer(page, many=True).data)
 
     @extend_schema(request=EncoderInput, responses={202: JobSerializer})
     def install(self, request: Request, **kwargs: Any) -> Response:

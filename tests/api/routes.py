@@ -589,7 +589,7 @@ ROUTES = [
         body={"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
     ),
     Route("encoders", "get", 200),
-    Route("encoder_install", "post", 202, body={"encoder": "mpnet"}),
+    Route("encoder_install", "post", 202, body={"encoder": "mpnet"}, caller="site_admin"),
     Route("text_scorers_train", "post", 202, body=what_to_learn),
     Route("writers_train", "post", 202, body=what_to_write_after),
     Route("text_scorer", "get", 200, (*S, "scorer")),

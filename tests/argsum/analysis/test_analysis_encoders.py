@@ -310,7 +310,7 @@ def test_an_administrator_installs_an_encoder(lab, boss, install, monkeypatch):
     assert "Installed" in page
     assert "every 2s" not in page
     assert AuditEvent.objects.filter(study=lab.study, verb="encoder_requested").count() == 1
-    states = lab.api.get(lab.url("api_encoders")).json()
+    states = lab.api.get(lab.url("api_encoders")).json()["results"]
     assert [state["is_installed"] for state in states] == [False, True]
 
 
