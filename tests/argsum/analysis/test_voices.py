@@ -208,7 +208,12 @@ def test_one_switch_counts_voices_everywhere(lab):
     row = page.context["rows"][0]
     assert (row.counted, round(row.share, 2)) == (33, round(100 * 33 / 81, 2))
     assert "?count=voices" in page.text
-    assert "q=&" not in page.text
+    # The tabs outside the fragment follow the switch.
+    fragment = lab.get("analysis", asked, htmx=True).text
+    assert 'hx-swap-oob="true"' in fragment
+    assert 'hx-swap-oob="true"' not in page.text
+    assert fragment.count("?count=voices") >= 5
+    assert 'hx-swap-oob="true"' in lab.get("analysis_rest", asked, htmx=True).text
     narrow = lab.get("analysis", asked | {"group": '["department", "Care"]'})
     assert narrow.context["total"] == 41
     assert narrow.context["rows"][0].counted == 27
@@ -216,6 +221,9 @@ def test_one_switch_counts_voices_everywhere(lab):
     assert "82 distinct voices in 2 groups of 41 each" in groups
     assert "count=voices" in groups
     assert "86 comments in 2 groups" in lab.text("analysis_groups")
+    # The forms of these pages ask for their own address.
+    for name in ("analysis_groups", "analysis_trends", "analysis_report"):
+        assert f'hx-get="{lab.url(name)}"' in lab.text(name)
     assert "81 distinct voices in" in lab.text("analysis_trends", asked)
     report = lab.text("analysis_report", asked)
     assert "33 distinct voices / 38 comments (41 %)" in report
