@@ -14,6 +14,7 @@ from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.results.boards import Conclusion, listed, short
 from cqa_site.results.figures import Figure, Files
 from cqa_site.results.tables import Column, EstimateColumn, table_of
+from cqa_site.stats.estimate import Bounded
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 LONGEST = 90
 
 
-def percents(share: Share, decimals: int = 0) -> str:
+def percents(share: Share | Bounded, decimals: int = 0) -> str:
     """Return a share in percent."""
     return "–" if share.value is None else f"{text_of(100 * share.value, decimals)} %"
 
@@ -45,7 +46,7 @@ def points_of(difference: ShareDifference | None, decimals: int = 0) -> str:
     return text if text.startswith("−") or not text.strip("0.") else f"+{text}"
 
 
-def bounds(figure: Share | ShareDifference | None) -> str:
+def bounds(figure: Share | Bounded | None) -> str:
     """Return the interval of a share or difference in percent."""
     return interval_text(figure, 0, 100)
 

@@ -19,9 +19,10 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
 from .analyses import foreign_language, writer_in_words, writers_of
+from .corrections import CorrectedShare, corrections_of
 from .counts import CommentCounts, kept
 from .encoders import encoder_of
-from .groups import GroupComparison, chosen_column, compared, percents, quoted
+from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .points import BEST_FIRST
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of
@@ -147,8 +148,8 @@ class ReportedPoint:
     """A key point with its share of all comments and its quotations.
 
     ``sure`` is the share of comments with a sure statement, ``share`` also has those that perhaps
-    make the point. ``writer`` is the language model that wrote it, with its prompt; empty where
-    none did.
+    make the point; ``corrected`` is what an audit makes of it. ``writer`` is the language model
+    that wrote it, with its prompt; empty where none did.
     """
 
     number: int
@@ -158,6 +159,7 @@ class ReportedPoint:
     quotations: Sequence[str]
     writer: str
     unit: str = COMMENTS
+    corrected: CorrectedShare | None = None
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,8 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     edits, undone = _edits(analysis)
     numbers = [int(getattr(point, request.unit)) for point in points]
     total = max([getattr(analysis, request.unit), *numbers])
+    # People answer about comments.
+    corrected = corrections_of(analysis) if request.unit == COMMENTS else {}
     reported = [
         ReportedPoint(
             at,
@@ -229,6 +233,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
             quotations.get(point.pk, []),
             writer_in_words(point),
             request.unit,
+            corrected.get(point.pk),
         )
         for at, (point, number) in enumerate(zip(points, numbers, strict=True), start=1)
     ]
@@ -246,7 +251,12 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
         time=over_time(analysis, counts, request.period) if counts and request.period else None,
         edits=edits,
         undone=undone,
-        caveats=caveats(analysis, is_edited=bool(edits), is_written=bool(writers)),
+        caveats=caveats(
+            analysis,
+            is_edited=bool(edits),
+            is_written=bool(writers),
+            is_audited=bool(corrected),
+        ),
     )
 
 
@@ -269,7 +279,19 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
     return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in quotations.items()}
 
 
-def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) -> list[str]:
+_NOT_AUDITED = lazy(
+    "Counts of comments have no interval, because nobody has measured how many statements are at "
+    "the wrong key point."
+)
+_AUDITED = lazy(
+    "Counts are the program's and have no interval. Audited shares are corrected by people who "
+    "read a random sample of comments; their 95 % intervals allow for wrong placements."
+)
+
+
+def caveats(
+    analysis: Analysis, *, is_edited: bool, is_written: bool = False, is_audited: bool = False
+) -> list[str]:
     """Return the limitations that readers must know before using the figures."""
     notes = [
         _(
@@ -277,11 +299,11 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
             "belong to each. Shares depend on both. Read the quotations, and check anything that "
             "a decision rests on."
         ),
+        str(_AUDITED if is_audited else _NOT_AUDITED),
         _(
-            "Counts of comments have no interval, because nobody has measured how many statements "
-            "are at the wrong key point. Intervals for groups and for differences show only the "
-            "uncertainty due to chance, if the comments are a random sample. They do not account "
-            "for wrong placements, or for people who did not comment."
+            "Intervals for groups and for differences show only the uncertainty due to chance, if "
+            "the comments are a random sample. They do not account for wrong placements, or for "
+            "people who did not comment."
         ),
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
@@ -431,8 +453,15 @@ def _shares_in_words(point: ReportedPoint) -> str:
 
 
 def note_of(point: ReportedPoint) -> str:
-    """Return the note below a key point: its share, and the language model that wrote it."""
-    if not point.writer:
-        return share_in_words(point)
-    written = _("written by a language model (%s)") % point.writer
-    return f"{share_in_words(point)} · {written}"
+    """Return the note below a key point: its shares, and the language model that wrote it."""
+    notes = [share_in_words(point)]
+    if point.corrected:
+        pairs = ngettext("%s pair", "%s pairs", point.corrected.pairs) % point.corrected.pairs
+        share = point.corrected.share
+        notes.append(
+            _("audited: %(share)s %(bounds)s, %(pairs)s")
+            % {"share": percents(share), "bounds": bounds(share), "pairs": pairs}
+        )
+    if point.writer:
+        notes.append(_("written by a language model (%s)") % point.writer)
+    return " · ".join(notes)

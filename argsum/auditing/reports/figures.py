@@ -24,6 +24,7 @@ from argsum.analysis.methods.audit import (
     corrected_share,
 )
 from argsum.analysis.models import Analysis, FoundPoint
+from argsum.analysis.reports.corrections import CorrectedShare
 from argsum.auditing.models import AuditPair, AuditRound, AuditSheet
 from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
@@ -163,6 +164,19 @@ def audit_of(analysis: Analysis) -> AuditFigures | None:
         AuditRound.objects.filter(analysis=analysis).exclude(state=AuditRound.State.DRAFT)
     )
     return _AuditReading(analysis, rounds).figures() if rounds else None
+
+
+def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
+    """Map audited key points to their corrected shares, for reports of the analysis."""
+    figures = audit_of(analysis)
+    return {
+        audited.point.pk: CorrectedShare(
+            Bounded(value=audited.share.value, low=audited.share.low, high=audited.share.high),
+            audited.answers,
+        )
+        for audited in (figures.points if figures else ())
+        if audited.share.low is not None
+    }
 
 
 class _AuditReading:

@@ -259,3 +259,18 @@ def test_the_interface_tells_the_same(lab):
     ]
     sheets = lab.told("audit_sheets", {"answer": "makes"})["results"]
     assert {row["answer"] for row in sheets} == {"makes"}
+
+
+def test_the_report_gives_audited_shares(lab):
+    report = flat(lab.get("analysis_report"))
+    assert "nobody has measured how many statements are at the wrong key point" in report
+    lab.answer(lab.open(), lab.makes)
+    audited = lab.figures().points[0]
+    assert audited.share.low is not None
+    low, high = (round(100 * bound) for bound in (audited.share.low, audited.share.high))
+    report = flat(lab.get("analysis_report"))
+    assert f"audited: {round(100 * audited.share.value)} % [{low}, {high}], 13 pairs" in report
+    assert "corrected by people who read a random sample" in report
+    assert "nobody has measured" not in report
+    # People answer about comments, not about voices.
+    assert "audited:" not in flat(lab.get("analysis_report", {"count": "voices"}))
