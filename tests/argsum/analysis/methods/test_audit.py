@@ -160,3 +160,26 @@ def test_a_good_machine_narrows_the_interval():
             share = corrected_share([list(study.strata.values())])
             widths[name].append(share.high - share.low)
     assert np.mean(widths["good"]) < 0.75 * np.mean(widths["useless"])
+
+
+@pytest.mark.parametrize("pairs", [6, 10, 24])
+def test_precision_holds_the_truth_where_few_pairs_are_left(pairs):
+    """Exactly, over all samples of each size."""
+    for n in range(5, pairs):
+        shares = [audited_precision([[AnsweredStratum(pairs, n, hits)]]) for hits in range(n + 1)]
+        for made in range(pairs + 1):
+            chances = stats.hypergeom(pairs, made, n).pmf(np.arange(n + 1))
+            truth = made / pairs
+            held = [share.low - 1e-9 <= truth <= share.high + 1e-9 for share in shares]
+            assert chances[held].sum() >= 0.95
+
+
+def test_halves_and_what_was_seen_bound_a_share():
+    share = audited_precision([[AnsweredStratum(10, 9, 8.5)]])
+    assert (share.low, share.high) == (0.85, 0.95)
+
+
+def test_two_samples_of_the_same_comments_tell_no_more_than_their_number():
+    known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
+    once, twice = (corrected_share([known] * times, comments=100) for times in (1, 2))
+    assert (once.low, once.high) == pytest.approx((twice.low, twice.high))
