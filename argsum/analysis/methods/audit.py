@@ -74,11 +74,6 @@ class AnsweredStratum:
     answers: int
     hits: float
 
-    @property
-    def is_thin(self) -> bool:
-        """Whether an interval needs more answers."""
-        return self.answers < min(LEAST_IN_STRATUM, self.pairs)
-
 
 @dataclass(frozen=True, kw_only=True)
 class AuditedShare(Bounded):
@@ -184,7 +179,7 @@ def audited_precision(samples: Sequence[Sample], *, confidence: float = 0.95) ->
     Without an interval below `LEAST_FOR_PRECISION` answers; undefined while some stratum has none.
     """
     check_confidence(confidence)
-    parts = _weighted(samples)
+    parts = _weighted([samples[at] for at in _ready(samples)])
     answers, hits = _totals(parts)
     if not parts or any(not part.answers for part in parts):
         return AuditedShare(value=None, reason=NO_ANSWERS, answers=answers, hits=hits)
@@ -227,12 +222,12 @@ def corrected_share(
     `python -m benchmarks.verdicts --only audit` says how often both intervals hold the truth.
     """
     check_confidence(confidence)
-    parts = _weighted(samples)
+    parts = _weighted([samples[at] for at in _ready(samples, LEAST_IN_STRATUM)])
     answers, hits = _totals(parts)
     if not parts or any(not part.answers for part in parts):
         return AuditedShare(value=None, reason=NO_ANSWERS, answers=answers, hits=hits)
     value = _mean(parts)
-    is_thin = any(stratum.is_thin for sample in samples for stratum in sample)
+    is_thin = any(part.answers < min(LEAST_IN_STRATUM, part.pairs) for part in parts)
     is_complete = all(part.is_complete for part in parts)
     if not is_complete and (answers < LEAST_ANSWERS or is_thin):
         return AuditedShare(value=value, reason=TOO_FEW_ANSWERS, answers=answers, hits=hits)
@@ -255,9 +250,12 @@ def audited_recall(
     """
     check_confidence(confidence)
     whole = [[*own, *rest] for own, rest in zip(behind, others, strict=True)]
-    pairs = [_pairs(sample) for sample in whole]
-    parts = _weighted(whole)
-    own_part, rest_part = _weighted(behind, of=pairs), _weighted(others, of=pairs)
+    ready = _ready(whole)
+    whole = [whole[at] for at in ready]
+    own_part, rest_part = (
+        _weighted([bands[at] for at in ready], of=whole) for bands in (behind, others)
+    )
+    parts = [*own_part, *rest_part]
     answers, hits = _totals(parts)
     if not parts or any(not part.answers for part in parts):
         return AuditedShare(value=None, reason=NO_ANSWERS, answers=answers, hits=hits)
@@ -344,25 +342,38 @@ class _Part:
         return self.answers >= self.pairs
 
 
-def _pairs(sample: Sample) -> int:
-    return sum(stratum.pairs for stratum in sample)
+def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
+    """Return the places of samples with so many answers in all strata; else with one; else of all.
+
+    A later sample joins when it is as far as that: before, it says little and hides no other.
+    """
+    for needed in (least, 1):
+        ready = [
+            at
+            for at, sample in enumerate(samples)
+            if sample and all(part.answers >= min(needed, part.pairs) for part in sample)
+        ]
+        if ready:
+            return ready
+    return list(range(len(samples)))
 
 
-def _weighted(samples: Sequence[Sample], of: Sequence[int] | None = None) -> list[_Part]:
-    """Return the strata of all samples; ``of`` are the pairs that their weights are a part of."""
-    totals = [_pairs(sample) for sample in samples] if of is None else of
-    answers = [sum(stratum.answers for stratum in sample) for sample in samples]
-    among = sum(answers)
+def _weighted(samples: Sequence[Sample], of: Sequence[Sample] | None = None) -> list[_Part]:
+    """Return the strata of all samples, weighted by pairs and each sample's answers.
+
+    ``of`` are the samples that they are a part of.
+    """
+    whole = samples if of is None else of
+    answers = [sum(stratum.answers for stratum in sample) for sample in whole]
+    among = sum(answers) or 1
     return [
         _Part(
-            stratum.pairs / total * (own / among if among else 1 / len(samples)),
+            stratum.pairs / sum(part.pairs for part in full) * own / among,
             stratum.pairs,
             stratum.answers,
             stratum.hits,
         )
-        for sample, total, own in zip(samples, totals, answers, strict=True)
-        # A sample without any answer has no say, and hides no other.
-        if own or not among
+        for sample, full, own in zip(samples, whole, answers, strict=True)
         for stratum in sample
         if stratum.pairs
     ]

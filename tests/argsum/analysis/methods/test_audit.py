@@ -183,3 +183,14 @@ def test_two_samples_of_the_same_comments_tell_no_more_than_their_number():
     known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
     once, twice = (corrected_share([known] * times, comments=100) for times in (1, 2))
     assert (once.low, once.high) == pytest.approx((twice.low, twice.high))
+
+
+def test_a_sample_that_has_just_begun_hides_no_other():
+    begun = [AnsweredStratum(30, 1, 0), AnsweredStratum(70, 0, 0)]
+    assert corrected_share([STRATA, begun]) == corrected_share([STRATA])
+    thin = [AnsweredStratum(30, 1, 0), AnsweredStratum(70, 3, 0)]
+    assert corrected_share([STRATA, thin]) == corrected_share([STRATA])
+    own, others = [STRATA[:1], begun[:1]], [STRATA[1:], begun[1:]]
+    assert audited_recall(own, others) == audited_recall(own[:1], others[:1])
+    unanswered = [AnsweredStratum(30, 9, 9), AnsweredStratum(30, 0, 0)]
+    assert audited_precision([STRATA[:1], unanswered]) == audited_precision([STRATA[:1]])
