@@ -226,16 +226,22 @@ class _AuditReading:
             if pair.key[0] in self.points and self.points[pair.key[0]].text == text
         ]
 
-    def strata(self, bands: Collection[str], point: int | None = None) -> list[list[Any]]:
-        """Return the answered strata of each frame: of all groups, or of a key point's own."""
+    def strata(
+        self, bands: Collection[str], point: int | None = None, comments: int | None = None
+    ) -> list[list[Any]]:
+        """Return the answered strata of each frame: of all groups, or of a key point's own.
+
+        With ``comments`` only those of frames with so many comments.
+        """
         return [
             [
                 self._answered(state, stratum, pairs)
                 for stratum, pairs in self._sizes(state, point).items()
                 if stratum.band in bands and pairs
             ]
-            for state in self.frames
+            for state, frame in self.frames.items()
             if point is None or self._is_own(state, point)
+            if comments in (None, frame["comments"])
         ]
 
     def _is_same(self, state: str, point: int) -> bool:
@@ -278,7 +284,10 @@ class _AuditReading:
         behind, others = self.strata([BEHIND]), self.strata([PERHAPS, ELSEWHERE])
         first = [pair for pair in self.pairs if pair.band == BEHIND]
         drawn = AuditPair.objects.filter(round__in=[round_.pk for round_ in self.rounds])
-        newest = max(frame["comments"] for frame in self.frames.values())
+        points = [self._point(point) for point in self._audited()]
+        sizes = [row.comments for row in points] or [
+            frame["comments"] for frame in self.frames.values()
+        ]
         doubled = sum(len(pair.answers) > 1 for pair in self.pairs)
         return AuditFigures(
             pairs=drawn.count(),
@@ -287,7 +296,7 @@ class _AuditReading:
             people=self.sheets.values("rater").distinct().count(),
             stale=len(self.every) - len(self.pairs),
             moved=self._moved(),
-            later=max(self.analysis.comments - newest, 0),
+            later=max(self.analysis.comments - max(sizes), 0),
             precision=audited_precision(behind),
             perhaps=audited_precision(self.strata([PERHAPS])),
             recall=audited_recall(behind, others),
@@ -295,7 +304,7 @@ class _AuditReading:
             opposite=_saying(first, Answer.OPPOSITE),
             kappa=self._kappa() if doubled else None,
             doubled=doubled,
-            points=[self._point(point) for point in self._audited()],
+            points=points,
         )
 
     def _audited(self) -> list[FoundPoint]:
@@ -307,18 +316,28 @@ class _AuditReading:
         return sorted(points, key=lambda point: (-point.comments, point.position))
 
     def _point(self, point: FoundPoint) -> AuditedPoint:
-        samples = self.strata(BANDS, point.pk)
-        frame = next(
-            frame for frame in reversed(self.frames.values()) if str(point.pk) in frame["points"]
+        own = [frame for state, frame in self.frames.items() if self._is_own(state, point.pk)]
+        # What was found of fewer comments is not known of more: the last number with an interval.
+        counts = {
+            frame["comments"]: corrected_share(self.strata(BANDS, point.pk, frame["comments"]))
+            for frame in own
+        }
+        last = [comments for comments, count in counts.items() if count.low is not None]
+        comments = [*counts, *last][-1]
+        machine, perhaps, _text = next(
+            frame["points"][str(point.pk)]
+            for frame in reversed(own)
+            if frame["comments"] == comments
         )
+        samples = self.strata(BANDS, point.pk, comments)
         return AuditedPoint(
             point,
-            machine=frame["points"][str(point.pk)][0],
-            perhaps=frame["points"][str(point.pk)][1],
-            comments=frame["comments"],
+            machine=machine,
+            perhaps=perhaps,
+            comments=comments,
             precision=audited_precision(self.strata([BEHIND], point.pk)),
-            count=corrected_share(samples),
-            share=corrected_share(samples, comments=frame["comments"]),
+            count=counts[comments],
+            share=corrected_share(samples, comments=comments),
         )
 
     def _moved(self) -> int:

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from argsum.analysis.actions.analyses import count_analysis
 from argsum.analysis.actions.edits import merge_points, move_statements, rename_point
 from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.actions import AuditPlan, doubled, sample_of
@@ -196,6 +197,29 @@ def test_rounds_of_one_state_are_one_sample(lab):
     assert all_of_them.answered == 39
     assert all_of_them.precision.low == all_of_them.precision.high
     assert AuditSheet.objects.filter(COUNTED).count() == 39
+
+
+def test_shares_of_earlier_comments_are_not_those_of_all(lab):
+    """Thirteen comments of which some make the point, then as many that do not."""
+    lab.answer(lab.open(), lab.makes)
+    before = {row.point: row for row in lab.figures().points}
+    for number in range(13):
+        say(lab.analysis.cell, f"Something else {number}.")
+        argument = lab.analysis.cell.arguments.order_by("position").last()
+        Placement.objects.create(analysis=lab.analysis, argument=argument)
+    count_analysis(lab.analysis)
+    lab.analysis.save()
+    second = lab.open(name="Second round", size=78)
+    assert second.frame["comments"] == 26
+    assert {row.point: row for row in lab.figures().points} == before
+    assert lab.figures().later == 13
+    lab.answer(second, lab.makes)
+    figures = lab.figures()
+    assert [row.comments for row in figures.points] == [26] * 3
+    assert [row.numbers for row in figures.points] == [
+        before[row.point].numbers for row in figures.points
+    ]
+    assert figures.later == 0
 
 
 def test_new_comments_are_placed_first(lab):
