@@ -53,8 +53,8 @@ class Quote:
 class PointRow:
     """One key point with its counts; shares refer to all comments, or to all voices.
 
-    ``counted`` is the number of these that mention it; ``sure_share`` is the share of those with
-    a sure statement, or of all where bands are not known. ``mentions`` are the counts in words.
+    ``counted`` is the number of these that mention it; ``sure`` is the number of those with a
+    sure statement, or of all where bands are not known. ``mentions`` are the counts in words.
     """
 
     point: FoundPoint
@@ -62,6 +62,7 @@ class PointRow:
     comments: int
     voices: int
     counted: int
+    sure: int
     mentions: str
     share: float | None
     sure_share: float | None
@@ -211,6 +212,7 @@ def point_rows(
                 comments=own.comments,
                 voices=own.voices,
                 counted=number,
+                sure=sure,
                 mentions=both_in_words(analysis, own, narrow.unit),
                 share=100 * number / total if total else None,
                 sure_share=100 * sure / total if total else None,

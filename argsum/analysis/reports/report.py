@@ -342,7 +342,7 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
         "n": f"{number:,}",
         "covered": f"{covered.k:,}",
         "total": f"{covered.n:,}",
-        "share": percents(points[0].share),
+        "share": _shares_in_words(points[0]),
         "unit": _("distinct voices") if points[0].unit == VOICES else _("comments"),
         "text": quoted(points[0].point.text),
     }

@@ -167,7 +167,7 @@ def audit_of(analysis: Analysis) -> AuditFigures | None:
 
 
 def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
-    """Map audited key points to their corrected shares, for reports of the analysis."""
+    """Map key points to corrected shares of all comments of an analysis, where audits say them."""
     figures = audit_of(analysis)
     return {
         audited.point.pk: CorrectedShare(
@@ -175,7 +175,7 @@ def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
             audited.answers,
         )
         for audited in (figures.points if figures else ())
-        if audited.share.low is not None
+        if audited.share.low is not None and audited.comments == analysis.comments
     }
 
 

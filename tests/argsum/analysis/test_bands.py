@@ -64,6 +64,8 @@ def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
     second = lab.analysis.points.get(position=2)
     assert (second.comments, second.sure_comments) == (5, 0)
     page = flat(lab.get("analysis"))
+    assert "<strong>1–4</strong>" in page
+    assert "8–31 %" in page
     assert "1 comment, perhaps 3 more · 3 statements" in page
     assert "perhaps 5 comments" in page
     statements = lab.get("found_point", point_id=lab.first.public_id)
@@ -90,6 +92,7 @@ def test_without_known_bands_nothing_is_perhaps(lab):
     row = lab.row()
     assert row.mentions == "4 comments"
     assert row.sure_share == row.share
+    assert "<strong>4</strong>" in flat(lab.get("analysis"))
     assert "perhaps" not in flat(lab.get("found_point", point_id=lab.first.public_id))
 
 
@@ -97,6 +100,7 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
     report = flat(lab.get("analysis_report"))
     assert "1 comment, perhaps 3 more (8 % to 31 %)" in report
     assert "perhaps 5 comments (up to 38 %)" in report
+    assert "The most frequent one, in up to 38 % of the comments" in report
     assert "nobody has measured how many statements are at the wrong key point" in report
     rows = rows_of(sent(lab, "key-points.csv"))
     mine = next(row for row in rows if row["text"] == "First point.")

@@ -9,7 +9,7 @@ from argsum.analysis.actions.edits import merge_points, move_statements, rename_
 from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.actions import AuditPlan, doubled, sample_of
 from argsum.auditing.models import AuditItem, AuditPair, AuditRound, AuditSheet
-from argsum.auditing.reports.figures import audit_of
+from argsum.auditing.reports.figures import audit_of, corrections
 from argsum.datasets.models import Comment
 from cqa_site.people.actions import rater_for
 from cqa_site.rounds.kind import RoundNotReady
@@ -213,6 +213,8 @@ def test_shares_of_earlier_comments_are_not_those_of_all(lab):
     assert second.frame["comments"] == 26
     assert {row.point: row for row in lab.figures().points} == before
     assert lab.figures().later == 13
+    lab.analysis.refresh_from_db()
+    assert corrections(lab.analysis) == {}
     lab.answer(second, lab.makes)
     figures = lab.figures()
     assert [row.comments for row in figures.points] == [26] * 3
