@@ -360,11 +360,13 @@ def add_summaries(world):
 
 
 def add_audits(world):
-    """An analysis of the comments, with an audit in every state and an answer."""
-    audited = write_analysis(world.study, world.commented, number=4)
+    """An analysis of comments, with an audit in every state and an answer."""
+    texts = [f"Dish number {number} was too salty." for number in range(20)]
+    cell = make_comments(world.study, *texts, name="Audited comments")
+    audited = write_analysis(world.study, cell, number=4)
     for name, opens in (("open", True), ("closed", True), ("draft", False)):
         made = open_audit(
-            world.study, world.boss, analysis=audited, name=name, size=4, opens=opens
+            world.study, world.boss, analysis=audited, name=name, size=10, opens=opens
         )
         setattr(world, f"{name}_audit", made)
     close_round(round_=world.closed_audit, actor=world.boss)

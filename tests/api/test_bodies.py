@@ -233,6 +233,7 @@ DECLARED = {
     "counter_decide": {"reason"},
     "metric_scores_compute": {"dataset", "split", "scorer", "threshold", "model"},
     "auditor_decide": {"reason"},
+    "near_duplicate_group_change": {"comment"},
     "audit_rounds": set(AuditRoundForm.base_fields),
     "audit_round": set(AuditRoundForm.base_fields),
     "counting_rounds": set(CountingRoundForm.base_fields),
