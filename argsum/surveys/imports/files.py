@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -143,17 +144,35 @@ def look_at_source(source: ImportSource) -> SurveyLook:
 def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
     """Return the stored survey that a file continues: the named one, or one with its questions.
 
-    Codes alone do not show it, because many surveys have a question Q1.
+    Codes alone do not show it, because many surveys have a question Q1; the file's name alone
+    does not either, because programs call every export the same.
     """
     surveys = source.study.surveys.prefetch_related("questions")
     if name := source.text("survey"):
         return surveys.filter(name=name).first()
+    name = named_by({}, "survey", source.name)
     here = {(row.column.header, row.column.text[:LONGEST_TOPIC]) for row in look.proposals}
-    for survey in surveys:
+    for survey in sorted(surveys, key=lambda survey: survey.name != name):
         own = {(question.column, question.text) for question in survey.questions.all()}
-        if own and own <= here and any(" " in text.partition(" – ")[0] for _column, text in own):
+        is_worded = any(" " in text.partition(" – ")[0] for _column, text in own)
+        if own <= here and (is_worded or _without_copy_number(survey.name) == name):
             return survey
     return None
+
+
+def survey_name(source: ImportSource, survey: Survey | None) -> str:
+    """Return the survey's name, else the chosen one, else a free one made of the file's name."""
+    if survey is not None:
+        return survey.name
+    name = named_by(source.options, "survey", source.name)
+    if source.text("survey"):
+        return name
+    names = source.study.surveys.values_list("name", flat=True)
+    return unique_headers([*names, name[: LONGEST_NAME - 10]])[-1]
+
+
+def _without_copy_number(name: str) -> str:
+    return re.sub(r" \(\d+\)$", "", name)
 
 
 def roles_of(source: ImportSource, look: SurveyLook, survey: Survey | None) -> dict[str, str]:
@@ -203,7 +222,7 @@ def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _R
             names[header, option] = f"{own.question} – {option}"
     unique = unique_headers([_shortened(name) for name in names.values()])[:MOST_ATTRIBUTES]
     plan = SurveyPlan(
-        name=survey.name if survey else named_by(source.options, "survey", source.name),
+        name=survey_name(source, survey),
         tool=look.tool,
         roles=roles,
         questions=tuple(own for name, own in columns.items() if roles[name] == ColumnRole.OPEN),

@@ -16,7 +16,7 @@ from argsum.datasets.imports.comment_files import OFFICE, SAID, SHOPS
 from argsum.surveys.methods.roles import PRIVATE, ColumnRole, ProposedRole, Reason, role_problem
 from argsum.surveys.models import Survey
 from cqa_site.files.actions.files import stored_path
-from cqa_site.files.actions.imports import ImportSource, Reconciliation, named_by
+from cqa_site.files.actions.imports import ImportSource, Reconciliation
 from cqa_site.files.format_parts import (
     Look,
     ObjectCount,
@@ -39,6 +39,7 @@ from .files import (
     look_at_source,
     read_survey,
     roles_of,
+    survey_name,
     survey_of,
 )
 from .reconciliation import SurveyReconciliation
@@ -173,7 +174,7 @@ class SurveyImportForm(ImportColumnsForm):
         survey = survey_of(self.source, self.look)
         roles = roles_of(self.source, self.look, survey)
         initial = {f"role_{place}": role for place, role in enumerate(roles.values())}
-        name = survey.name if survey else named_by(self.file.options, "survey", self.file.name)
+        name = survey_name(self.source, survey)
         initial |= {"survey": name, "unfinished": self.file.options.get("unfinished") or KEEP}
         return SurveyForm(data, proposals=self.look.proposals, initial=initial)
 
@@ -197,8 +198,7 @@ class SurveyFormat(Format):
 
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
         """Return the link to the survey."""
-        name = named_by(file.options, "survey", getattr(file, "name", ""))
-        survey = Survey.objects.filter(study=study, name=name).first()
+        survey = Survey.objects.filter(study=study, name=file.options.get("survey") or "").first()
         if survey is None:
             return [PageLink(lazy("Datasets"), reverse("datasets", args=[study.public_id]))]
         page = reverse("survey", args=[study.public_id, survey.public_id])
@@ -261,7 +261,7 @@ def register_survey_imports() -> None:
             sample=Sample("sample-survey.csv", _sample, {"survey": "Canteen"}, goals=GOALS),
             holds=lazy(
                 "One row per respondent. Each open question becomes a dataset; closed questions "
-                "form groups. Personal data is left out unless you choose otherwise."
+                "form groups. Columns that may identify people are left out by default."
             ),
         )
     )

@@ -94,6 +94,13 @@ _ASKS_PERSON = re.compile(
     r"telefon\w*|ihr name|vor- und nachname|votre nom|su nombre)\b",
     re.IGNORECASE,
 )
+# In a sentence of any length.
+_ASKS_DETAILS = re.compile(
+    r"\b(?:your|first|last|full) name\b|\bcontact details|\be-?mail address|\bphone number|"
+    r"\b(?:ihr|dein)e?n? (?:namen?|e-?mail\S*|telefonnummer|kontaktdaten)\b|\bdate of birth|"
+    r"\bvotre (?:nom|adresse|num[ée]ro)\b|\bcoordonn[ée]es\b",
+    re.IGNORECASE,
+)
 # A text field beside options.
 _FREE_PART = re.compile(r"^$|\bother\b|\btext$|specify|sonstige|autre|otro|altro", re.IGNORECASE)
 _IDENTIFIES = re.compile(
@@ -209,7 +216,7 @@ def is_unfinished(tool: str, row: TableRow) -> bool:
         finished = _named(row, "finished")
         return finished is not None and not is_chosen(finished)
     if tool == SurveyTool.LIMESURVEY:
-        return not (_named(row, "submitdate") or _named(row, "datesubmitted"))
+        return "" in (_named(row, "submitdate"), _named(row, "datesubmitted"))
     return False
 
 
@@ -267,8 +274,10 @@ def _left_out_by_name(column: SurveyColumn) -> Reason:
 def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
     """Whether a form field asks who somebody is, or the answers say it."""
     # Answers that repeat rate something, such as the e-mail support.
-    is_field = len(column.text.split()) <= _LONGEST_FIELD and 2 * len(set(texts)) >= len(texts)
-    if bare(column.part) in _PERSONAL or (is_field and _ASKS_PERSON.search(column.text)):
+    differ = 2 * len(set(texts)) >= len(texts)
+    is_field = len(column.text.split()) <= _LONGEST_FIELD
+    asks = (is_field and _ASKS_PERSON.search(column.text)) or _ASKS_DETAILS.search(column.text)
+    if bare(column.part) in _PERSONAL or (differ and asks):
         return True
     identifying = sum(bool(_IDENTIFIES.fullmatch(text)) for text in texts)
     return bool(texts) and 2 * identifying >= len(texts)
@@ -313,7 +322,8 @@ def _with_respondent(
         column = proposals[at].column
         texts = texts_of(rows, column.header)
         # Single rows without an id, or with one that came before, are rejected by name.
-        if texts and 2 * len(set(texts)) > len(rows):
+        is_private = proposals[at].reason in PRIVATE
+        if texts and 2 * len(set(texts)) > len(rows) and not is_private:
             proposals[at] = ProposedRole(
                 column, ColumnRole.RESPONDENT, Reason.NONE, tuple(texts[:2])
             )

@@ -218,6 +218,30 @@ def test_another_wording_of_a_code_is_told(bring):
     assert Survey.objects.count() == 2
 
 
+def test_a_file_name_alone_does_not_join_two_surveys(bring):
+    """Both have a respondent R1, who need not be the same person."""
+    bring(qualtrics(), name="export.csv")
+    other = qualtrics().replace(GOOD.encode(), b"What is bad about it?")
+    looked = bring(other, name="export.csv", write=False)
+    assert looked.counts["respondents"]["new"] == 6
+    for added in (6, 0):
+        assert bring(other, name="export.csv").counts["respondents"]["new"] == added
+    assert {row.name for row in Survey.objects.all()} == {"export", "export (2)"}
+    # Codes say too little to find a survey by, unless the file has its name as well.
+    for added in (6, 0):
+        done = bring(limesurvey(headings="code"), name="export.csv")
+        assert done.counts["respondents"]["new"] == added
+
+
+def test_ids_that_are_addresses_are_not_stored_unasked(bring):
+    mails = form().replace(b"Email Address", b"Participant ID")
+    done = bring(mails)
+    assert done.counts["respondents"]["new"] == 6
+    assert not Respondent.objects.filter(name__contains="@").exists()
+    private = next(note for note in done.notes if note.startswith("Left out because"))
+    assert "Participant ID" in private
+
+
 def test_a_table_with_one_text_column_stays_a_file_of_comments(tmp_path):
     rows = [["Respondent ID", SHIFT, GOOD], *((row[0], row[1], row[3]) for row in PEOPLE)]
     path = tmp_path / "one.csv"

@@ -4,6 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from argsum.analysis.actions.analyses import start_analysis
 from argsum.analysis.models import Analysis, Placement
 from argsum.datasets.models import Dataset
 from argsum.surveys.models import Survey
@@ -85,6 +86,28 @@ def test_one_click_analyses_every_question_once(client, survey, monkeypatch):
     Analysis.objects.filter(name=GOOD).update(state="failed")
     assert "Analyse all questions" in page_text(client.get(page))
     assert "1 analysis is in progress." in page_text(start(survey, client))
+
+
+def test_a_finished_analysis_is_shown_until_the_next_one_succeeds(client, survey, monkeypatch):
+    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
+    start(survey, client)
+    finish(Analysis.objects.all())
+    done = Analysis.objects.get(name=GOOD)
+    start_analysis(study=survey.study, actor=None, cell=done.cell)
+    Analysis.objects.filter(name=GOOD).exclude(pk=done.pk).update(state="failed")
+    page = client.get(url("survey", survey.study, survey.public_id))
+    assert not page.context["can_analyse"]
+    assert done in [row.analysis for row in page.context["done"]]
+
+
+def test_a_page_with_many_groups_stays_small(client, survey, monkeypatch):
+    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
+    monkeypatch.setattr("argsum.surveys.views.MOST_LINKS", 4)
+    start(survey, client)
+    finish(Analysis.objects.all())
+    text = page_text(client.get(url("survey", survey.study, survey.public_id)))
+    assert text.count("?attribute=") == 4
+    assert "2 more closed questions can be chosen there." in text
 
 
 def test_a_question_with_too_few_replies_is_named(client, survey, monkeypatch):

@@ -46,6 +46,12 @@ SCALE = ["I fully agree", "I rather agree", "I do not agree at all"] * 4
         (["Ada", "Bob", "Cem", "Dot", "Eve"], "Who are you?", ("left_out", "different")),
         (["Ada", "Bob", "Cem"], "What is your name?", ("left_out", "personal")),
         (["Ada", "Bob", "Cem"], "Vorname", ("left_out", "personal")),
+        (
+            [f"Ada Doe {n}, 030 123{n}" for n in range(6)],
+            "Please leave your name and phone number if we may call you back.",
+            ("left_out", "personal"),
+        ),
+        (SENTENCES, "How could our support by e-mail and phone serve you better?", ("open", "")),
         (["good", "bad"] * 5, "Rate our e-mail support", ("closed", "")),
         (["2026-03-01 10:00", "2026-03-02 11:00"], "When?", ("left_out", "time")),
         (["", None, "N/A"], "Anything else?", ("left_out", "empty")),
@@ -157,6 +163,13 @@ def test_qualtrics_says_which_replies_are_previews_and_unfinished(values, is_tri
     assert is_preview(SurveyTool.QUALTRICS, row) == is_tried
     assert is_unfinished(SurveyTool.QUALTRICS, row) == is_open_ended
     assert not is_preview(SurveyTool.OTHER, row)
+
+
+def test_without_its_column_limesurvey_does_not_say_who_finished():
+    assert not is_unfinished(SurveyTool.LIMESURVEY, TableRow(2, {"lastpage": "3"}))
+    for header in ("submitdate", "Date submitted", "submitdate. Date submitted"):
+        assert is_unfinished(SurveyTool.LIMESURVEY, TableRow(2, {header: ""}))
+        assert not is_unfinished(SurveyTool.LIMESURVEY, TableRow(2, {header: "2026-03-01"}))
 
 
 @pytest.mark.parametrize(
