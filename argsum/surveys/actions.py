@@ -44,6 +44,8 @@ def analyse_survey(*, survey: Survey, actor: User) -> tuple[list[Analysis], list
 @transaction.atomic
 def delete_survey(*, survey: Survey, actor: User) -> None:
     """Delete a survey with its datasets; raises DatasetInUse if one of them is in use."""
+    # In the order of an import, which locks the survey before its datasets.
+    Survey.objects.select_for_update().get(pk=survey.pk)
     for question in survey.questions.select_related("dataset"):
         delete_dataset(dataset=question.dataset, actor=actor)
     record(study=survey.study, actor=actor, verb="survey_deleted", subject=survey.name)

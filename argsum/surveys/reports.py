@@ -13,7 +13,7 @@ from cqa_site.people.models import Study
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question with the number of its replies and its newest analysis."""
+    """A question with its replies and its newest analysis: a finished one, if there is any."""
 
     number: int
     question: SurveyQuestion
@@ -53,4 +53,6 @@ def question_rows(survey: Survey) -> list[QuestionRow]:
 
 def _newest(datasets: Sequence[int]) -> dict[int, Analysis]:
     rows = Analysis.objects.filter(cell__dataset__in=datasets).select_related("cell")
-    return {analysis.cell.dataset_id: analysis for analysis in rows.order_by("number")}
+    done = Analysis.State.DONE
+    ordered = sorted(rows, key=lambda row: (row.state == done, row.is_active, row.number))
+    return {analysis.cell.dataset_id: analysis for analysis in ordered}

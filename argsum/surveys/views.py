@@ -18,19 +18,26 @@ from argsum.surveys.reports import question_rows, surveys_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
+# To comparisons, on one page.
+MOST_LINKS = 400
+
 
 @study_page(*RESEARCHERS)
 @require_safe
 def survey(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpResponse:
     """Show the questions with replies and analyses, and the groups of closed questions."""
     rows = question_rows(row := _survey(study, survey_id))
+    done = [question for question in rows if question.is_done]
+    most = MOST_LINKS // max(1, len(done))
     context = {
         "study": study,
         "survey": row,
+        "groups": row.groups[:most],
+        "more_groups": len(row.groups[most:]),
         "rows": rows,
         "can_analyse": any(question.can_analyse for question in rows),
         "is_used": any(question.analysis for question in rows),
-        "done": [question for question in rows if question.is_done],
+        "done": done,
     }
     return render(request, "argsum/surveys/survey.html", context)
 

@@ -107,7 +107,7 @@ def test_a_page_with_many_groups_stays_small(client, survey, monkeypatch):
     finish(Analysis.objects.all())
     text = page_text(client.get(url("survey", survey.study, survey.public_id)))
     assert text.count("?attribute=") == 4
-    assert "2 more closed questions can be chosen there." in text
+    assert "2 more closed questions can be chosen on the comparison page." in text
 
 
 def test_a_question_with_too_few_replies_is_named(client, survey, monkeypatch):
