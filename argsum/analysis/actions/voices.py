@@ -42,8 +42,9 @@ def job_of(cell: Cell) -> Job | None:
 
 def find_groups(work: JobContext) -> None:
     """Handle a job: group the comments of a cell that were not compared yet."""
-    cell = Cell.objects.get(dataset__study=work.study, pk=work.payload["cell"])
-    group_comments(cell, work.progress)
+    cells = Cell.objects.filter(dataset__study=work.study, pk=work.payload["cell"])
+    if cell := cells.first():
+        group_comments(cell, work.progress)
 
 
 def group_comments(cell: Cell, say: Say) -> None:
@@ -57,23 +58,27 @@ def group_comments(cell: Cell, say: Say) -> None:
         return
     place = {pk: at for at, (pk, _position, _text) in enumerate(rows)}
     stored = NearDuplicate.objects.filter(group__cell=cell).values_list("comment", flat=True)
-    groups = {place[group.centre_id]: group for group in cell.duplicate_groups.order_by("pk")}
+    centres = cell.duplicate_groups.order_by("pk").values_list("centre", flat=True)
     note = _("comparing comments with each other")
     new_groups = find_near_duplicates(
         [text for _pk, _position, text in rows],
-        known=list(groups),
+        known=[place[pk] for pk in centres],
         settled=frozenset(place[pk] for pk in stored),
         progress=lambda done, total: say(done, total, note),
     )
     with transaction.atomic():
-        held = Cell.objects.select_for_update().get(pk=cell.pk)
-        if held.compared_until != cell.compared_until:
+        held = Cell.objects.select_for_update().filter(pk=cell.pk).first()
+        if held is None or held.compared_until != cell.compared_until:
             return
+        # As they are now: people may have undone one while texts were compared.
+        held_groups = {
+            group.centre_id: group
+            for group in held.duplicate_groups.select_for_update(of=("self",))
+        }
         keys = [pk for pk, _position, _text in rows]
         for own in new_groups:
-            group = groups.get(own.centre) or NearDuplicateGroup.objects.create(
-                cell=held, centre_id=keys[own.centre]
-            )
+            centre = keys[own.centre]
+            group = held_groups.get(centre) or held.duplicate_groups.create(centre_id=centre)
             _store(group, own, keys)
         cell.compared_until = held.compared_until = rows[-1][1]
         held.save(update_fields=["compared_until"])
@@ -92,9 +97,13 @@ def _store(group: NearDuplicateGroup, duplicates: NearDuplicates, keys: list[int
 
 
 def recount(cell: Cell) -> None:
-    """Count the voices of all finished analyses of a cell again; call inside a transaction."""
+    """Count the voices of all analyses of a cell again; call inside a transaction.
+
+    Running ones too: one that is being stored may have counted what was there before.
+    """
     rows = Analysis.objects.select_for_update(of=("self",)).select_related("cell")
-    for analysis in rows.filter(cell=cell, state=Analysis.State.DONE).order_by("pk"):
+    states = (Analysis.State.RUNNING, Analysis.State.DONE)
+    for analysis in rows.filter(cell=cell, state__in=states).order_by("pk"):
         count_points(analysis)
         count_voices(analysis)
         analysis.save(update_fields=["voices", "voices_revision"])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 from django.db.models import BigIntegerField, Case, Count, F, Q, QuerySet, When
@@ -104,8 +105,8 @@ def voices_by_comment(analysis: Analysis) -> dict[int, int]:
 
 # Words around a change; an equal passage that is longer is shortened.
 AROUND = 6
-# Longer texts are compared only so far.
-LONGEST = 4_000
+# Characters that are compared, and of an equal beginning those at its end.
+LONGEST, EQUAL = 4_000, 200
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -167,7 +168,9 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
     >>> changes("last winter", "this year")
     [('last winter', 'removed'), ('this year', 'added')]
     """
-    old, new = (_WORD.findall(text[:LONGEST]) for text in (before, after))
+    same = next((at for at, (x, y) in enumerate(zip_longest(before, after)) if x != y), 0)
+    begin = before.rfind(" ", 0, max(0, same - EQUAL)) + 1
+    old, new = (_WORD.findall(text[begin : begin + LONGEST]) for text in (before, after))
     parts: list[tuple[str, str]] = []
     removed = added = ""
     matcher = SequenceMatcher(str.isspace, old, new, autojunk=False)
@@ -181,7 +184,9 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
             parts += _shortened(old[i1:i2], is_first=(i1, j1) == (0, 0), is_last=ends)
         else:
             removed, added = removed + before, added + after
-    return parts if any(mark in ("removed", "added") for _text, mark in parts) else []
+    if all(mark in ("same", "gap") for _text, mark in parts):
+        return []
+    return [*([("…", "gap")] if begin and parts[0][1] != "gap" else []), *parts]
 
 
 def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[tuple[str, str]]:

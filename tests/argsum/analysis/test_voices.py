@@ -13,6 +13,7 @@ from argsum.analysis.models import Analysis
 from argsum.analysis.reports.counts import count
 from argsum.analysis.reports.voices import VOICES, changes, voices_of
 from argsum.datasets.actions import RawComment, replace_comment
+from argsum.datasets.methods.near_duplicates import find_near_duplicates
 from argsum.datasets.models import Dataset, NearDuplicate, NearDuplicateGroup
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
@@ -127,6 +128,38 @@ def test_what_people_decided_stays(lab):
     assert sorted(verbs) == [
         "near_duplicate_removed", "near_duplicates_restored", "near_duplicates_undone",
     ]  # fmt: skip
+
+
+def test_a_group_undone_while_a_worker_compares_stays_undone(lab, monkeypatch):
+    group = lab.find()
+    later = send_letter(lab.cell, 7)
+
+    def undo_first(*args, **how):
+        change_group(group=group, actor=lab.researcher, is_out=True)
+        return find_near_duplicates(*args, **how)
+
+    monkeypatch.setattr("argsum.analysis.actions.voices.find_near_duplicates", undo_first)
+    lab.find()
+    assert later.duplicate.is_out
+    assert not group.members.filter(is_out=False).exists()
+
+
+def test_an_analysis_that_is_being_stored_is_counted_again(lab):
+    """Its counts may be from before the change; the row's lock decides who is first."""
+    group = lab.find()
+    Analysis.objects.update(state=Analysis.State.RUNNING)
+    change_group(group=group, actor=lab.researcher, is_out=True)
+    lab.analysis.refresh_from_db()
+    assert lab.analysis.voices == 86
+
+
+def test_comments_that_were_deleted_meanwhile_are_not_compared(lab):
+    job = ask_to_group(cell=lab.cell, actor=lab.researcher)
+    Analysis.objects.all().delete()
+    lab.cell.dataset.delete()
+    jobs.drain()
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("done", "")
 
 
 def test_a_replaced_comment_is_compared_again(lab):
@@ -319,6 +352,13 @@ def test_programs_read_and_change_the_same(lab):
     assert (share["k"], share["n"]) == (34, 82)
     address = lab.url("api_analysis_groups")
     assert lab.api.get(address, {"count": "people"}).status_code == 400
+
+
+def test_a_change_far_behind_is_not_called_equal():
+    text = "We ask you to keep the night bus. " * 300
+    assert changes(text + "Ada", text + "Bob") == [
+        ("…", "gap"), (" to keep the night bus. ", "same"), ("Ada", "removed"), ("Bob", "added"),
+    ]  # fmt: skip
 
 
 def test_changes_are_words_with_their_surroundings():
