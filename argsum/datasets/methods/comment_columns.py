@@ -194,7 +194,7 @@ def _all_dates(
     """Return the columns whose values are all dates."""
     dates = []
     for header in (column for column in headers if column not in mapping.values()):
-        texts = _words(rows, header)
+        texts = texts_of(rows, header)
         if len(texts) > 1 and all(map(_is_date, texts)):
             dates.append(header)
     return dates
@@ -210,7 +210,7 @@ def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str
 
 def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
     """Whether at least half of a column's values fit the field."""
-    texts = _words(rows, header)
+    texts = texts_of(rows, header)
     if field == "date":
         # One alone may be the exception; a column without any holds something else.
         fitting = len(texts) if len(texts) < 2 else 2 * sum(map(_is_date, texts))
@@ -249,9 +249,10 @@ def _length(rows: Sequence[TableRow], header: str) -> int:
     return sum(map(len, _texts(rows, header)))
 
 
-def _words(rows: Sequence[TableRow], header: str) -> list[str]:
+def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:
+    """Return the values of a column in words, without empty ones and words such as N/A."""
     values = (row.values.get(header) for row in rows)
-    return [as_words(value) for value in values if not is_missing(value)]
+    return [as_words(value).strip() for value in values if not is_missing(value)]
 
 
 def _texts(rows: Sequence[TableRow], header: str) -> list[str]:

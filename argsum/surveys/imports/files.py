@@ -6,13 +6,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from itertools import chain, islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from argsum.datasets.actions import RawComment
 from argsum.datasets.imports.comment_files import key_of_id
 from argsum.datasets.methods.argument_cells import LONGEST_NAME, LONGEST_TOPIC
 from argsum.datasets.methods.comment_columns import (
@@ -22,6 +22,7 @@ from argsum.datasets.methods.comment_columns import (
     is_rich,
     order_of,
     plain_text,
+    texts_of,
 )
 from argsum.surveys.methods.headings import SurveyColumn, SurveyTool, survey_columns, tool_of
 from argsum.surveys.methods.roles import (
@@ -37,7 +38,6 @@ from argsum.surveys.methods.roles import (
     proposed_roles,
     role_problem,
     separator_of,
-    texts_of,
 )
 from argsum.surveys.models import Survey
 from cqa_site.files.actions.imports import (
@@ -75,17 +75,16 @@ class SurveyPlan:
 
 @dataclass(frozen=True, slots=True)
 class SurveyEntry(ImportEntry):
-    """One respondent; ``answers`` are in the order of the plan's questions, "" where none is."""
+    """One respondent; ``answers`` are in the order of the plan's questions, "" where none is.
+
+    ``respondent`` is a comment without text: that of every question, but for its answer.
+    """
 
     makes: ClassVar[str] = RESPONDENTS
 
     plan: SurveyPlan
-    key: str
-    name: str
+    respondent: RawComment
     answers: tuple[str, ...]
-    attributes: Mapping[str, str]
-    written_on: date | None
-    source: str
 
 
 @dataclass(frozen=True)
@@ -117,8 +116,9 @@ class _Reading:
     groups: Mapping[tuple[str, str], str]
     separators: Mapping[str, str]
     order: Order
-    seen: dict[str, str] = field(default_factory=dict)
-    equal: Counter[str] = field(default_factory=Counter)
+    # By key: a digest of the answers, so that large files need little memory.
+    seen: dict[str, bytes] = field(default_factory=dict)
+    equal: Counter[bytes] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
 
     def column(self, role: ColumnRole) -> str:
@@ -275,23 +275,23 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
             return
     respondent = reading.column(ColumnRole.RESPONDENT)
     name = _answer(row, respondent)
-    if respondent and (problem := _name_problem(name)):
+    if respondent and not 0 < len(name) <= LONGEST_NAME:
+        too_long = _("Longer than %s characters.") % LONGEST_NAME
+        problem = too_long if name else _("The respondent’s id is empty.")
         yield Flag(row.number, respondent, problem, is_rejection=True, object=RESPONDENTS)
         return
     key = key_of_id(name) if respondent else _key(reading, row)
     answers = tuple(_answer(row, question.header) for question in reading.plan.questions)
     attributes = _attributes(reading, row)
-    content = json.dumps([answers, attributes], ensure_ascii=False)
+    content = _digest([answers, attributes])
     before = reading.seen.setdefault(key, content)
     if before is not content:
-        reason = _("The respondent “%s” appears earlier in this file with other answers.")
         is_same = before == content
-        text = (
-            _("This row repeats an earlier one and is left out.")
-            if is_same
-            else reason % name[:40]
-        )
-        yield Flag(row.number, respondent, text, is_rejection=not is_same, object=RESPONDENTS)
+        problem = _("This row repeats an earlier one and is left out.")
+        if not is_same:
+            reason = _("The respondent “%s” appears earlier in this file with other answers.")
+            problem = reason % name[:40]
+        yield Flag(row.number, respondent, problem, is_rejection=not is_same, object=RESPONDENTS)
         return
     dated = reading.column(ColumnRole.DATE)
     text = _answer(row, dated)
@@ -299,32 +299,21 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
     if text and written_on is None:
         reason = _("“%s” is not a readable date. The answers are imported without it.")
         yield Flag(row.number, dated, reason % text[:40])
-    yield SurveyEntry(
-        row=row.number,
-        plan=reading.plan,
-        key=key,
-        name=name or key[:16],
-        answers=answers,
-        attributes=attributes,
-        written_on=written_on,
-        source=reading.source.name[:255],
-    )
-
-
-def _name_problem(name: str) -> str:
-    if not name:
-        return _("The respondent’s id is empty.")
-    return _("Longer than %s characters.") % LONGEST_NAME if len(name) > LONGEST_NAME else ""
+    source = reading.source.name[:255]
+    own = RawComment(key, "", name or key[:16], attributes, written_on, source)
+    yield SurveyEntry(row.number, reading.plan, own, answers)
 
 
 def _key(reading: _Reading, row: TableRow) -> str:
     """Return a key made of all cells and the number among equal rows of the file."""
-    content = json.dumps(
-        sorted((header, as_words(value)) for header, value in row.values.items()),
-        ensure_ascii=False,
-    )
+    content = _digest(sorted((name, as_words(value)) for name, value in row.values.items()))
     reading.equal[content] += 1
-    return hashlib.sha256(f"{reading.equal[content]}\n{content}".encode()).hexdigest()
+    return hashlib.sha256(b"%d\n%b" % (reading.equal[content], content)).hexdigest()
+
+
+def _digest(content: Any) -> bytes:
+    text = json.dumps(content, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def _answer(row: TableRow, header: str) -> str:

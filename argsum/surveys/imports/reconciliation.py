@@ -1,21 +1,19 @@
 """Comparison of a survey export with a study: one dataset of comments a question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from argsum.datasets.actions import RawComment
 from argsum.datasets.imports.comment_files import CommentEntry
 from argsum.datasets.imports.comments import CommentReconciliation
-from argsum.datasets.methods.argument_cells import LONGEST_TOPIC
+from argsum.datasets.methods.argument_cells import LONGEST_NAME, LONGEST_TOPIC
 from argsum.surveys.methods.headings import SurveyColumn
 from argsum.surveys.models import Respondent, Survey, SurveyQuestion
 from cqa_site.files.actions.imports import ImportEntry, Reconciliation
 
 from .files import RESPONDENTS, SurveyEntry, SurveyPlan
-
-LONGEST_NAME = 120
 
 
 class QuestionReconciliation(CommentReconciliation):
@@ -45,14 +43,14 @@ class SurveyReconciliation(Reconciliation):
         survey = self._survey or self._open(plan)
         self._compare_respondents(survey, entries)
         for place, question in enumerate(plan.questions):
-            comments = [
-                CommentEntry(
-                    entry.row, self._dataset(plan, question), self._topic(question), comment
-                )
+            answers = [
+                (entry.row, replace(entry.respondent, text=text))
                 for entry in entries
-                if (comment := _comment(entry, place))
+                if (text := entry.answers[place])
             ]
-            if comments:
+            if answers:
+                about = self._dataset(plan, question), self._topic(question)
+                comments = [CommentEntry(row, *about, comment) for row, comment in answers]
                 self._part(question).compare(comments)
 
     def finish(self) -> None:
@@ -85,10 +83,8 @@ class SurveyReconciliation(Reconciliation):
             survey = Survey(study=self.study, name=plan.name, created_by=self.actor)
             if self.write:
                 survey.save()
-        elif survey.pk:
-            questions = survey.questions.select_related("dataset").prefetch_related(
-                "dataset__cells"
-            )
+        else:
+            questions = survey.questions.select_related("dataset")
             self._stored = {question.column: question for question in questions}
         self._survey, self._plan = survey, plan
         return survey
@@ -96,14 +92,14 @@ class SurveyReconciliation(Reconciliation):
     def _compare_respondents(self, survey: Survey, entries: Sequence[SurveyEntry]) -> None:
         known: set[str] = set()
         if survey.pk:
-            rows = survey.respondents.filter(key__in=[entry.key for entry in entries])
+            rows = survey.respondents.filter(key__in=[entry.respondent.key for entry in entries])
             known = set(rows.values_list("key", flat=True))
-        new = [entry for entry in entries if entry.key not in known]
+        new = [entry.respondent for entry in entries if entry.respondent.key not in known]
         self.outcome.counts[RESPONDENTS]["new"] += len(new)
         self.outcome.counts[RESPONDENTS]["same"] += len(entries) - len(new)
         if self.write:
             Respondent.objects.bulk_create(
-                Respondent(survey=survey, key=entry.key, name=entry.name) for entry in new
+                Respondent(survey=survey, key=own.key, name=own.name) for own in new
             )
 
     def _part(self, question: SurveyColumn) -> QuestionReconciliation:
@@ -157,12 +153,3 @@ class SurveyReconciliation(Reconciliation):
                 column=question.header,
                 text=self._topic(question),
             )
-
-
-def _comment(entry: SurveyEntry, place: int) -> RawComment | None:
-    text = entry.answers[place]
-    if not text:
-        return None
-    return RawComment(
-        entry.key, text, entry.name, entry.attributes, entry.written_on, entry.source
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from argsum.datasets.methods.comment_columns import as_date
+from argsum.datasets.methods.comment_columns import as_date, texts_of
 from cqa_site.tabular import TableRow
 from cqa_site.tabular.cells import as_words, is_missing
 from cqa_site.tabular.layout import bare
@@ -135,12 +135,6 @@ def proposed_roles(
     return _with_respondent(_with_unchosen(result, rows), rows)
 
 
-def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:
-    """Return the answers of a column, without empty ones and words such as N/A."""
-    values = (row.values.get(header) for row in rows)
-    return [as_words(value).strip() for value in values if not is_missing(value)]
-
-
 def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
     """Return what is wrong with chosen roles, as a sentence; "" if nothing is.
 
@@ -154,7 +148,7 @@ def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
             return f"The file has no column {column[:80]!a}."
         if role not in list(ColumnRole):
             return (
-                f"{role[:40]!a} is no role of {column[:80]!a}. Use one of {', '.join(ColumnRole)}."
+                f"{role[:40]!a} is not a role for {column[:80]!a}. Use one of {', '.join(ColumnRole)}."
             )
     counts = Counter(roles.values())
     if counts[ColumnRole.RESPONDENT] > 1 or counts[ColumnRole.DATE] > 1:

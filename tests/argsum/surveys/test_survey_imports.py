@@ -143,7 +143,7 @@ def test_a_person_decides_over_the_proposal(bring):
     ("roles", "reason"),
     [
         ({"Wrong": "open"}, "The file has no column 'Wrong'"),
-        ({GOOD: "essay"}, "'essay' is no role"),
+        ({GOOD: "essay"}, "'essay' is not a role"),
         ({GOOD: "closed", CHANGE: "closed"}, "at least one open question"),
         ({"Timestamp": "respondent", "Email Address": "respondent"}, "Only one column"),
     ],
@@ -257,4 +257,4 @@ def test_the_command_imports_the_same(command, tmp_path):
     assert not Survey.objects.exists()
     command("import_survey", path, survey="Staff", role=[f"{CHANGE}=left_out"])
     assert (Survey.objects.get().name, datasets()) == ("Staff", {GOOD: 5})
-    assert "is no role" in command("import_survey", path, role=["Timestamp=when"])
+    assert "is not a role" in command("import_survey", path, role=["Timestamp=when"])
