@@ -104,8 +104,8 @@ def place(themes: str) -> dict[str, Any]:
                 for (key, text), point in zip(rows, at, strict=True)
             ),
         )
-        count_points(analysis)
         count_analysis(analysis)
+        count_points(analysis)
         analysis.save()
     return measured.found | {"said": _said(analysis, known)}
 

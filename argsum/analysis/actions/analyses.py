@@ -60,13 +60,18 @@ LONGEST_VALUE = 120
 
 
 def count_points(analysis: Analysis, points: Collection[int] | None = None) -> None:
-    """Recount the evidence for an analysis's key points: all, or some by primary key."""
+    """Recount the evidence for an analysis's key points: all, or some by primary key.
+
+    Comments that came after statements were last placed do not count, as in `Analysis.comments`.
+    """
     rows = FoundPoint.objects.filter(analysis=analysis)
     placed = Placement.objects.filter(analysis=analysis, point__isnull=False)
     if points is not None:
         rows, placed = rows.filter(pk__in=points), placed.filter(point__in=points)
     grouped = placed.order_by().values_list("point")
     statements: dict[int | None, int] = dict(grouped.annotate(n=Count("pk")))
+    if analysis.cell.comments.count() > analysis.comments:
+        grouped = grouped.filter(argument__said_in__comment__position__lte=analysis.comments)
     comments = voices = _counted(
         grouped, "argument__said_in__comment" if has_comments(analysis.cell) else "argument"
     )

@@ -156,8 +156,8 @@ def _store_analysis(analysis: Analysis, keys: list[int], result: ClusteringResul
     )
     at = [points[place].pk if place >= 0 else None for place in result.placed]
     keep_placements(analysis, zip(keys, at, result.scores, result.sure, strict=True))
-    count_points(analysis)
     count_analysis(analysis)
+    count_points(analysis)
 
 
 @transaction.atomic(savepoint=False)
@@ -311,8 +311,8 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     there -= set(analysis.placements.values_list("argument", flat=True))
     rows = zip(fitted.keys, points, fitted.scores, fitted.sure, strict=True)
     keep_placements(analysis, (row for row in rows if row[0] in there))
-    count_points(analysis)
     count_analysis(analysis)
+    count_points(analysis)
     counts = ["statements", "comments", "facets", "voices", "voices_revision"]
     analysis.save(update_fields=counts)
     Analysis.objects.filter(pk=analysis.pk).update(placed_at=Now())

@@ -260,8 +260,8 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
         )
         for text, (at, score, is_sure) in content["placed"].items()
     )
-    count_points(analysis)
     count_analysis(analysis)
+    count_points(analysis)
     analysis.save()
     Analysis.objects.filter(pk=analysis.pk).update(done_at=Now(), placed_at=Now())
     return analysis

@@ -147,9 +147,8 @@ def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
         if column not in headers:
             return f"The file has no column {column[:80]!a}."
         if role not in list(ColumnRole):
-            return (
-                f"{role[:40]!a} is not a role for {column[:80]!a}. Use one of {', '.join(ColumnRole)}."
-            )
+            problem = f"{role[:40]!a} is not a role for {column[:80]!a}"
+            return f"{problem}. Use one of {', '.join(ColumnRole)}."
     counts = Counter(roles.values())
     if counts[ColumnRole.RESPONDENT] > 1 or counts[ColumnRole.DATE] > 1:
         return "Only one column can identify respondents, and only one can hold the date."

@@ -156,8 +156,8 @@ def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> An
         Placement.objects.create(
             analysis=made, argument_id=key, point=point, score=0.9 - row / 1000
         )
-    count_points(made)
     count_analysis(made)
+    count_points(made)
     made.save()
     return made
 

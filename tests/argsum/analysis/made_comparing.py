@@ -44,8 +44,8 @@ def make_analysis(study: Study, *, number: int = 1, mentions=None, name: str = "
 
 def finish(analysis: Analysis) -> None:
     """Count what is behind key points."""
-    count_points(analysis)
     count_analysis(analysis)
+    count_points(analysis)
     analysis.save()
 
 

@@ -144,6 +144,22 @@ def test_a_group_undone_while_a_worker_compares_stays_undone(lab, monkeypatch):
     assert not group.members.filter(is_out=False).exists()
 
 
+def test_later_copies_count_once_their_comments_are_placed(lab):
+    """Shares refer to the comments that were there when statements were last placed."""
+    lab.find()
+    point = lab.analysis.points.get(position=1)
+    before = point.comments, point.voices
+    for number in range(100):
+        send_letter(lab.cell, number % 2)
+    lab.find()
+    point.refresh_from_db()
+    assert (point.comments, point.voices) == before
+    assert lab.analysis.comments == 86
+    finish(lab.analysis)
+    point.refresh_from_db()
+    assert (point.comments, point.voices) == (before[0] + 100, before[1])
+
+
 def test_an_analysis_that_is_being_stored_is_counted_again(lab):
     """Its counts may be from before the change; the row's lock decides who is first."""
     group = lab.find()
