@@ -329,15 +329,20 @@ class ImportColumnsForm(ImportForm):
         return {"columns": self.preview.columns, "titles": self.preview.titles}
 
     @property
+    def columns(self) -> Sequence[str]:
+        """Names of the columns to show."""
+        return self.preview.columns
+
+    @property
     def headings(self) -> list[tuple[str, str]]:
         """Column names, each with its question."""
         titles = self.preview.titles
-        return [(name, titles.get(name, "")) for name in self.preview.columns]
+        return [(name, titles.get(name, "")) for name in self.columns]
 
     @property
     def rows(self) -> list[tuple[int, list[Any]]]:
         """Cells of the first rows."""
-        names = self.preview.columns
+        names = self.columns
         return [(row.number, [row.values[name] for name in names]) for row in self.preview.rows]
 
     def initial(self) -> dict[str, Any]:

@@ -157,13 +157,19 @@ class SurveyImportForm(ImportColumnsForm):
         """What the first rows show."""
         return look_at_source(self.source)
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns to show: those that may identify people are hidden."""
+        private = frozenset(self.look.private)
+        return [name for name in self.preview.columns if name not in private]
+
     def note(self) -> str:
         """Say what was recognised and what stays out."""
         sentences = [_("Recognised as an export of %s.") % self.look.tool] * bool(self.look.tool)
         if number := len(self.look.private):
             text = ngettext(
-                "%s column that may identify people is left out.",
-                "%s columns that may identify people are left out.",
+                "%s column that may identify people is left out and hidden here.",
+                "%s columns that may identify people are left out and hidden here.",
                 number,
             )
             sentences.append(text % number)

@@ -43,6 +43,8 @@ PRIVATE = (Reason.PERSONAL, Reason.TIME)
 MOST_QUESTIONS = 50
 _FREE_WORDS = 3.0
 _LONGEST_FIELD = 6
+# Words of a name with an address or a telephone number, on average.
+_MOST_DETAILS = 8
 # From so many answers on, all different short ones may identify people.
 _FEWEST = 5
 _MOST_OPTIONS, _LONGEST_OPTION = 40, 12
@@ -91,7 +93,7 @@ _TIMING = re.compile(
 )
 _ASKS_PERSON = re.compile(
     r"\b(?:e-?mail|phone|telephone|(?:your|first|last|full) name|postal address|date of birth|"
-    r"telefon\w*|ihr name|vor- und nachname|votre nom|su nombre)\b",
+    r"telefon\w*|ihr name|vor- und nachname|wie heißen|votre nom|su nombre)\b",
     re.IGNORECASE,
 )
 # In a sentence of any length.
@@ -269,7 +271,10 @@ def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
     # Answers that repeat rate something, such as the e-mail support.
     differ = 2 * len(set(texts)) >= len(texts)
     is_field = len(column.text.split()) <= _LONGEST_FIELD
-    asks = (is_field and _ASKS_PERSON.search(column.text)) or _ASKS_DETAILS.search(column.text)
+    is_short = sum(map(_words, texts)) <= _MOST_DETAILS * len(texts)
+    asks = (is_field and _ASKS_PERSON.search(column.text)) or (
+        is_short and _ASKS_DETAILS.search(column.text)
+    )
     if bare(column.part) in _PERSONAL or (differ and asks):
         return True
     identifying = sum(bool(_IDENTIFIES.fullmatch(text)) for text in texts)

@@ -48,7 +48,11 @@ def test_an_export_becomes_a_survey_page_by_page(client, study):
     asked = client.get(reply["Location"])
     text = page_text(asked)
     assert "Recognised as an export of Qualtrics." in text
-    assert "6 columns that may identify people are left out." in text
+    assert "6 columns that may identify people are left out and hidden here." in text
+    # Whoever reads the page sees answers, not who gave them.
+    assert "The new lockers are wide enough" in text
+    assert "RecipientEmail" in text
+    assert not any(value in text for value in ("example.org", "192.0.2.", "Doe"))
     form = asked.context["form"]
     values = {name: form[name].value() for name in form.fields}
     place = next(name for name in values if form.fields[name].label == CHANGE)
