@@ -14,6 +14,7 @@ from cqa_site.rounds.models import Round
 from tests import cast
 from tests.annotation import editing_cast
 from tests.annotation.voting import imported, make_raters
+from tests.argsum.auditing.made_auditing import make_analysis
 from tests.lengths import mostly
 from tests.people.works import fill_answers, fill_sets
 
@@ -23,6 +24,7 @@ FILLS = {
     "score": fill_answers,
     "count": fill_sets,
     "prefer": fill_answers,
+    "audit": make_analysis,
 }
 KINDS = {each.name: each for each in kinds()}
 LABEL = KINDS["label"]
