@@ -1,6 +1,7 @@
 """Audit rounds: the kind of work, its guideline, and the sample of pairs."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
@@ -37,7 +38,7 @@ from argsum.auditing.models import (
     KeptAudit,
 )
 from argsum.auditing.reports.figures import answers_of
-from argsum.auditing.reports.frame import AuditFrame, PairKey, asked_before, frame_of
+from argsum.auditing.reports.frame import AuditFrame, PairKey, asked_before, frame_of, state_of
 from argsum.datasets.models import CommentStatement
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
@@ -221,7 +222,12 @@ def plan_round(
     planned = planned or AuditRound(study=study, created_by=actor)
     sample = sample_of(plan, round_)
     if not sample.size:
-        raise RoundNotReady(_("All pairs of this analysis were drawn before."))
+        is_done = not any(sample.free.values())
+        raise RoundNotReady(
+            _("All pairs of this analysis were drawn before.")
+            if is_done
+            else _("The pairs drawn before are enough for this target.")
+        )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))
     planned.frame = sample.frame.stored(plan.analysis, sample.own)
@@ -247,7 +253,7 @@ def sample_of(plan: AuditPlan, round_: AuditRound | None = None) -> AuditSample:
     if plan.target is not None:
         own = tuple(frame.texts)[:TARGET_POINTS]
         free = _free(frame, own, before)
-        return AuditSample(frame, own, free, _wanted(plan, frame, own, free), before)
+        return AuditSample(frame, own, free, _wanted(plan, frame, own, free, round_), before)
     own = tuple(frame.texts)[: own_groups(plan.size, len(frame.texts))]
     free = _free(frame, own, before)
     return AuditSample(frame, own, free, allocate(free, plan.size), before)
@@ -272,7 +278,11 @@ def _free(
 
 
 def _wanted(
-    plan: AuditPlan, frame: AuditFrame, own: tuple[int, ...], free: Mapping[Stratum, int]
+    plan: AuditPlan,
+    frame: AuditFrame,
+    own: tuple[int, ...],
+    free: Mapping[Stratum, int],
+    round_: AuditRound | None,
 ) -> dict[Stratum, int]:
     """Return how many more pairs the target needs, and a few of the smaller key points."""
     smaller = {stratum: n for stratum, n in free.items() if stratum.group == SMALLER}
@@ -281,16 +291,29 @@ def _wanted(
     }
     # Without them nothing could be said of all placements.
     drawn = dict(allocate(smaller, LEAST_ANSWERS)) if is_new else {}
+    waiting = _waiting(plan.analysis, round_)
     for point in own:
         known = answers_of(plan.analysis, point)
         pairs = {band: frame.size(point, band) for band in BANDS}
         needed = answers_needed(pairs, (plan.target or 0) / 100, known)
         for band, n in needed.items():
             so_far = known[band].answers if band in known else 0
-            more = min(n - so_far, free[Stratum(point, band)])
+            more = min(n - so_far - waiting[point, band], free[Stratum(point, band)])
             if more > 0:
                 drawn[Stratum(point, band)] = more
     return drawn
+
+
+def _waiting(analysis: Analysis, but: AuditRound | None) -> Counter[tuple[int, str]]:
+    """Count pairs of open rounds of the present state that nobody has answered yet."""
+    rows = AuditPair.objects.filter(
+        round__analysis=analysis,
+        round__frame__state=state_of(analysis),
+        round__state=AuditRound.State.OPEN,
+    ).exclude(sheets__state=AuditSheet.State.SUBMITTED)
+    if but is not None and but.pk:
+        rows = rows.exclude(round=but)
+    return Counter(rows.values_list("point", "band"))
 
 
 def _draw(planned: AuditRound, sample: AuditSample) -> None:

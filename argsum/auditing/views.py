@@ -39,7 +39,8 @@ def _shown(sheet: AuditSheet, content: AuditContent) -> dict[str, Any]:
     pair = sheet.pair
     statement = pair.argument.text if pair.argument else ""
     text = pair.comment.text if pair.comment else statement
-    head, marked, tail = text.partition(statement) if statement else (text, "", "")
+    # No mark would tell that the comment stands at no key point.
+    head, marked, tail = text.partition(statement) if statement else ("", text, "")
     return {
         "point": pair.text,
         "head": head,

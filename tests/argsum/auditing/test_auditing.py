@@ -7,9 +7,10 @@ import pytest
 from argsum.analysis.actions.analyses import count_analysis
 from argsum.analysis.actions.edits import merge_points, move_statements, rename_point
 from argsum.analysis.models import Analysis, Placement
-from argsum.auditing.actions import AuditPlan, doubled, sample_of
+from argsum.auditing.actions import AuditContent, AuditPlan, doubled, sample_of
 from argsum.auditing.models import AuditItem, AuditPair, AuditRound, AuditSheet
 from argsum.auditing.reports.figures import audit_of, corrections
+from argsum.auditing.views import _shown
 from argsum.datasets.models import Comment
 from cqa_site.people.actions import rater_for
 from cqa_site.rounds.kind import RoundNotReady
@@ -120,6 +121,17 @@ def test_every_pair_has_one_marked_sentence_of_its_comment(lab):
         assert pair.argument.text in pair.comment.text
         if pair.band == "behind":
             assert Placement.objects.get(argument=pair.argument).point_id == pair.point_id
+
+
+def test_a_comment_that_says_nothing_is_marked_as_a_whole(lab):
+    """Without any mark the page would tell that the comment stands at no key point."""
+    quiet = lab.analysis.cell.comments.create(position=14, key="14", text="Nothing.")
+    count_analysis(lab.analysis)
+    lab.analysis.save()
+    pair = AuditPair.objects.get(round=lab.open(size=42), comment=quiet, point=lab.points[0])
+    page = _shown(AuditSheet(pair=pair), AuditContent())
+    assert pair.argument is None
+    assert (page["head"], page["marked"], page["tail"]) == ("", "Nothing.", "")
 
 
 def test_a_share_of_the_pairs_goes_to_two_people(lab):
@@ -237,7 +249,12 @@ def test_a_target_draws_what_is_missing(lab):
     wide = sample_of(plan)
     narrow = sample_of(AuditPlan(name="", seed=1, analysis=lab.analysis, target=1))
     assert 0 < wide.size < narrow.size == 39
-    lab.answer(lab.open(target=20), lab.makes)
+    made = lab.open(target=20)
+    # Pairs that wait for an answer are not drawn again.
+    assert sample_of(plan).size == 0
+    with pytest.raises(RoundNotReady, match="enough for this target"):
+        lab.open(target=20, name="Second round")
+    lab.answer(made, lab.makes)
     assert sample_of(plan).size < wide.size
 
 
