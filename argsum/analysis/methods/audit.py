@@ -39,6 +39,7 @@ SMALLER = 0
 LEAST_ANSWERS, LEAST_IN_STRATUM = 10, 2
 # Fewer answers than this give a precision without an interval.
 LEAST_FOR_PRECISION = 5
+ROUNDING = 1e-9
 # How a group's answers are divided among its bands.
 WEIGHTS = {BEHIND: 0.4, PERHAPS: 0.15, ELSEWHERE: 0.45}
 # Shares of pairs that make the point, where nothing is known yet: only plans use them.
@@ -397,16 +398,28 @@ def _narrower(parts: Sequence[_Part], confidence: float, comments: int = 0) -> t
 
 
 def _joined(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
-    """Join the intervals of all strata, and that of the comments if their number is given."""
+    """Join the intervals of all strata, and that of the comments if their number is given.
+
+    The interval is widened to whole pairs. Without that it is too short where few are left: if 8
+    of 10 pairs were drawn and all make the point, 9 of 10 would lie outside, although that happens
+    in every fifth such sample.
+    """
     value, down, up = _mean(parts), 0.0, 0.0
     for part in parts:
-        low, high = _possible(part, confidence)
+        low, high = exact_interval(part.rate, _effective(part.answers, part.pairs), confidence)
         down += (part.weight * (part.rate - low)) ** 2
         up += (part.weight * (high - part.rate)) ** 2
+    low, high = value - math.sqrt(down), value + math.sqrt(up)
+    pair = max((part.weight / part.pairs for part in parts), default=0.0)
+    if down:
+        low = pair * math.floor(low / pair + ROUNDING)
+    if up:
+        high = pair * math.ceil(high / pair - ROUNDING)
     if comments:
-        low, high = exact_interval(value, comments, confidence)
-        down, up = down + (value - low) ** 2, up + (high - value) ** 2
-    return max(value - math.sqrt(down), 0.0), min(value + math.sqrt(up), 1.0)
+        lowest, highest = exact_interval(value, comments, confidence)
+        low = value - math.hypot(value - low, value - lowest)
+        high = value + math.hypot(high - value, highest - value)
+    return max(low, 0.0), min(high, 1.0)
 
 
 def _alone(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
@@ -416,20 +429,6 @@ def _alone(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tupl
     if comments:
         asked += 1 / comments - sum(part.weight**2 / part.pairs for part in parts)
     return exact_interval(_mean(parts), 1 / asked, confidence)
-
-
-def _possible(part: _Part, confidence: float) -> tuple[float, float]:
-    """Return the exact interval of a stratum, widened to whole numbers of its pairs.
-
-    Without that it is too short where few pairs are left: if 8 of 10 pairs were drawn and all make
-    the point, 9 of 10 would lie outside, although that happens in every fifth such sample. What
-    was seen bounds it as well.
-    """
-    low, high = exact_interval(part.rate, _effective(part.answers, part.pairs), confidence)
-    misses = part.answers - part.hits
-    low = max(math.floor(low * part.pairs + 1e-9), part.hits)
-    high = min(math.ceil(high * part.pairs - 1e-9), part.pairs - misses)
-    return low / part.pairs, high / part.pairs
 
 
 def _effective(answers: float, pairs: int) -> float:
@@ -446,6 +445,6 @@ def exact_interval(share: float, n: float, confidence: float) -> tuple[float, fl
         return share, share
     tail, hits = (1 - confidence) / 2, min(max(share, 0.0), 1.0) * n
     # Rounding aside, none and all.
-    low = 0.0 if hits < 1e-9 else float(special.betaincinv(hits, n - hits + 1, tail))
-    high = 1.0 if n - hits < 1e-9 else float(special.betaincinv(hits + 1, n - hits, 1 - tail))
+    low = 0.0 if hits < ROUNDING else float(special.betaincinv(hits, n - hits + 1, tail))
+    high = 1.0 if n - hits < ROUNDING else float(special.betaincinv(hits + 1, n - hits, 1 - tail))
     return min(low, share), max(high, share)

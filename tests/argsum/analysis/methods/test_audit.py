@@ -174,9 +174,22 @@ def test_precision_holds_the_truth_where_few_pairs_are_left(pairs):
             assert chances[held].sum() >= 0.95
 
 
-def test_halves_and_what_was_seen_bound_a_share():
-    share = audited_precision([[AnsweredStratum(10, 9, 8.5)]])
-    assert (share.low, share.high) == (0.85, 0.95)
+@pytest.mark.parametrize("rate", [0.6, 0.85, 0.95])
+@pytest.mark.parametrize(("pairs", "n", "strata"), [(8, 6, 3), (20, 15, 10), (50, 40, 3)])
+def test_precision_of_many_groups_holds_the_truth_where_few_pairs_are_left(pairs, n, strata, rate):
+    generator = np.random.default_rng(6)
+    held = []
+    for _number in range(300):
+        made = generator.binomial(pairs, rate, strata)
+        hits = generator.hypergeometric(made, pairs - made, n)
+        share = audited_precision([[AnsweredStratum(pairs, n, int(own)) for own in hits]])
+        held.append(share.low - 1e-9 <= made.sum() / (pairs * strata) <= share.high + 1e-9)
+    assert np.mean(held) > 0.95
+
+
+def test_halves_are_no_reason_to_widen_what_is_known():
+    share = audited_precision([[AnsweredStratum(10, 10, 8.5)]])
+    assert (share.low, share.value, share.high) == (0.85, 0.85, 0.85)
 
 
 def test_two_samples_of_the_same_comments_tell_no_more_than_their_number():
