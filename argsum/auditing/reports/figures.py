@@ -439,8 +439,9 @@ def recipe_of() -> str:
         _(
             "Corrected comments: every band of a key point (behind it, perhaps, elsewhere) counts "
             "by its number of comments and its share of answers that say “makes this point”. "
-            "The 95 % interval joins the exact intervals of the bands (Zou and Donner), or is "
-            "that of the answers alone, if that is narrower. It needs 10 answers, 2 in each band."
+            "The 95 % interval joins the exact intervals of the bands (Zou and Donner), widened "
+            "to whole comments, or is that of the answers alone, if that is narrower. It needs "
+            "10 answers, 2 in each band, and takes every answer as right."
         ),
         _(
             "Corrected share: the same, in percent of all comments. Its interval also holds what "

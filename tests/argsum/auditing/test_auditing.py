@@ -123,6 +123,14 @@ def test_every_pair_has_one_marked_sentence_of_its_comment(lab):
             assert Placement.objects.get(argument=pair.argument).point_id == pair.point_id
 
 
+def test_the_page_shows_nothing_but_texts_and_the_own_answer(lab):
+    for pair in AuditPair.objects.filter(round=lab.open()).select_related("comment", "argument"):
+        page = _shown(AuditSheet(pair=pair), AuditContent())
+        text = page.pop("head") + page.pop("marked") + page.pop("tail")
+        assert (text, page.pop("point")) == (pair.comment.text, pair.text)
+        assert set(page) == {"statement", "answers", "chosen", "comment", "longest"}
+
+
 def test_a_comment_that_says_nothing_is_marked_as_a_whole(lab):
     """Without any mark the page would tell that the comment stands at no key point."""
     quiet = lab.analysis.cell.comments.create(position=14, key="14", text="Nothing.")
