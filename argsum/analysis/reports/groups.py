@@ -20,7 +20,7 @@ from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
 from .counts import CommentColumn, CommentCounts, groups_chart, in_percent, kept
-from .voices import COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
+from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
@@ -268,6 +268,8 @@ def groups_recipe(comparison: GroupComparison) -> str:
         ),
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
+    if comparison.analysis.sure_from is not None:
+        parts.append(str(BANDS_RECIPE))
     if comparison.unit == VOICES:
         once = _("They count once in every group that has one of them.")
         parts.append(f"{VOICES_RECIPE} {once}")

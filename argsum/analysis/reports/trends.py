@@ -22,7 +22,7 @@ from cqa_site.web.tables import TableData, one_line
 
 from .counts import LEAST, CommentCounts, as_row, kept, runs, trends_chart
 from .groups import bounds, p_value, percents, points_of, quoted, within_intervals
-from .voices import COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
+from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
@@ -241,6 +241,8 @@ def trends_recipe(trend: PointTrends) -> str:
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
+    if trend.analysis.sure_from is not None:
+        parts.append(str(BANDS_RECIPE))
     if trend.unit == VOICES:
         parts.append(f"{VOICES_RECIPE} {_('They count at the date of the first.')}")
     return "\n\n".join(parts)

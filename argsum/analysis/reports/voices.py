@@ -23,6 +23,10 @@ VOICES_RECIPE = gettext_lazy(
     "one, which mentions what any of them mentions."
 )
 
+BANDS_RECIPE = gettext_lazy(
+    "Statements of which the scorer was not sure (“perhaps”) count like all others."
+)
+
 
 def unit_of(wanted: str | None) -> str:
     """Return the unit that an address asks for; comments by default."""

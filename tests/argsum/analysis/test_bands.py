@@ -108,6 +108,14 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
     assert "share low" not in mine
 
 
+def test_groups_and_trends_say_that_both_bands_count(lab):
+    for page, query in (("analysis_groups", {"by": "town"}), ("analysis_trends", {})):
+        assert "(“perhaps”) count like all others" in flat(lab.get(page, query))
+        Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=None)
+        assert "(“perhaps”) count like all others" not in flat(lab.get(page, query))
+        Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=0.7)
+
+
 def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):
     monkeypatch.setattr(analyses, "SHIPPED_MATCH", lab.analysis.match_scorer.base_model)
     made = analyse(lab.cell)
