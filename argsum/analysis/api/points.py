@@ -54,8 +54,8 @@ class WriterSerializer(serializers.Serializer):
 class FoundPointSerializer(ReadSerializer):
     """A key point; ``comments`` say at least one of its statements, and so many ``voices``.
 
-    ``sure_comments`` and ``sure_voices`` have a sure statement; all are 0 where the analysis has
-    no ``sure_from``.
+    ``sure_comments`` and ``sure_voices`` have a sure statement; where the analysis has no
+    ``sure_from``, one that a person placed.
     ``written`` is the text it was found with; ``writer`` is null where no language model wrote
     the text of today.
     """

@@ -97,15 +97,17 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 def _points(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Key points"))]
     note = _(
-        "Counts are comments with a statement that the program placed at the key point. “Perhaps” "
-        "are those of which it was not sure. In brackets: their share of all comments."
+        "Counts are comments with a statement that the program placed at the key point. In "
+        "brackets: their share of all comments."
     )
     if report.asked.unit == VOICES:
         note = _(
-            "Counts are voices with a statement that the program placed at the key point. "
-            "“Perhaps” are those of which it was not sure. In brackets: their share of all voices."
+            "Counts are voices with a statement that the program placed at the key point. In "
+            "brackets: their share of all voices."
         )
         note = f"{note} {VOICES_RECIPE}"
+    if report.analysis.sure_from is not None:
+        note = f"{note} {_('“Perhaps” marks weaker matches; the others can be wrong, too.')}"
     parts.append(ReportPart("text", note if report.points else _("No key points to show.")))
     for point in report.points:
         parts.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))

@@ -23,9 +23,7 @@ VOICES_RECIPE = gettext_lazy(
     "one, which mentions what any of them mentions."
 )
 
-BANDS_RECIPE = gettext_lazy(
-    "Statements of which the scorer was not sure (“perhaps”) count like all others."
-)
+BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) count like all others.")
 
 
 def unit_of(wanted: str | None) -> str:

@@ -94,6 +94,7 @@ def test_without_known_bands_nothing_is_perhaps(lab):
     assert row.sure_share == row.share
     assert "<strong>4</strong>" in flat(lab.get("analysis"))
     assert "perhaps" not in flat(lab.get("found_point", point_id=lab.first.public_id))
+    assert "“Perhaps”" not in flat(lab.get("analysis_report"))
 
 
 def test_report_and_table_give_both_bands_and_no_interval(lab):
@@ -101,6 +102,7 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
     assert "1 comment, perhaps 3 more (8 % to 31 %)" in report
     assert "perhaps 5 comments (up to 38 %)" in report
     assert "The most frequent one, in up to 38 % of the comments" in report
+    assert "“Perhaps” marks weaker matches" in report
     assert "nobody has measured how many statements are at the wrong key point" in report
     rows = rows_of(sent(lab, "key-points.csv"))
     mine = next(row for row in rows if row["text"] == "First point.")
