@@ -49,6 +49,7 @@ LACKING = {
 # The sheet of the annotator is not that of the expert.
 OF_THE_ANNOTATOR = {
     "count_form", "count_save", "count_settle", "count_submit", "prefer_form", "prefer_save",
+    "point_check_form", "point_check_save", "point_check_settle", "point_check_submit",
     "prefer_settle", "prefer_submit", "score_form", "score_save", "score_settle", "score_submit",
 }  # fmt: skip
 KEPT_BY_BROWSERS = {
