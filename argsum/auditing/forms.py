@@ -59,8 +59,8 @@ class AuditRoundForm(RoundPlanForm):
         max_value=20,
         required=False,
         help_text=lazy(
-            "Instead of a number: as many pairs as the ten largest key points need for this "
-            "precision, answers so far included."
+            "Instead of a number: as many pairs as the ten largest key points should need for "
+            "this precision, by the answers so far."
         ),
     )
     double_share = forms.FloatField(
