@@ -228,7 +228,7 @@ class ScorerViews(StudyViews):
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 
-    @extend_schema(responses=EncoderSerializer(many=True))
+    @extend_schema(responses=EncoderSerializer(many=True), filters=False)
     def encoders(self, request: Request, **kwargs: Any) -> Response:
         """The optional encoders of the site, and whether they are installed."""
         page = self.paginate_queryset(encoder_states())
