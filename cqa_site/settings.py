@@ -428,7 +428,7 @@ ENUM_NAMES = {
     "ScorerKind": "argsum.scorers.models.Scorer.Kind",
     "ScorerState": "argsum.scorers.models.Scorer.State",
     "ScorerTask": "argsum.scorers.models.Scorer.Task",
-    "SheetState": "benchmark.scoring.models.ScoreSheet.State",
+    "SheetState": "cqa_site.rounds.models.Sheet.State",
     "SummarySetState": "argsum.keypoints.models.SummarySet.State",
     "SystemKind": "annotation.answers.models.System.Kind",
     "SystemRunState": "argsum.keypoints.models.SystemRun.State",
