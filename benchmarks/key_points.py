@@ -82,8 +82,8 @@ class ShippedTools:
         from argsum.scorers.methods.encoders import side_by_side
 
         parts = [each.encode(texts) for each in self.match]
-        found = side_by_side(parts)
-        return found if self.side is None else self.side.added(found, parts[0])
+        vectors = side_by_side(parts)
+        return vectors if self.side is None else self.side.added(vectors, parts[0])
 
     def filler(self, texts: Sequence[str]) -> np.ndarray:
         """By the classifier that comes with the match scorer."""
@@ -106,8 +106,8 @@ def ours(weights: str, encoder: str = "shipped") -> Place:
     tools = ShippedTools(weights, encoder=encoder)
 
     def place(texts: Sequence[str], counts: Sequence[int]) -> Groups:
-        found = find_points(texts, tools, counts=counts)
-        return found.placed, found.scores, found.sure
+        result = find_points(texts, tools, counts=counts)
+        return result.placed, result.scores, result.sure
 
     return place
 
@@ -211,9 +211,9 @@ def _against_references(cells, tools: ShippedTools) -> str:
     for name, texts, reference in cells:
         vectors = tools.vectors(texts)
         kept = Kept(tools, dict(zip(texts, vectors, strict=True)))
-        found = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in grid}
-        figures[name] = [cluster_figure(f"{t:g}", reference, ids) for t, ids in found.items()]
-        usual.append(cluster_figure("", reference, found[cutoff]))
+        placements = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in grid}
+        figures[name] = [cluster_figure(f"{t:g}", reference, ids) for t, ids in placements.items()]
+        usual.append(cluster_figure("", reference, placements[cutoff]))
         precision.append(same_point_precision(vectors @ vectors.T, reference))
     fixed = [over_cells(index_of(each, noise) for each in usual) for noise in NOISE]
     best = [best_per_cell(figures, noise=noise).over for noise in NOISE]
@@ -293,15 +293,15 @@ def main() -> None:
             groups = place(texts, [said[text] for text in texts])
             seconds = time.perf_counter() - begun
             themes = [theme[text] for text in texts]
-            found = figures(groups[0], themes, world.contradicts) + first_band(groups, themes)
-            rows[way].append(found)
-            shown = [len(world.themes), *found, seconds]
+            row = figures(groups[0], themes, world.contradicts) + first_band(groups, themes)
+            rows[way].append(row)
+            shown = [len(world.themes), *row, seconds]
             line = "".join(
                 f"{value:>11.3f}" if value % 1 else f"{value:>11.0f}" for value in shown
             )
             print(f"{name:<10}{len(texts):>7} {way:<13}{line}", flush=True)
-    for way, found in rows.items():
-        means = np.nanmean(found, axis=0)
+    for way, of_sets in rows.items():
+        means = np.nanmean(of_sets, axis=0)
         line = "".join(f"{value:>11.3f}" for value in means)
         print(f"{'mean':<10}{'':>7} {way:<13}{'':>11}{line}")
 

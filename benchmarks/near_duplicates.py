@@ -139,8 +139,8 @@ def measure(letter_set: LetterSet) -> Measured:
     hits = [len(letter_set.letters.intersection(group.members)) for group in groups]
     false = sum(len(own.members) - n for own, n in zip(groups, hits, strict=True) if n)
     elsewhere = sum(len(own.members) for own, n in zip(groups, hits, strict=True) if not n)
-    found = max(hits, default=0) / len(letter_set.letters)
-    return Measured(found, false, elsewhere, seconds)
+    recall = max(hits, default=0) / len(letter_set.letters)
+    return Measured(recall, false, elsewhere, seconds)
 
 
 def independent_pairs(least: int) -> tuple[int, float]:

@@ -150,7 +150,7 @@ GUIDE = """\
 You see a comment and one point. Say whether the comment makes the point. Only the meaning counts,
 not the wording. One sentence is marked as a place to begin: read the whole comment.
 
-- **Makes this point**: whoever wrote the comment would agree that they said this.
+- **Makes this point**: the person who wrote the comment would agree that they said this.
 - **Partly**: the comment makes a part of the point, or something more general that includes it.
 - **Does not**: the comment is about something else, or only about the same topic.
 - **Says the opposite**: the comment speaks against the point.
@@ -183,7 +183,7 @@ class AuditPlan:
     """All choices that decide which pairs are drawn, and who answers.
 
     With ``target`` the size follows: as many pairs as the `TARGET_POINTS` largest key points need
-    for intervals of corrected counts that reach so many percentage points up and down.
+    for intervals of corrected counts within this many percentage points of the estimate.
     """
 
     name: str

@@ -28,7 +28,7 @@ SHOWN = (AuditSheet.State.SUBMITTED, AuditSheet.State.VOID)
 
 
 class AuditRoundInput(FormInput):
-    """Of which analysis how many pairs are drawn; what is left out keeps its default."""
+    """Analysis and number of pairs to draw; omitted fields keep their defaults."""
 
     form = AuditRoundForm
 
@@ -69,7 +69,7 @@ class AuditItemSerializer(ItemSerializer):
 
 
 class AuditorSerializer(PersonSerializer):
-    """What one person has done in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the rater's."""
 
     makes = serializers.IntegerField(source="figures.makes", read_only=True, default=0)
     partly = serializers.IntegerField(source="figures.partly", read_only=True, default=0)
@@ -160,7 +160,7 @@ class AuditedPointSerializer(serializers.Serializer):
 
 
 class AuditSerializer(serializers.Serializer):
-    """What the audits of an analysis found; all figures are null before the first one."""
+    """Results of the audits of an analysis; all figures are null before the first one."""
 
     pairs = serializers.IntegerField(default=0)
     answered = serializers.IntegerField(default=0)

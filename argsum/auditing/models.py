@@ -40,7 +40,7 @@ class AuditPair(models.Model):
     """
 
     class Band(models.TextChoices):
-        """What the machine made of the pair."""
+        """Band in which the machine placed the pair."""
 
         BEHIND = BEHIND, _("Behind it")
         PERHAPS = PERHAPS, _("Perhaps")

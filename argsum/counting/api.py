@@ -80,7 +80,7 @@ class CountingItemSerializer(ItemSerializer):
 
 
 class CounterSerializer(PersonSerializer):
-    """What one person has done in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the rater's."""
 
     unsure = serializers.IntegerField(source="figures.unsure", read_only=True)
     coverage = serializers.FloatField(source="figures.coverage", read_only=True, allow_null=True)

@@ -78,7 +78,7 @@ class PreferenceItemSerializer(ItemSerializer):
 
 
 class PreferrerSerializer(PersonSerializer):
-    """What one person has done in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the rater's."""
 
     left = serializers.IntegerField(source="figures.left", read_only=True, default=0)
     right = serializers.IntegerField(source="figures.right", read_only=True, default=0)

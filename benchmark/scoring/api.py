@@ -71,7 +71,7 @@ class ScoringItemSerializer(ItemSerializer):
 
 
 class ScorerSerializer(PersonSerializer):
-    """What one person has done in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the rater's."""
 
     unable = serializers.IntegerField(source="figures.unable", read_only=True)
     mean = serializers.FloatField(source="figures.mean", read_only=True, allow_null=True)

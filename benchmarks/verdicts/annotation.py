@@ -125,8 +125,8 @@ def _trained_says_too_much(n: int, draws: Draws) -> bool:
 
 def _replacement_covers(n: int, draws: Draws) -> bool | None:
     readings = _readings(n, PEOPLE + 1, 0.6, draws)
-    found = replace_one_vote(_people(readings[:PEOPLE]).votes, pd.Series(readings[-1])).changed
-    return None if found.low is None else found.low <= _replaced() <= found.high
+    changed = replace_one_vote(_people(readings[:PEOPLE]).votes, pd.Series(readings[-1])).changed
+    return None if changed.low is None else changed.low <= _replaced() <= changed.high
 
 
 @lru_cache

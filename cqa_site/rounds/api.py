@@ -146,7 +146,7 @@ class PaceSerializer(SkipsSerializer):
 
 
 class PersonSerializer(PaceSerializer):
-    """What one person has done in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the rater's."""
 
     rater_pk = "place.rater_id"
     id = serializers.UUIDField(source="rater.public_id", read_only=True)

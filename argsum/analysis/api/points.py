@@ -52,7 +52,7 @@ class WriterSerializer(serializers.Serializer):
 
 
 class FoundPointSerializer(ReadSerializer):
-    """A key point; ``comments`` say at least one of its statements, and so many ``voices``.
+    """A key point; ``comments`` and ``voices`` count those with at least one of its statements.
 
     ``sure_comments`` and ``sure_voices`` have a sure statement; where the analysis has no
     ``sure_from``, one that a person placed.

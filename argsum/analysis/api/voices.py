@@ -51,7 +51,7 @@ class NearDuplicateInput(Input):
 
 
 class DuplicatesOfCell(StudyViews):
-    """What is below one cell of the address."""
+    """Base of the views of one cell, which the address names."""
 
     def cell(self) -> Cell:
         """The cell of the address; raises 404 if it is not of this study."""

@@ -344,7 +344,7 @@ class _Part:
 
 
 def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
-    """Return the places of samples with so many answers in all strata; else with one; else of all.
+    """Return the places of samples with enough answers in every stratum, else with one, else all.
 
     A later sample joins when it is as far as that: before, it says little and hides no other.
     """
@@ -432,7 +432,7 @@ def _alone(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tupl
 
 
 def _effective(answers: float, pairs: int) -> float:
-    """Return so many answers as would tell as much about pairs without number; inf for all."""
+    """Return the equivalent number of answers from infinitely many pairs; inf if all are known."""
     return math.inf if answers >= pairs else answers * (pairs - 1) / (pairs - answers)
 
 

@@ -1,4 +1,4 @@
-"""What audits found: precision, recall, agreement of the people, and corrected shares."""
+"""Results of audits: precision, recall, agreement between people, and corrected shares."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
