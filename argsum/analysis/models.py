@@ -91,6 +91,8 @@ class FoundPoint(models.Model):
     by hand; the others perhaps make the point.
     ``written`` is the text it was found with, whatever it is called today. ``writer`` is the run
     whose language model wrote the text of today; None where it is a statement, or a person's.
+    ``theme`` names the theme it belongs to, empty for none: key points of an analysis with the
+    same name are one theme.
     ``revision`` is that of the analysis after the last edit of its text or state.
     """
 
@@ -119,6 +121,7 @@ class FoundPoint(models.Model):
     position = models.PositiveIntegerField()
     text = models.TextField()
     written = models.TextField()
+    theme = models.CharField(max_length=120, blank=True, default="")
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.FOUND)
     state = models.CharField(max_length=8, choices=State, default=State.SHOWN)
     writer = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
@@ -237,6 +240,7 @@ class PointChange(models.Model):
         SHOWN = "shown", _("Shown again")
         MOVED = "moved", _("Moved")
         ADDED = "added", _("Added")
+        THEMED = "themed", _("Themes changed")
         TAKEN = "taken", _("Accepted")
         DECLINED = "declined", _("Declined")
         # By a language model that somebody chose.
