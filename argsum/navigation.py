@@ -12,8 +12,6 @@ from argsum.surveys.models import Survey
 from cqa_site.people.models import Study
 from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
-# From many comments to the few points that they make.
-
 
 def steps(study: Study) -> list[StudyStep]:
     """Return the steps: comments, their key points, and a report on them."""
@@ -84,9 +82,6 @@ COMMENTS = Path(
     place=40,
     terms=("dataset",),
 )
-
-
-# Key points in the menu of a study.
 
 
 DATASETS = Finder(

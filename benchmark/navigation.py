@@ -21,9 +21,6 @@ from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
 from .rubrics.models import RubricVersion
 
-# Scores in the menu of a study.
-
-
 RUBRICS = Finder(
     lazy("Rubric"), lambda study: RubricVersion.objects.filter(study=study), ("name",), "rubric"
 )
@@ -43,9 +40,6 @@ def score_entries() -> Iterator[MenuEntry]:
     yield MenuEntry("score", lazy("Score snapshots"), "boards", place=70)
     yield MenuEntry("score", lazy("Training data"), "distillation", place=80)
     yield MenuEntry("judges", lazy("Judge leaderboard"), "score_judges", place=60)
-
-
-# From questions to the systems that answer them best.
 
 
 # With one system there is nothing to rank.

@@ -70,9 +70,6 @@ def change_system(*, system: System, name: str, kind: str, actor: User | None) -
     record(study=system.study, actor=actor, verb="system_changed", subject=name, before=before)
 
 
-# Systems that stand for the models behind endpoints.
-
-
 NAME_LENGTH = System._meta.get_field("name").max_length
 
 
@@ -96,9 +93,6 @@ def _new_system(study: Study, model: str, endpoint: str) -> System:
         if is_new:
             return system
     raise RuntimeError("a thousand systems have the name of this model")
-
-
-# Which choice an answer is: those of one system to one question under one condition count on.
 
 
 def choices_before(

@@ -26,8 +26,6 @@ from annotation.corpus.models import Question
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
-# What the interface shows of questions, systems and answers.
-
 
 class QuestionSerializer(ReadSerializer):
     """A comparison with an optional aspect and wording; ``text`` is the question in full."""
@@ -166,9 +164,6 @@ class AnswerDetailSerializer(AnswerSerializer):
         fields = [*AnswerSerializer.Meta.fields, "arguments"]
 
 
-# What the interface takes about questions, systems and answers.
-
-
 MOST_QUESTIONS = 10_000
 
 
@@ -192,9 +187,6 @@ class LearnedInput(Input):
 
     questions = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_QUESTIONS)
     source = serializers.CharField(max_length=200, allow_blank=True, default="")
-
-
-# Query parameters of lists of questions, systems and answers; others are refused.
 
 
 class QuestionFilter(filters.FilterSet):
@@ -236,9 +228,6 @@ class AnswerFilter(filters.FilterSet):
     source = filters.CharFilter(max_length=255)
     editing_round = filters.UUIDFilter(field_name="revision__sheet__round__public_id")
     edited_from = filters.UUIDFilter(field_name="revision__sheet__answer__public_id")
-
-
-# Questions, the systems that answer them, and their answers.
 
 
 LINEAGE = "revision__sheet__answer"

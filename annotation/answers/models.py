@@ -11,8 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from annotation.answers.methods.conditions import LABELS, deviations
 from annotation.corpus.models import ArgumentList, Question, text_key
 
-# Comparative questions, the systems that answer them, and their answers.
-
 
 class System(models.Model):
     """A source of answers: a model behind an endpoint, an imported source, or people."""
@@ -121,9 +119,6 @@ class Answer(models.Model):
         super().save(*args, **kwargs)
 
 
-# What answers were written under, beside the system that wrote them.
-
-
 # Most tokens of a reply that a form offers; a name says only what differs.
 USUAL_TOKENS = 1_500
 SIDES = {"object1": _("only for the first object"), "object2": _("only for the second object")}
@@ -204,9 +199,6 @@ def _words(name: str, value: Any) -> str:
     if name == "most_arguments":
         return gettext("at most %d arguments") % value
     return str(LEFT_OUT[name])
-
-
-# What a system's model was trained on.
 
 
 class LearnedComparison(models.Model):

@@ -158,9 +158,6 @@ def arguments_beside(
     ]
 
 
-# Questions with their answers: counted by system, and side by side with their arguments.
-
-
 MOST_COLUMNS = 12
 
 
@@ -420,9 +417,6 @@ def count_learned_pairs() -> Coalesce:
     rows = LearnedComparison.objects.filter(system=OuterRef("pk")).order_by()
     counted = rows.values("system").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)
-
-
-# What must hold of stored answers; each finding is one sentence.
 
 
 def find_violations() -> Iterator[str]:

@@ -27,8 +27,6 @@ from cqa_site.people.actions import rater_for
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, conflict_on, invalid_on
 
-# What the interface shows of votes, final labels and decisions.
-
 
 class ConsensusSerializer(ReadSerializer):
     """Aggregation method, and the ids of rounds whose labels overrule votes."""
@@ -149,9 +147,6 @@ class PreferredLabelsSerializer(serializers.Serializer):
     name = serializers.CharField(allow_null=True)
 
 
-# What the interface takes about votes, final labels and decisions.
-
-
 MAX_SOURCES = 100
 
 
@@ -189,9 +184,6 @@ class PreferredLabelsInput(Input):
     """The round whose final labels the study uses; null for each sentence's newest."""
 
     label_round = serializers.UUIDField(allow_null=True)
-
-
-# What came of a round: votes, raters, final labels, decisions.
 
 
 class VoteFilter(filters.FilterSet):
@@ -297,9 +289,6 @@ class AdjudicationViews(LabelRoundViews):
                 **data,
             )
         return self.shown(self.get_queryset().get(pk=decision.pk), 201)
-
-
-# What decides final labels, and which of them the study uses.
 
 
 class ConsensusViews(LabelRoundViews):

@@ -33,9 +33,6 @@ from cqa_site.rounds.progress import TaskProgress, pace
 from cqa_site.web.pages import wants_json
 from cqa_site.web.rest.queries import id_from
 
-# The adjudication queue: one sentence at a time, nobody's labels and nobody's names.
-
-
 TEMPLATE = "annotation/consensus/adjudication.html"
 DECISIONS_PER_PAGE = 20
 MAX_SKIPPED = 500

@@ -7,8 +7,6 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-# Comparisons and the arguments found for them.
-
 
 def text_key(text: str) -> str:
     """Return the SHA-256 of a text exactly as given; white space and case matter."""
@@ -134,9 +132,6 @@ class ListedArgument(models.Model):
                 fields=["argument_list", "number"], name="listed_argument_once"
             )
         ]
-
-
-# Sentence vectors that were computed once.
 
 
 class TextEmbedding(models.Model):

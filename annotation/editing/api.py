@@ -19,8 +19,6 @@ from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
 from cqa_site.rounds.progress import TO_DO
 from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
-# What the interface shows of editing rounds, their tasks and discussions.
-
 
 class EditingRoundSerializer(RoundSerializer):
     """Assignment and progress of a round; ``found`` answers matched."""
@@ -129,9 +127,6 @@ class RoundCommentSerializer(ReadSerializer):
         fields = ["id", "answer", "author", "text", "created_at"]
 
 
-# What the interface takes about editing rounds, their tasks and discussions.
-
-
 class EditingRoundInput(FormInput):
     """Settings of an editing round; omitted fields keep their default or value."""
 
@@ -144,9 +139,6 @@ class RoundCommentInput(Input):
 
     answer = serializers.UUIDField()
     text = serializers.CharField(max_length=LONGEST_COMMENT)
-
-
-# Query parameters of lists of editing rounds, their tasks and discussions; others are refused.
 
 
 class EditingRoundFilter(filters.FilterSet):
@@ -181,9 +173,6 @@ class RoundCommentFilter(filters.FilterSet):
     """Comments on one answer."""
 
     answer = filters.UUIDFilter(field_name="answer__public_id")
-
-
-# Editing rounds: draw, open, close; read tasks, revisions and discussions.
 
 
 COMMENT = RoundCommentSerializer

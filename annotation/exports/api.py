@@ -20,8 +20,6 @@ from cqa_site.api.base import Input, ReadSerializer, Request, public_id
 from cqa_site.files.actions.exports import CONTENT_TYPES, ExportOptions, sent_file, sent_manifest
 from cqa_site.web.rest.queries import Conflict, conflict_on
 
-# What the interface shows of files that go out.
-
 
 class ExportSerializer(ReadSerializer):
     """One file made from a snapshot; it can be downloaded once ``finished_at`` is set."""
@@ -45,9 +43,6 @@ class ExportSerializer(ReadSerializer):
         ]
 
 
-# What the interface takes about files that go out.
-
-
 class ExportInput(Input):
     """Files to make from one snapshot; without one, from the live snapshot, brought up to date.
 
@@ -65,17 +60,11 @@ class ExportInput(Input):
     )
 
 
-# Which query parameters the lists of files that go out know; all others are refused.
-
-
 class ExportFilter(filters.FilterSet):
     """Exports by content."""
 
     content = filters.ChoiceFilter(choices=ExportFile.Content.choices)
     snapshot = filters.UUIDFilter(field_name="snapshot__public_id")
-
-
-# Snapshots of a round, and the files made from them.
 
 
 class ExportViews(LabelRoundViews):

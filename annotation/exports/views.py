@@ -136,9 +136,6 @@ export_urls = [
 ]
 
 
-# Questions, numbered arguments, answers and revisions as files.
-
-
 @study_page(*RESEARCHERS, in_archive=True)
 @require_POST
 def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResponse:

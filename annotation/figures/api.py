@@ -21,8 +21,6 @@ from cqa_site.results.api import (
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import TrueFalseFilter
 
-# What the interface shows of snapshots of a round.
-
 
 class SnapshotSerializer(NumberedSnapshotSerializer):
     """A numbered set of figures; see its own address for the figures."""
@@ -40,16 +38,10 @@ class SnapshotDetailSerializer(SnapshotSerializer):
         fields = [*SnapshotSerializer.Meta.fields, "figures"]
 
 
-# Which query parameters the lists of snapshots of a round know; all others are refused.
-
-
 class SnapshotFilter(filters.FilterSet):
     """Frozen snapshots, or the live one."""
 
     is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
-
-
-# Addresses of snapshots of a round.
 
 
 class SnapshotViews(FreezingViews, LabelRoundViews):

@@ -28,8 +28,6 @@ from cqa_site.runs.kinds import ApiExtension
 from cqa_site.runs.models import Call, Run
 from cqa_site.web.rest.queries import conflict_on
 
-# What the interface shows of runs in which a model writes answers.
-
 
 class QuestionOfCall(serializers.Serializer):
     """The question of a request."""
@@ -134,9 +132,6 @@ class LaunchEstimateSerializer(EstimateSerializer):
     empty = serializers.IntegerField()
 
 
-# What the interface takes about runs in which a model writes answers.
-
-
 class AnswersRunInput(PlanInput):
     """A model that answers questions; the filters of arguments count where a scenario has any."""
 
@@ -168,9 +163,6 @@ class LaunchChangeInput(Input):
     move = serializers.ChoiceField(list(MOVES), required=False)
 
 
-# Addresses of runs in which a model writes answers.
-
-
 def _answers(study: Study, actor: User, data: Given) -> RunPlanForm:
     data["comparisons"] = keys_of(study.comparisons, data.pop("comparisons", []))
     return GenerationForm(as_typed(GenerationForm, study, data), study=study, actor=actor)
@@ -191,9 +183,6 @@ def matrix_form(study: Study, actor: User, data: Given) -> MatrixForm:
 ANSWERS_START = Start(AnswersRunInput, _answers)
 
 
-# Addresses of runs in which a model writes answers.
-
-
 def _add_question(run: Run, calls: Iterable[Call]) -> None:
     calls = list(calls)
     ids = public_ids(run.study.questions, {call.subject_ids[0] for call in calls})
@@ -207,9 +196,6 @@ ANSWERS_EXTENSION = ApiExtension(
     call=QuestionOfCall,
     add_to_calls=_add_question,
 )
-
-
-# Addresses of runs in which a model writes answers.
 
 
 class RunComparisonViews(StudyViews):
@@ -243,9 +229,6 @@ class RunComparisonViews(StudyViews):
         other = get_object_or_404(writing.exclude(pk=run.pk), public_id=other_id)
         compared = compare_answers(run, other)
         return Response(AnswersComparisonSerializer(compared).data)
-
-
-# Several runs of answers in one launch: estimated, started, watched and steered together.
 
 
 LAUNCH = LaunchSerializer

@@ -26,9 +26,6 @@ from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.runs.models import PromptVersion
 from cqa_site.web.pages import offer
 
-# The form of a run in which a model writes answers.
-
-
 BY_RELEVANCE = [
     ("any", lazy("All, including unlabelled ones")),
     ("3", lazy("Only label 3")),
@@ -166,9 +163,6 @@ class GenerationForm(RunPlanForm):
             uses_wording=data["uses_wording"],
             **(filters if prompt.kind in WITH_ARGUMENTS else {}),
         )
-
-
-# The form that starts several runs at once: models × prompts × filters × wording.
 
 
 WORDINGS: dict[str, dict[str, bool]] = {

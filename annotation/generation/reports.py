@@ -16,9 +16,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 
-# What the answers of a run come to: lengths, which object they choose, and two runs compared.
-
-
 # Finding the choice takes about 2 ms a text, and a page waits for it.
 MOST_READ = 500
 FIRST, SECOND, NEITHER, UNCLEAR, NONE = "object1", "object2", "neither", "unclear", "none"
@@ -154,9 +151,6 @@ def _chosen(choices: Sequence[AnswerChoice]) -> str | None:
     """Return the object that more than half of the answers choose."""
     choice, count = Counter(answer.choice for answer in choices).most_common(1)[0]
     return choice if choice in (FIRST, SECOND) and count > len(choices) / 2 else None
-
-
-# What requests for answers are about, and what came of them.
 
 
 def _questions(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:

@@ -16,9 +16,6 @@ from annotation.corpus.methods.generic_table import (
 )
 from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
-# Which column of a table is what.
-
-
 FIELD_LABELS = {
     "object1": _("Object 1"),
     "object2": _("Object 2"),
@@ -97,9 +94,6 @@ class MappingForm(ColumnsForm):
         """Return the problems of a mapping, in the words of the reader that uses it."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_mapping(self.columns, mapping, has_rater=has_rater)
-
-
-# Which column of a table of sentences and votes is what.
 
 
 class TableImportForm(ImportColumnsForm):

@@ -33,8 +33,6 @@ from cqa_site.runs.models import Call, Run
 from cqa_site.stats.estimate import to_json
 from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, invalid_on, refuse_undeclared
 
-# What the interface shows of judges beside people.
-
 
 class JudgeLabelSerializer(SentenceSerializer):
     """One argument with the judge's label, or the reason why it is missing."""
@@ -191,9 +189,6 @@ class LabelComparisonSerializer(serializers.Serializer):
     sets = LabelSetSerializer(many=True)
 
 
-# What the interface takes about judges beside people.
-
-
 class RunInput(PlanInput):
     """A judge over the sentences of a round."""
 
@@ -208,9 +203,6 @@ class TrainingInput(Input):
     source = serializers.UUIDField(required=False)
 
 
-# Which query parameters the lists of judges beside people know; all others are refused.
-
-
 class JudgeLabelFilter(filters.FilterSet):
     """Labels of a run by argument, label, reason and replicate."""
 
@@ -219,9 +211,6 @@ class JudgeLabelFilter(filters.FilterSet):
     is_unscored = TrueFalseFilter(field_name="label", lookup_expr="isnull")
     reason = filters.CharFilter(max_length=40)
     replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)
-
-
-# Addresses of judges beside people.
 
 
 def _relevance(study: Study, actor: User, data: Given) -> RunPlanForm:
@@ -233,9 +222,6 @@ def _relevance(study: Study, actor: User, data: Given) -> RunPlanForm:
 
 
 RELEVANCE_START = Start(RunInput, _relevance)
-
-
-# Addresses of judges beside people.
 
 
 class JudgeLabelViews(RunPartViews):
@@ -270,9 +256,6 @@ RELEVANCE_EXTENSION = ApiExtension(
     call_detail=LabelsOfCall,
     add_to_calls=_add_arguments,
 )
-
-
-# Judges beside people, and the trained judge of a round.
 
 
 CHOICE = [

@@ -11,9 +11,6 @@ from cqa_site.people.models import User
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.pages import offer
 
-# The form of a relevance judge's run.
-
-
 LARGEST_BATCH = 100
 # Tokens of one entry of a batch: a number, a label and a reason of at most 300 characters.
 TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
@@ -68,9 +65,6 @@ class RunForm(RunPlanForm):
             sample=data["sample"] or 0 if data["choice"] == "sample" else 0,
             batch_size=data["batch_size"],
         )
-
-
-# Whose final labels a judge is trained on.
 
 
 class TrainingForm(forms.Form):

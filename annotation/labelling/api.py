@@ -21,8 +21,6 @@ from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on, invalid_on
 
-# What the interface shows of guidelines, rounds and their items.
-
 
 class SentenceSerializer(serializers.ModelSerializer):
     """A row about one argument: its id and sentence."""
@@ -82,9 +80,6 @@ class GuidelineSerializer(ReadSerializer):
         fields = ["id", "number", "title", "body", "levels", "frozen_at", "created_at"]
 
 
-# What the interface takes about guidelines, rounds and their items.
-
-
 MAX_ARGUMENTS = 10_000
 
 
@@ -132,9 +127,6 @@ class ControlInput(Input):
     label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
 
 
-# Query parameters of lists of guidelines, rounds and their items; others are refused.
-
-
 class LabelRoundFilter(filters.FilterSet):
     """Rounds by state and origin."""
 
@@ -148,9 +140,6 @@ class ItemFilter(filters.FilterSet):
     is_control = TrueFalseFilter(field_name="control_label", lookup_expr="isnull", exclude=True)
     argument = filters.UUIDFilter(field_name="argument__public_id")
     comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
-
-
-# Rounds: make a draft, open, pause, close; and addresses below one.
 
 
 ROUNDS = round_views(
@@ -173,9 +162,6 @@ class LabelRoundViews(ROUNDS.part):  # type: ignore[name-defined]
         return self.round
 
 
-# Addresses of guidelines, rounds and their items.
-
-
 class GuidelineViews(StudyViews):
     """The versions of the guideline."""
 
@@ -193,9 +179,6 @@ class GuidelineViews(StudyViews):
         with invalid_on("levels", ScaleNotValid):
             version = save_version(study=self.study, actor=request.user, **data)
         return self.shown(version, 201)
-
-
-# The items of a round: pick arguments, mark control items.
 
 
 class ItemViews(LabelRoundViews):

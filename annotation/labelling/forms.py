@@ -28,9 +28,6 @@ from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, Groups, RoundPlanForm, skip_share_field
 from cqa_site.web.pages import offer
 
-# Forms of rounds and guidelines.
-
-
 ROWS_OF_LEVELS = 10
 MOST_CONTROLS = 1_000
 WHICH = [
@@ -359,9 +356,6 @@ class GuidelineForm(forms.ModelForm):
             raise ValidationError(str(error)) from error
         data["levels"] = levels
         return data
-
-
-# What a label page sends.
 
 
 class AnswerForm(forms.Form):

@@ -113,9 +113,6 @@ def _first_administrator() -> User | None:
     return administrators.order_by("pk").first()
 
 
-# A database that exists for one computation and is gone afterwards.
-
-
 DEFAULT = "default"
 
 

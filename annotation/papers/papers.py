@@ -41,8 +41,6 @@ from cqa_site.runs.jobs import JobRefused
 from ..management.environment import find_study, throwaway_database
 from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_judge, reproduce_relevance
 
-# The relevance paper, and a judge trained on its release, for `manage.py reproduce`.
-
 
 def relevance(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """Compute every figure of the released votes, labels and answers."""
@@ -63,9 +61,6 @@ def _computed(compute: Callable[[], list[PaperFigure]]) -> tuple[PaperFigure, ..
             return tuple(compute())
     except (DataMissing, NoSuchControl, ImportRefused, JobRefused) as error:
         raise CommandError(str(error)) from error
-
-
-# The relevance paper's tables from the rows of a study, for `manage.py reproduce --study`.
 
 
 # Columns of table 3 by the names of the measures here.

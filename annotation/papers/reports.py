@@ -348,9 +348,6 @@ def relabel_controls(crowd: LabelRound, labels: dict[str, int]) -> list[str]:
     return missing
 
 
-# The answers of a study as the relevance paper's table 3 takes them.
-
-
 def cited_answers(study: Study, kind: str) -> list[CitingAnswer]:
     """Return every answer by a kind of system; one without a list has no arguments."""
     answers = Answer.objects.filter(study=study, system__kind=kind)

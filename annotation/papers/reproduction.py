@@ -214,9 +214,6 @@ def _recipes(choices: Choices) -> dict[str, str]:
     return {figure.key: recipe for figure in FIGURES if figure.table in (CONTROLS, KEPT)}
 
 
-# Judges on the released final labels: GPT-4's labels as released, and a judge trained here.
-
-
 TRAINED = "judge trained here, out of fold"
 
 

@@ -31,8 +31,6 @@ from cqa_site.rounds.api import SkipsSerializer
 from cqa_site.rounds.progress import count_of
 from cqa_site.web.rest.queries import Conflict, invalid_on
 
-# What the interface shows of annotators, control items and exclusions.
-
 
 class RaterSerializer(SkipsSerializer, ReadSerializer):
     """A rater in one round, under a pseudonym."""
@@ -193,9 +191,6 @@ class ExclusionPreviewSerializer(serializers.Serializer):
     curve = CurvePointSerializer(many=True)
 
 
-# What the interface takes about annotators, control items and exclusions.
-
-
 class ControlChangeInput(Input):
     """Another known label for a control item, or null, which retires it; and why."""
 
@@ -215,9 +210,6 @@ class ExcludeLowInput(BelowInput):
     """The same, and why."""
 
     reason = serializers.CharField(max_length=300)
-
-
-# Addresses of annotators, control items and exclusions.
 
 
 class RaterViews(LabelRoundViews):
@@ -261,9 +253,6 @@ class RaterViews(LabelRoundViews):
         reason = self.read(ReasonInput)["reason"]
         decision(label_round=self.label_round, rater=rater, reason=reason, actor=self.request.user)
         return self.shown(self.get_queryset().get(pk=rater.pk))
-
-
-# How reliable annotators are, and whether the control items deserve their keys.
 
 
 class AnnotatorViews(LabelRoundViews):

@@ -15,9 +15,6 @@ from cqa_site.rounds.progress import rounds_of
 from cqa_site.runs.models import Endpoint, Run
 from cqa_site.web.navigation import Path, StudyStep, step
 
-# From an empty study to relevant arguments.
-
-
 # Older rounds say nothing about the next step.
 NEWEST = 6
 
@@ -190,9 +187,6 @@ RELEVANCE = Path(
     place=10,
     terms=("argument", "round", "control item", "vote", "majority label", "alpha"),
 )
-
-
-# From people's labels to the question whether a judge may go on without them.
 
 
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)

@@ -22,8 +22,6 @@ from cqa_site.rounds.api import (
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
 from cqa_site.runs.forms.plan import RunPlanForm
 
-# How a run that counts is asked for.
-
 
 class CountingRunInput(PlanInput):
     """A judge that counts; the kind of the prompt says what. By default of all sets.
@@ -43,9 +41,6 @@ def _counting(study: Study, actor: User, data: Given) -> RunPlanForm:
 
 
 COUNTING = Start(CountingRunInput, _counting)
-
-
-# Bodies about counting rounds and count sheets: what is sent and what comes back.
 
 
 class CountingRoundInput(FormInput):
@@ -131,9 +126,6 @@ class CountSheetSerializer(ReadSerializer):
         ]
 
 
-# Counting rounds: draw, open, close; who has done what in them.
-
-
 ROUNDS = round_views(
     RoundApi(
         plan=CountingRoundInput,
@@ -144,9 +136,6 @@ ROUNDS = round_views(
     ),
     "counting_id",
 )
-
-
-# People's count sheets of a study, from rounds and from files.
 
 
 class CountSheetFilter(filters.FilterSet):

@@ -47,9 +47,6 @@ from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
 from cqa_site.runs.forms.plan import differing
 from cqa_site.web.pages import offer
 
-# The counting form: reads marks, typed counts and the comment as a page sends them.
-
-
 LONGEST_COMMENT = 5_000
 LONGEST_COUNT = 40
 # The comment at its longest, each letter encoded as three bytes of three, and every mark.
@@ -168,9 +165,6 @@ class CountForm(SaveForm):
         return text if text.strip() else ""
 
 
-# The form of a counting round.
-
-
 PER_CELL = [
     (ONE, lazy("One per system and cell, with a random setting")),
     (ALL, lazy("All matching sets")),
@@ -274,9 +268,6 @@ class CountingRoundForm(RoundPlanForm):
         )
 
 
-# The form of a run in which a model counts covered references or unique key points.
-
-
 # Room to name each reference before the count.
 MOST_TOKENS = 800
 
@@ -347,9 +338,6 @@ class CountingRunForm(plan_PlanForm):
             choice=data["choice"],
             sample=data["sample"] or 0,
         )
-
-
-# What a file of counts asks: into which dataset its sets go, and whose the counts are.
 
 
 class CountImportForm(forms.Form):

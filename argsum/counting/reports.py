@@ -196,9 +196,6 @@ def _summary_mark(marks: Marks, place: int) -> tuple[str, bool]:
     return letter, place in marks.partly
 
 
-# What the requests of a counting run are about.
-
-
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     keys = {call.pk: call.subject_ids[0] for call in calls}
     rows = study.summary_sets.select_related("cell").only("system", "setting", "cell")

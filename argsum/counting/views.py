@@ -169,9 +169,6 @@ def _letters(marks: Marks, summaries: int) -> dict[int, str]:
     return chosen | dict.fromkeys(marks.empty, "0")
 
 
-# The counting form: references on one side, generated summaries on the other.
-
-
 def _shown(sheet: CountSheet, content: CountContent) -> dict[str, Any]:
     """Return the form's context: texts, without system, setting, run and other people."""
     return {
@@ -214,9 +211,6 @@ urlpatterns = trial_urls(COUNT_PAGES, ROUNDS) + work_urls(
     sheets="key-points/judging/sheets/<uuid:count_id>/",
     kept="kept/<uuid:kept_count_id>/",
 )
-
-
-# Counting rounds for researchers.
 
 
 def _sheets(counting_round: CountingRound, rater: Rater | None) -> str:
@@ -281,9 +275,6 @@ ROUND_PAGES = RoundPages(
     sheets=_sheets,
 )
 urlpatterns += round_urls(ROUND_PAGES, "key-points/rounds/", "counting_id")
-
-
-# Runs in which a language model counts: their list, starting one, and the page of one.
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:

@@ -48,8 +48,6 @@ from argsum.datasets.reports.datasets import (
 from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.web.rest.queries import conflict_on
 
-# Datasets, their cells and arguments; files come in through ``imports``.
-
 
 class FunnelSerializer(serializers.Serializer):
     """Arguments of one split before the first step and after each."""
@@ -287,9 +285,6 @@ class CellArgumentViews(StudyViews):
         return with_comments(arguments_of(cell)).prefetch_related(
             Prefetch("matches", queryset=labels, to_attr="labels")
         )
-
-
-# Comments of a cell as they came, each with what it says.
 
 
 class CommentStatementSerializer(serializers.Serializer):

@@ -217,9 +217,6 @@ urlpatterns = [
 ]
 
 
-# Comments of a cell as they came, each with what it says.
-
-
 @study_page(*RESEARCHERS)
 @require_safe
 def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:

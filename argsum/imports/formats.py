@@ -29,8 +29,6 @@ from .actions.placement import BOOK
 from .actions.scores import StoredScoreReconciliation, read_stored
 from .forms import StoredScoresForm, SystemKeyPointsForm
 
-# Small invented files of stored scores and of key points, and how they are recognised.
-
 
 def _scores() -> bytes:
     settings = {
@@ -90,9 +88,6 @@ def fits_scores(look: Look) -> str:
     return ""
 
 
-# What a file of stored scores is asked about: its dataset and its system.
-
-
 class ScoresImportForm(ExistingDatasetImportForm):
     """Questions about the scores' dataset and the system's name."""
 
@@ -109,9 +104,6 @@ class KeyPointsImportForm(ScoresImportForm):
 
     title = lazy("Key points of a system")
     form_class = SystemKeyPointsForm
-
-
-# Files with stored scores as a format.
 
 
 def register_summary_score_imports() -> None:

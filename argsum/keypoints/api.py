@@ -36,8 +36,6 @@ from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, Stud
 from cqa_site.api.data import DataSerializer, body_of
 from cqa_site.web.rest.queries import conflict_on, refuse_unknown
 
-# The summarization systems that can be run, with their parameters.
-
 
 class ParameterSerializer(DataSerializer):
     """A parameter of a system; ``only`` names the variants for which it matters, empty for all."""
@@ -72,9 +70,6 @@ class SummarizationSystemViews(StudyViews):
         refuse_unknown(request, set())
         payload = {"systems": systems(), "faults": faults()}
         return Response(SummarizationSystemsSerializer(payload).data)
-
-
-# Runs of summarization systems.
 
 
 class SystemRunSerializer(ReadSerializer):
@@ -265,9 +260,6 @@ def _read_grid(system: str, variant: str, data: dict[str, Any]) -> dict[str, Any
             message = f"{name}: a range as text, or a list of at most {MOST_VALUES} values."
             raise ValidationError({"grid": [message]})
     return grid
-
-
-# Sets of key points, and where each argument belongs.
 
 
 class SystemSummarySerializer(serializers.ModelSerializer):

@@ -42,8 +42,6 @@ from cqa_site.results.api import (
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import refuse_undeclared
 
-# Snapshots of key points: leaderboard, agreement, and the rows behind both.
-
 
 class KeyPointBoardSerializer(NumberedSnapshotSerializer):
     """A numbered snapshot; see its own address for the figures."""
@@ -115,9 +113,6 @@ class KeyPointBoardListViews(ListOfSnapshots, KeyPointBoardViews):
     """The list, without the figures."""
 
     serializer_class = KeyPointBoardSerializer
-
-
-# What the interface says about leaderboard, metrics and agreement.
 
 
 class BoardCellSerializer(serializers.Serializer):
@@ -237,9 +232,6 @@ class PeopleAgreementSerializer(DataSerializer):
     """Agreement of the people who judge sets."""
 
     shows = PeopleAgreement
-
-
-# Figures about sets of key points: the leaderboard, metrics against people, agreement.
 
 
 DATASET = OpenApiParameter("dataset", OpenApiTypes.UUID, description="Only this dataset.")

@@ -52,9 +52,6 @@ class SeveralFilesCommand(ArgumentImportCommand):
             super().handle(*args, **options | {"file": path})
 
 
-# What the commands that train a scorer or a writer share.
-
-
 class TrainCommand(BaseCommand):
     """Trains in this process; running the command again continues an interrupted training."""
 

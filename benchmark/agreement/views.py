@@ -73,8 +73,6 @@ from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import chosen
 from cqa_site.web.templatetags.figures import percent
 
-# What the page about replacing people shows of one judge.
-
 
 def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
     """Return the verdict in words, the results and numbers of each column, and the rules."""
@@ -405,9 +403,6 @@ urlpatterns += [
     path("scores/rows/", score_rows, name="score_rows"),
     path("scores/sheets/<uuid:sheet_id>/", score_sheet, name="score_sheet"),
 ]
-
-
-# Whether newer figures are there than those a page shows; asks for them where sheets moved on.
 
 
 @study_page(*RESEARCHERS)

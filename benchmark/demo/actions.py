@@ -21,9 +21,6 @@ from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.rounds.lifecycle import open_round
 
-# Invented comparisons for the demo's scores: per aspect one sentence about either object.
-
-
 SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")
 # (object 1, object 2), then (aspect, sentence on the first, sentence on the second).
 Aspect = tuple[str, str, str]
@@ -280,9 +277,6 @@ def _sheet(rubric: RubricVersion, answer: Answer, rater: Rater, points: Points) 
         maximum=rubric.rubric.maximum,
         comment=_("Invented by a simulation for the demo."),
     )
-
-
-# An open scoring round for the demo: a few invented answers, one of them for practice.
 
 
 ROUND_SEED = 5

@@ -40,9 +40,6 @@ from .actions.tables import read_score_sheets
 from .forms import JudgeQuestions, RubricQuestions, SheetQuestions
 from .methods.score_files import judge_of
 
-# Small invented files of score sheets, and how each format is recognised.
-
-
 JUDGE = "sample judge"
 SYSTEM, SCENARIO = "sample_model", 4
 # Two things, why the first one is better, and where the other one is.

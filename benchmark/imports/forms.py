@@ -23,9 +23,6 @@ from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
 
-# Forms of imports of score sheets: by which rubric, whose, and which column is what.
-
-
 LABELS = {
     "answer": _("Answer ID"),
     "source": _("File of the answer"),

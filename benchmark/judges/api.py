@@ -33,8 +33,6 @@ from cqa_site.runs.api.runs import RunPartViews
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.rest.queries import TrueFalseFilter
 
-# What scoring runs found: their figures, their sheets, and the tests of their judges.
-
 
 class AttackSerializer(DataSerializer):
     """One kind of canary; means over those whose plain answer is scored, in points."""
@@ -203,9 +201,6 @@ class ProbeViews(ScoringPartViews):
         for probe in page:
             probe.plain = plain_of(probe, plain)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
-
-
-# How a run of the scoring judge is asked for.
 
 
 class ScoringRunInput(PlanInput):

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from cqa_site.stats.estimate import Estimate
 
 
-# What the requests of a scoring run are about.
-
-
 PLAIN, CANARY, SWAP = 0, 1, 2
 CANARY_NAMES = {
     "order_full": lazy("Instruction to give full points"),

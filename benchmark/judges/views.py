@@ -46,8 +46,6 @@ from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import RunColumn, RunListFilter, RunPages, RunScope, run_urls
 from cqa_site.web.rest.queries import chosen, id_from
 
-# The list of scoring runs, and starting one.
-
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """Return the number of requests by purpose, and the answers left out."""

@@ -176,9 +176,6 @@ def _beside(results: Results) -> list[str]:
     ]
 
 
-# The ranking by preference as a chart.
-
-
 MOST = 40
 
 

@@ -34,9 +34,6 @@ from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
 from cqa_site.web.pages import offer
 from cqa_site.web.rest.queries import id_from
 
-# Forms of preference rounds and of the comparison itself.
-
-
 LONGEST_REASON = 2_000
 MOST_CONTROLS = 200
 
@@ -211,9 +208,6 @@ class PreferForm(SaveForm):
             self.wrong["comment"] = _("The reason is longer than %d characters.") % LONGEST_REASON
             reason = reason.replace("\x00", "")[:LONGEST_REASON]
         return PreferenceContent(turned(verdict, is_swapped=sheet.is_swapped), reason.strip())
-
-
-# The form of a run in which a model compares pairs of answers.
 
 
 class PreferringRunForm(plan_PlanForm):

@@ -26,8 +26,6 @@ from cqa_site.rounds.api import (
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
-# Bodies about scoring rounds: what is sent and what comes back.
-
 
 class ScoringRoundInput(FormInput):
     """Which answers are scored how; what is left out keeps its default, or its value."""
@@ -79,9 +77,6 @@ class ScorerSerializer(PersonSerializer):
     is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
 
 
-# Scoring rounds: draw, set examples, open, close; who has done what in them.
-
-
 ROUNDS = round_views(
     RoundApi(
         plan=ScoringRoundInput,
@@ -116,9 +111,6 @@ class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
         except RubricError as problem:
             raise ValidationError({"points": [str(problem)]}) from problem
         return Response(status=204)
-
-
-# Score sheets of a study, whatever they came from.
 
 
 SHOWN = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State.VOID)

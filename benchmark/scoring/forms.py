@@ -35,9 +35,6 @@ from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm, skip_share_fi
 from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.pages import offer
 
-# Forms of scoring rounds and of the scoring form itself.
-
-
 LONGEST_NOTE = 2_000
 # Every note and the comment at their longest, each letter encoded as three bytes of three.
 LONGEST_FORM = 9 * LONGEST_NOTE * (MOST_CRITERIA + 1) + 10_000
@@ -243,9 +240,6 @@ class ScoreForm(SaveForm):
         return text if text.strip() else ""
 
 
-# The key of an example: points and a reason for every criterion.
-
-
 class KeyForm(forms.Form):
     """A field for points and one for a note, for each criterion of a rubric."""
 
@@ -285,9 +279,6 @@ class KeyForm(forms.Form):
         """Map each criterion to its note; criteria without a note are left out."""
         notes = {key: self.cleaned_data[f"note-{key}"] for key in self.rubric.keys}
         return {key: text for key, text in notes.items() if text}
-
-
-# What an export of score sheets holds.
 
 
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}

@@ -323,7 +323,4 @@ _COUNTS: dict[str, Callable[[str], Hint]] = {
 }
 
 
-# For how many sheets of each answer the worth of their mean is told; pages load this at start.
-
-
 SIZES = (1, 2, 3, 5, 10)

@@ -162,9 +162,6 @@ def _criterion_text(content: ScoreContent, key: str) -> str:
     return f"{text} · {note}" if note else text
 
 
-# The scoring form: question and answer on one side, the rubric on the other.
-
-
 def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
     """Return the data the form may show: texts and rubric.
 
@@ -222,9 +219,6 @@ urlpatterns = trial_urls(SCORING_PAGES, ROUNDS) + work_urls(
     sheets="scoring/sheets/<uuid:sheet_id>/",
     kept="kept/<uuid:kept_id>/",
 )
-
-
-# Scoring rounds for researchers.
 
 
 def _initial_plan(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -408,9 +402,6 @@ urlpatterns += [
     path(PLACE, scoring_examples, name="scoring_examples"),
     path(PLACE + "<uuid:answer_id>/", scoring_example, name="scoring_example"),
 ]
-
-
-# Score sheets as a file; it is written from a stream of rows and sent in pieces.
 
 
 @study_page(*RESEARCHERS)

@@ -23,8 +23,6 @@ from cqa_site.people.access import (
 from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.web.rest.queries import MOST_NAMED, conflict_on, one_of, refuse_unknown
 
-# The request that views of the interface get: of somebody, because they let in nobody else.
-
 
 class Request(AnyRequest):
     """A request whose user is known, by session or by token; for annotations."""
@@ -165,9 +163,6 @@ def resource(
         address(at, singular, views, **row),
         *(address(f"{at}{verb}/", f"{singular}_{name}", views, post=name) for verb, name in names),
     ]
-
-
-# How every serializer of the API shows a row: explicit fields, read only, no depth.
 
 
 class ReadSerializer(serializers.ModelSerializer):

@@ -43,8 +43,6 @@ from cqa_site.people.models import (
 )
 from cqa_site.web.rest.queries import Conflict, TrueFalseFilter
 
-# Bodies about studies and their people: what is sent, and what comes back.
-
 
 class StudyInput(Input):
     """What a study is called."""
@@ -187,9 +185,6 @@ class StudySerializer(ReadSerializer):
         ]  # fmt: skip
 
 
-# Which query parameters the lists about a study's people know.
-
-
 class StudyFilter(filters.FilterSet):
     """Own studies by whether they are archived."""
 
@@ -210,9 +205,6 @@ class AuditEventFilter(filters.FilterSet):
 
     verb = filters.CharFilter(max_length=60)
     subject = filters.CharFilter(max_length=200)
-
-
-# Who the token belongs to, and their studies.
 
 
 class MeView(APIView):
@@ -258,9 +250,6 @@ class UnknownAddress(APIView):
         """Answer whatever the method is."""
         super().initial(request, *args, **kwargs)
         raise NotFound
-
-
-# The people of a study: members, people_actions, and the log of what everybody changed.
 
 
 class MemberViews(AdminViews):

@@ -23,9 +23,6 @@ from .format_parts import OptionsForm, asked_with_uploads
 from .formats import batch_kinds, kinds_under_headings
 from .models import ImportFile
 
-# Forms of imports: the upload, and which column of a table is what.
-
-
 FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.ods,.xls,.txt,.zip"
 LONGEST_TITLE = 70
 

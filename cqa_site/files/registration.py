@@ -15,9 +15,6 @@ from cqa_site.web.navigation import MenuEntry
 from .actions import exports as retention
 from .models import ImportFile
 
-# What workers do for files: looking at them, importing them, throwing old ones away.
-
-
 handles(CHECK_JOB)(run_check)
 handles(APPLY_JOB)(run_apply)
 handles(BATCH_JOB)(run_batch)
@@ -25,9 +22,6 @@ handles(BATCH_JOB)(run_batch)
 chore("expired exports")(retention.expire_exports)
 chore("uploads nobody imported")(retention.discard_old_imports)
 chore("leftover files")(retention.remove_leftovers)
-
-
-# Files in the menu of a study.
 
 
 def file_entries() -> Iterator[MenuEntry]:

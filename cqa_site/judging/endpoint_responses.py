@@ -268,9 +268,6 @@ def _count(value: Any) -> int:
     return value if isinstance(value, int) and value >= 0 else 0
 
 
-# One line of a provider batch's result: a chat completion, or why there is none.
-
-
 def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
     """Read the result line of one request.
 

@@ -243,9 +243,6 @@ def _use_up(invitation: Invitation, user: User) -> None:
         raise InvitationSpent
 
 
-# The rater who stands for a person.
-
-
 def rater_for(*, membership: Membership) -> Rater:
     """Return the rater that represents this member in statistics."""
     kind = Rater.Kind.EXPERT if membership.role == "expert" else Rater.Kind.PERSON

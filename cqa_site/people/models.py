@@ -16,8 +16,6 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-# Raters: people, models and files that judge items, as statistics see them.
-
 
 class Rater(models.Model):
     """A person, expert, model or classifier as a source of labels in statistics."""

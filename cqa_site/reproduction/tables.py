@@ -275,9 +275,6 @@ def _listed(figures: Sequence[PaperFigure]) -> str:
     return f", which prints {'; '.join(texts)}"
 
 
-# -- LaTeX --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Size:
     """A font size: its command, its letter width relative to 10 pt, and the column gap."""

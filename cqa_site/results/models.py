@@ -12,8 +12,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-# Rows and figures as bytes with a hash, so that anybody who has a file can check a citation.
-
 
 def pack(chunks: Iterable[bytes]) -> tuple[bytes, str]:
     """Compress a table; return it with the sha256 of the plain bytes."""

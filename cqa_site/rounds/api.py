@@ -48,8 +48,6 @@ from .lifecycle import (
 from .models import Place, Round
 from .progress import Pace, items_of, paces_of, progress_of, rounds_of
 
-# What bodies of all kinds share: a round, its items and its people, and a decision.
-
 
 class ExclusionInput(Input):
     """Whether somebody's work is taken out of the figures, or back into them, and why."""

@@ -84,9 +84,6 @@ class PayForm(forms.Form):
         return decimal
 
 
-# The form that every work page sends: the sheet's fields, and which save it is.
-
-
 # The largest integer that every database stores.
 LARGEST = 2**31 - 1
 

@@ -319,9 +319,6 @@ def sheet_kind_of(row: Any) -> SheetKind:
     return kind
 
 
-# Rounds of every kind in the menu of a study, and what they found.
-
-
 ROUNDS = Finder(
     kind=_("Round"),
     rows=lambda study: Round.objects.filter(study=study),

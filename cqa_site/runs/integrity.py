@@ -9,9 +9,6 @@ from django.db.models.functions import Coalesce
 from .kinds import KINDS, kind_of
 from .models import Attempt, Budget, Call, Run
 
-# Invariants of the ledger, checked in the database; each finding is one sentence.
-
-
 OPEN = Attempt.Outcome.OPEN
 
 

@@ -212,9 +212,6 @@ def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptP
     )
 
 
-# A request of a run written again from what is stored now.
-
-
 @dataclass(frozen=True, slots=True)
 class RewrittenRequest:
     """The rewritten request, its size in tokens, its flags, and whether it equals the one sent."""

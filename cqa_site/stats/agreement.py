@@ -34,9 +34,6 @@ from cqa_site.stats.ratings import (
     mid_ranks,
 )
 
-# Agreement of every two raters who share items.
-
-
 PairStatistic = Literal[
     "percent_agreement",
     "cohen_kappa",
@@ -202,9 +199,6 @@ def _ordinal_alphas(shared: _SharedItems, pooled: FloatArray) -> FloatArray:
     differences = scores[shared.pair, shared.code_a] - scores[shared.pair, shared.code_b]
     squares = (pooled * scores**2).sum(axis=1) - (pooled * scores).sum(axis=1) ** 2 / n
     return chance_corrected(shared.mean(differences**2), 2 * squares / (n - 1))
-
-
-# Every agreement statistic under one name; the modules behind hold one topic each.
 
 
 __all__ = [

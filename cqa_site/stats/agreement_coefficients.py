@@ -32,9 +32,6 @@ from cqa_site.stats.ratings import (
     pairable_counts,
 )
 
-# Krippendorff's alpha with an item-jackknife interval.
-
-
 ALPHA_RECIPE = (
     "1 - observed / expected disagreement over all pairs of ratings of one item; "
     "missing ratings are skipped, items with one rating do not count"

@@ -110,9 +110,6 @@ def check_confidence(confidence: float) -> None:
         raise ValueError("confidence lies strictly between 0 and 1")
 
 
-# Krippendorff's customary marks of alpha.
-
-
 # From here on conclusions are firm; from the second one on they are tentative.
 FIRM, TENTATIVE = 0.8, 0.667
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from cqa_site.stats.ratings import FloatArray
 
 
-# Means of values that come in clusters, such as answers to the same question.
-
-
 def clustered_mean(
     clusters: Sequence[Hashable],
     sums: Sequence[float],

@@ -18,9 +18,6 @@ from cqa_site.stats.means import PairDifference, clustered_mean, compare_pairs, 
 from cqa_site.stats.ratings import FloatArray as ratings_FloatArray
 from cqa_site.stats.verdicts import RULES
 
-# Ranks by one figure, higher is better; their ranges follow from tests (`ranking.places_of`).
-
-
 _CHUNK_CELLS = 8_000_000
 
 

@@ -28,9 +28,6 @@ from .shapes import (
     reject,
 )
 
-# Workbooks, read by a confined child process and streamed to the parent.
-
-
 _PROJECT = Path(__file__).resolve().parents[2]
 _PIPE_PIECE = 65_536
 

@@ -26,9 +26,6 @@ from .shapes import (
 )
 from .text_formats import read_delimited, read_records, sniff_delimiter
 
-# Open an uploaded file as a table, whatever of the five formats it is.
-
-
 _HEAD_BYTES = 65_536
 _SAMPLE_CHARS = 65_536
 _PREVIEW_ROWS = 20

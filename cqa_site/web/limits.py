@@ -62,9 +62,6 @@ def _write(target: Path, chunks: Iterable[bytes]) -> StoredUpload:
     return StoredUpload(target.name, size, digest.hexdigest())
 
 
-# Uploads too large to be taken: noticed before their body is read.
-
-
 FORM_SLACK = 1024 * 1024
 MOST_DRAINED = 4 * 64 * 1024 * 1024
 
@@ -82,9 +79,6 @@ def _drain(request: HttpRequest) -> None:
     left = MOST_DRAINED
     while left > 0 and (piece := request.read(65_536)):
         left -= len(piece)
-
-
-# The API's JSON parser: refuses what databases and readers later choke on.
 
 
 MAX_BYTES = 1_048_576
@@ -113,9 +107,6 @@ class StrictJSONParser(BaseParser):
             return loads(body, max_bytes=MAX_BYTES, depth=MAX_DEPTH)
         except StrictJsonError as error:
             raise ParseError(f"Not valid JSON: {error}.") from error
-
-
-# A courtesy limit for API clients that loop; no security measure.
 
 
 class CourtesyThrottle(UserRateThrottle):

@@ -17,8 +17,6 @@ from django.utils.text import slugify
 from django.views.debug import SafeExceptionReporterFilter
 from django.views.defaults import page_not_found
 
-# What code below the views says of a thing that was named and is not there; it becomes a 404.
-
 
 class NotThere(LookupError):
     """The named object does not exist, or no longer; the message is for people."""
@@ -40,9 +38,6 @@ class NotFound:
             return None
         vars(request).update(not_there=str(error))
         return page_not_found(request, error)
-
-
-# What a developer's error page shows: where it broke, and no value of anything.
 
 
 class NoValues(SafeExceptionReporterFilter):
@@ -117,9 +112,6 @@ class PrivateResponses:
         return response
 
 
-# In which form a view replies.
-
-
 def wants_json(request: HttpRequest) -> bool:
     """Whether a script made the request; a form without script expects a page."""
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
@@ -154,9 +146,6 @@ def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpRespon
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"
     return response
-
-
-# What fields of a form choose among, where that is known only when the form is made.
 
 
 def offer(form: BaseForm, **offered: Any) -> None:
@@ -199,9 +188,6 @@ def glossary() -> dict[str, TermMeaning]:
         for head, meaning in ROW.findall(text)
     ]
     return {word: row for row in rows for word in {row.words, *row.words.split(", ")}}
-
-
-# What every template may use.
 
 
 def site(request: HttpRequest) -> dict[str, object]:

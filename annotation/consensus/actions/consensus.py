@@ -292,9 +292,6 @@ def _say(work: JobContext | None, done: int, note: str) -> None:
         work.progress(done, 3, note)
 
 
-# Choosing whose final labels a study uses wherever it needs one label for a sentence.
-
-
 class LabelsNotOfStudy(Exception):
     """The round belongs to another study."""
 

@@ -25,9 +25,6 @@ from cqa_site.tabular.cells import trimmed as trimmed_text
 from cqa_site.tabular.layout import mapping_errors
 from cqa_site.tabular.shapes import counted
 
-# Relevance labels as whole numbers of a scale, from text or sheet cells.
-
-
 RELEVANCE_SCALE = range(4)
 # "2 - relevant": a label with its name.
 _NAMED = re.compile(r"\s*([+-]?\d{1,9})\s*[-–—:=.)]\s*[^\W\d].*", re.DOTALL)
@@ -66,9 +63,6 @@ def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int |
         offered = ", ".join(str(label) for label in sorted(scale))
         raise ValueError(f"{str(value)[:40]!a} is not a label of the scale {offered}")
     return number
-
-
-# Cells of any table as values of our fields; a cell that does not fit raises ValueError.
 
 
 FLAGS = ("is_extra", "is_excluded", "is_flagged")

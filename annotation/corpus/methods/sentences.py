@@ -171,9 +171,6 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){name}{plural}{POSSESSIVE}(?![\w+#])", flags)
 
 
-# Samples that the same seed draws again.
-
-
 def seeded_places(n: int, size: int, seed: int) -> list[int]:
     """Draw ``size`` of the places 0 … n − 1 without replacement, in ascending order.
 

@@ -31,9 +31,6 @@ from cqa_site.runs.actions.endpoints import embedded_endpoint
 
 from .texts import PAIRS, SYSTEMS, TEXTS
 
-# An editing round for the demo study: its expert finds answers on the desk.
-
-
 SEED = 7
 
 

@@ -29,9 +29,6 @@ from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import locked_round
 from cqa_site.rounds.models import Place
 
-# Planning editing rounds: whose desk gets which answers.
-
-
 CHUNK = 1_000
 # What another round holds and this one leaves alone.
 LEAVE_QUESTIONS, LEAVE_ANSWERS, LEAVE_NOTHING = "questions", "answers", "nothing"
@@ -191,9 +188,6 @@ def _sheets(
         for desk, rater in enumerate(raters)
         for place, answer in enumerate(split.desk(desk, plan.seed), 1)
     ]
-
-
-# The discussion of calibration answers: blind until the round closes.
 
 
 class NotDiscussed(Exception):

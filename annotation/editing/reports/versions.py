@@ -19,8 +19,6 @@ from cqa_site.people.models import Study, User
 from cqa_site.rounds.progress import count_of
 from cqa_site.runs.text_diff import AROUND, MOST_LINES, DiffLine, compare_texts
 
-# Texts that people made from machine answers: which ones count.
-
 
 def newest_revisions(study: Study) -> QuerySet[Revision]:
     """Return the newest revision of each sheet, without earlier ones."""
@@ -303,9 +301,6 @@ def _name(user: User | None, number: int | None, sees_names: bool) -> str:
         return str(user) if sees_names else _("Researcher")
     numbered = expert_name(number)
     return f"{user} ({numbered})" if sees_names else numbered
-
-
-# Invariants of editing, checked in the database; each finding is one sentence.
 
 
 def find_editing_violations() -> Iterator[str]:

@@ -141,9 +141,6 @@ def checklist(reading: ChecklistReading) -> Checklist:
     )
 
 
-# The editing desk: arguments, the text, live checks.
-
-
 def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
     """Return the desk's context, without the system, the file and other people's work."""
     entries = listed_arguments(sheet.answer)
@@ -241,9 +238,6 @@ desk_urls = trial_urls(FACE, ROUNDS) + work_urls(
     sheets="editing/<uuid:task_id>/",
     kept="conflicts/<uuid:conflict_id>/",
 )
-
-
-# Every version of one answer, and the changes between any two of them.
 
 
 @study_page(*EXPERTS)

@@ -43,8 +43,6 @@ from cqa_site.rounds.progress import TO_DO
 
 from .desk import opened_sheets, sees_others
 
-# Where editing begins: an expert's own answers; researchers go to the rounds of the study.
-
 
 @study_page(*EXPERTS)
 @require_safe
@@ -73,9 +71,6 @@ def _own_round(editing_round: EditingRound, sheets: list[EditingSheet]) -> dict[
 
 
 start_urls = [path("editing/", editing, name="editing")]
-
-
-# Editing rounds for researchers: draw the desks, look at them, open, close, watch.
 
 
 def _more(row: EditingRound) -> dict[str, Any]:
@@ -163,9 +158,6 @@ round_urlpatterns = [
         name="editing_round_answers",
     ),
 ]
-
-
-# One calibration answer: everybody's version and the discussion, blind until the round closes.
 
 
 @study_page(*EXPERTS)

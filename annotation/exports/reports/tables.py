@@ -20,9 +20,6 @@ from annotation.figures.reports.snapshots import is_counted
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.exports import FileTable, Row
 
-# Columns of every export with the type of their values, in the order written.
-
-
 VOTE_TYPES: dict[str, type] = {
     "item_id": str,
     "object1": str,

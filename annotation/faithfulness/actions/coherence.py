@@ -314,9 +314,6 @@ def _misread(run: Run) -> list[int]:
     return wrong
 
 
-# What prompts of the coherence judge are tried out on.
-
-
 def _citation(study: Study, version: PromptVersion, answer: Answer) -> tuple[Run, list[Answer]]:
     """Return a sample run and the answer whose first citation it judges."""
     return Run(study=study, kind=KIND, prompt=version, spec={}), [answer]

@@ -51,9 +51,6 @@ from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.models import Run
 from cqa_site.web.rest.queries import Conflict, refuse_unknown
 
-# Faithfulness of answers, verdicts on their citations, and the agreement of experts.
-
-
 MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
 CONDITION = OpenApiParameter(
     "condition", str, description="Groups of one condition by id, or of the plain ones (plain)."
@@ -217,9 +214,6 @@ def _told(agreement: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
         "pairs": pairs,
         "work": work,
     }
-
-
-# Addresses of faithfulness of answers.
 
 
 def _coherence(study: Study, actor: User, data: Given) -> RunPlanForm:

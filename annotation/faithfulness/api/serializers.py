@@ -16,8 +16,6 @@ from cqa_site.results.api import StatisticSerializer
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.web.rest.queries import TrueFalseFilter
 
-# What the interface shows of faithfulness of answers.
-
 
 class VerdictCountsSerializer(serializers.Serializer):
     """Citations with a verdict, and those without by reason."""
@@ -205,9 +203,6 @@ class AgreementSerializer(serializers.Serializer):
     work = ExpertWorkSerializer(many=True)
 
 
-# What the interface takes about faithfulness of answers.
-
-
 class FiguresInput(Input):
     """The sentence-embedding model; empty for no similarities. If omitted, the study's choice."""
 
@@ -224,9 +219,6 @@ class CoherenceRunInput(PlanInput):
 
     form = CoherenceForm
     kind = serializers.ChoiceField(["coherence"])
-
-
-# Which query parameters the lists of faithfulness of answers know; all others are refused.
 
 
 class LabelSetFilter(filters.CharFilter):

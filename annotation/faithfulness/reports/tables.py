@@ -402,9 +402,6 @@ ROW_COLUMNS = (
 )
 
 
-# What requests of the coherence judge are about, and what was read from their replies.
-
-
 def _citations(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     cited = {call.pk: CitationSubject(*call.subject_ids) for call in calls}
     answers = study.answers.select_related("question__comparison")

@@ -22,9 +22,6 @@ from cqa_site.web.tables import estimate_text, interval_text, text_of
 
 from .snapshots import RoundFigures
 
-# The figures of a snapshot as charts, each with its numbers in words.
-
-
 # Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.
 MARKS = (TENTATIVE, FIRM)
 
@@ -160,9 +157,6 @@ CHARTS = {
     "time": Chart(_time, _time_alt),
     "votes-over-time": Chart(_votes_over_time, _votes_over_time_alt),
 }
-
-
-# How far annotators agree and which labels won, and how sure that is.
 
 
 _TOO_FEW = too_few(LEAST_RATED, "items")

@@ -272,9 +272,6 @@ TABLES: dict[str, FigureTable] = {
 }
 
 
-# What moved between two snapshots of a round.
-
-
 COMPARED = {
     "items_voted": lazy("Items with a counted vote"),
     "votes": lazy("Votes counted"),

@@ -284,9 +284,6 @@ def _labels_name(study: Study, filters: Mapping[str, Any]) -> str:
     return named.values_list("name", flat=True).first() or ""
 
 
-# What prompts for answers are tried out on.
-
-
 def _questions(study: Study) -> QuerySet[Question]:
     return study.questions.order_by("pk")
 

@@ -34,9 +34,6 @@ from cqa_site.files.actions.imports import (
 )
 from cqa_site.tabular import Problem
 
-# What the files of this paper say: votes, arguments, answers and questions.
-
-
 Unit = tuple[str, str, str]
 ItemKey = tuple[str, str]
 RaterKey = tuple[str, str]
@@ -147,9 +144,6 @@ def item_of(entry: ArgumentEntry) -> ItemKey:
 def rater_of(vote: Vote) -> RaterKey:
     """Return the kind and id of a vote's rater."""
     return vote.rater_kind, vote.rater_id
-
-
-# Into which round the labels of a file go, and which labels there are.
 
 
 LONGEST_ROUND_NAME = 100
@@ -318,9 +312,6 @@ def answer_entry(
         scenario=origin.scenario,
         **more,
     )
-
-
-# Lists of questions as streams of entries: the question, and the arguments beside it.
 
 
 def read_questions(source: ImportSource) -> Iterator[Line]:

@@ -32,8 +32,6 @@ from cqa_site.tabular.cells import MOST_ATTRIBUTES
 from ..books.arguments import match_to_study
 from .entries import ArgumentEntry, Vote, label_round_of, scale_of
 
-# -- Toloka -----------------------------------------------------------------------------------
-
 
 def read_crowd(source: ImportSource) -> Iterator[Line]:
     """Yield votes of a Toloka pool; work that was never submitted becomes a void vote."""
@@ -96,9 +94,6 @@ def _crowd_entry(vote: CrowdVote, label_round: str, block: int, position: int) -
         control_label=vote.control_label,
         votes=(answer,),
     )
-
-
-# -- expert workbook --------------------------------------------------------------------------
 
 
 def read_experts(source: ImportSource) -> Iterator[Line]:
@@ -189,9 +184,6 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
     )
 
 
-# -- final labels -----------------------------------------------------------------------------
-
-
 def read_released(source: ImportSource) -> Iterator[Line]:
     """Yield released human and model labels; the first copy of a unit counts."""
     label_round = label_round_of(source)
@@ -219,9 +211,6 @@ def _released_entry(record: ReleasedLabel, text: str, label_round: str) -> Argum
         votes=tuple(vote for vote in votes if vote.label is not None),
         keeps_first_copy=True,
     )
-
-
-# -- any table --------------------------------------------------------------------------------
 
 
 def read_mapped(source: ImportSource) -> Iterator[Line]:

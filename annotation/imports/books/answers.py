@@ -137,9 +137,6 @@ def _meant(about: list[Question], wording: str, *, exactly: bool) -> Question | 
     return about[0]
 
 
-# The numbered arguments that imported answers cite: with the file, or those of the same pair.
-
-
 # Number, key of the argument (None in a dry run that would make it), sentence.
 Numbered = tuple[tuple[int, int | None, str], ...]
 
@@ -246,9 +243,6 @@ class ListBook:
             for key, (_entry, numbered) in fresh.items()
             for number, argument, _text in numbered
         )
-
-
-# Answers: known by the file they came with, their place in it and their choice.
 
 
 Place = tuple[str, int, int]

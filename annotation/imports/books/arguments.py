@@ -197,9 +197,6 @@ def _folded(pair: Pair) -> frozenset[str]:
     return frozenset({first, second}) if first != second else frozenset({first, second, ""})
 
 
-# Meet sentences whose characters were damaged on their way through a workbook.
-
-
 def match_to_study(study: Study, lines: Iterable[Line]) -> Iterator[Line]:
     """Replace the sentences of workbook rows by the study's spelling of them.
 
@@ -243,9 +240,6 @@ def _stored_text(
     """Return the one other spelling in the study; None for an exact or doubtful match."""
     texts = spellings.get((entry.object1, entry.object2, match_key(entry.text)), set())
     return next(iter(texts)) if len(texts) == 1 and entry.text not in texts else None
-
-
-# Rounds that hold imported votes: found or made by name.
 
 
 class LabelRoundBook:

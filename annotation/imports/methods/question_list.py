@@ -20,9 +20,6 @@ from cqa_site.tabular import (
 from cqa_site.tabular.cells import as_text
 from cqa_site.tabular.layout import bare, guess_by_name
 
-# Comparative questions in plain English as two objects and, if they name one, an aspect.
-
-
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _FOR = r"(?:for|in terms of|regarding|with regard to|when it comes to)"

@@ -305,9 +305,6 @@ def _read_entry(
     return ReleasedLabel(position, str(objects[0]), str(objects[1]), index, text, *labels)
 
 
-# One rater under one name, however it is written.
-
-
 _DIGIT = re.compile(r"\d")
 
 

@@ -331,9 +331,6 @@ def _row(run: Run, label_round: int, reply: EndedCall, argument: int) -> JudgeLa
     )
 
 
-# What prompts of the relevance judge are tried out on.
-
-
 # How many sentences of one comparison stand in the preview of a prompt for several.
 SHOWN_TOGETHER = 3
 

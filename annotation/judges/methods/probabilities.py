@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from annotation.judges.methods.features import FEATURE_NAMES, mask_objects
 
-# Probabilities of ordinal levels: one row an item, one column a level, rows sum to 1.
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -25,9 +25,6 @@ from cqa_site.web.tables import estimate_text, text_of
 from .results import JudgeConfusion, JudgeResults, JudgeSelection
 from .tables import KINDS
 
-# Figures of judges, kept for the state that they show.
-
-
 KEPT_SECONDS = 24 * 3600
 
 
@@ -42,9 +39,6 @@ def figures_of(label_round: LabelRound, choice: JudgeSelection, state: str) -> J
         figures = compute_figures(label_round, choice)
         cache.set(key, figures, KEPT_SECONDS)
     return figures
-
-
-# The figures about judges as charts, each with its numbers in words.
 
 
 def _names(figures: JudgeResults) -> dict[str, str]:

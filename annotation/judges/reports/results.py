@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from cqa_site.stats.disagreement import Replacement
 
 
-# What figures about judges come to; loads nothing.
-
-
 @dataclass(frozen=True, kw_only=True)
 class PeopleFigures:
     """Labels of `People`: final labels, votes on items, and agreement among the votes."""
@@ -258,9 +255,6 @@ def state_of(label_round: LabelRound) -> str:
     return hashlib.sha256(json.dumps(seen, default=str).encode()).hexdigest()[:16]
 
 
-# Which rounds have labels of machines: where a verdict on judges stands.
-
-
 def judged_rounds(study: Study) -> QuerySet[LabelRound]:
     """Return rounds with machine labels, newest first, each with ``judged_at``; one query."""
     labels = JudgeLabel.objects.filter(label_round=OuterRef("pk"), label__isnull=False)
@@ -274,9 +268,6 @@ def judged_rounds(study: Study) -> QuerySet[LabelRound]:
         .annotate(judged_at=Coalesce(newest, "created_at"))
         .order_by("-pk")
     )
-
-
-# Which items of a round the newest trained judge is least sure of.
 
 
 def least_sure_first(label_round: LabelRound) -> list[int]:
@@ -349,9 +340,6 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "–" if value is None else str(value)
-
-
-# What requests of the relevance judge are about, and what was read from their replies.
 
 
 def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:

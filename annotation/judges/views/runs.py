@@ -26,9 +26,6 @@ from cqa_site.runs.views.start import (
 )
 from cqa_site.web.rest.queries import id_from, whole_number
 
-# Runs of the relevance judge: their list, and the page of one.
-
-
 OFFERED_ROUNDS = 50
 OTHERS = 20
 
@@ -115,9 +112,6 @@ new_run_urls = [
     path(f"{BASE}/new/", run_new, name="run_new"),
     path(f"{BASE}/estimate/", run_estimate, name="run_estimate"),
 ]
-
-
-# Two runs of a round side by side.
 
 
 OFFERED = 100

@@ -270,9 +270,6 @@ def _ask_again(label_round: LabelRound, item: Item) -> None:
     add_slots(label_round, [item.pk], [number for number in wanted if number not in there])
 
 
-# Labels as a kind of work: one sentence, one key, in blocks with control items.
-
-
 # What would be gone with a round: machines' labels, adopted labels, figures.
 MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
 

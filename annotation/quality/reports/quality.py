@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What is computed from the votes of a round, kept for as long as these stand.
-
-
 KEPT_SECONDS = 24 * 3600
 
 

@@ -49,8 +49,6 @@ from cqa_site.api.base import NothingInput, Request, StudyViews, require_valid
 from cqa_site.web.limits import TooLarge
 from cqa_site.web.rest.queries import conflict_on, invalid_on, refuse_undeclared
 
-# Addresses of corpora, the CAM service, and what is taken from them.
-
 
 class ComparisonViews(StudyViews):
     """The pairs of objects of a study."""
@@ -74,9 +72,6 @@ class ArgumentViews(StudyViews):
     def rows(self) -> QuerySet:
         """Arguments in the order they came in."""
         return self.study.arguments.select_related("comparison", "origin").order_by("pk")
-
-
-# Corpora, searches in them, the CAM service, and arguments taken from either.
 
 
 CORPUS = CorpusSerializer
@@ -211,9 +206,6 @@ def comparison_of(view: StudyViews, comparison_id: uuid.UUID) -> Comparison:
     """The comparison of the address, inside the study."""
     rows = view.study.comparisons.select_related("study")
     return get_object_or_404(rows, public_id=comparison_id)
-
-
-# The CAM service of a study, what it was asked, and arguments taken from its answers.
 
 
 class CamServiceViews(StudyViews):

@@ -10,8 +10,6 @@ from annotation.retrieval.models import ArgumentOrigin, CamRequest, Corpus
 from cqa_site.api.base import Input, ReadSerializer, public_id
 from cqa_site.api.data import body_of
 
-# What the interface shows of corpora, the CAM service, and what is taken from them.
-
 
 class CorpusSerializer(ReadSerializer):
     """One file of sentences: the result of its check, and whether it was loaded."""
@@ -140,9 +138,6 @@ class ArgumentSerializer(ReadSerializer):
         ]
 
 
-# What the interface takes about corpora, the CAM service, and what is taken from them.
-
-
 class CorpusInput(Input):
     """A file of sentences and its name; it can be searched once it is loaded."""
 
@@ -198,9 +193,6 @@ class CamInput(Input):
     )
     weight = serializers.IntegerField(min_value=1, max_value=5, default=3)
     most = serializers.IntegerField(min_value=1, max_value=100, default=10)
-
-
-# Query parameters of lists of arguments, corpora and CAM requests; others are refused.
 
 
 class ComparisonFilter(filters.FilterSet):

@@ -49,9 +49,6 @@ from cqa_site.runs.kinds import (
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST
 
-# The two kinds of prompts that ask for a count, and what one request says.
-
-
 FOLDER = Path(__file__).parent.parent / "prompts"
 COVERAGE, UNIQUENESS = "count_coverage", "count_redundancy"
 DIMENSIONS: dict[str, str] = {
@@ -333,9 +330,6 @@ def clipped_and_unparsable(run: Run) -> Counter[str]:
         for name in ("replies", "clipped", "unparsable"):
             counts[name] += details.get(name, 0)
     return counts
-
-
-# What prompts that ask for a count are tried out on.
 
 
 def _sets(study: Study) -> QuerySet[SummarySet]:

@@ -213,9 +213,6 @@ def _shown(name: str) -> str:
     return text % (int(place) + 1)
 
 
-# What people are told about judging a set, unless a round says something else.
-
-
 GUIDE = """\
 You see a debate topic, a side, and two lists. **References** are key points that people wrote
 after reading the whole debate. **Summaries** are what a system wrote. You answer two questions,

@@ -34,9 +34,6 @@ from .sheets import (
     rater_of,
 )
 
-# A small invented file of one person's counts, and how the format is recognised.
-
-
 COLUMNS = (
     "topic",
     "stance",
@@ -79,9 +76,6 @@ def fits_counts(look: Look) -> str:
     if not look.has("reference", "prediction", "coverage", "redundancy"):
         return ""
     return _("each row has references, predictions, coverage and redundancy")
-
-
-# A file of one person's counts as lines of an import.
 
 
 def read_count_sheets(source: ImportSource) -> Iterator[Line]:
@@ -142,9 +136,6 @@ def _unique_share(counted: CountedSet) -> float | None:
     return None if counted.redundancy is None else 1 - counted.redundancy
 
 
-# What a file of counts is asked about: whose they are, and where their sets go.
-
-
 class CountsImportForm(DatasetImportForm):
     """Dataset and rater."""
 
@@ -160,9 +151,6 @@ class CountsImportForm(DatasetImportForm):
             "rater": rater_of(options, self.file.name),
         }
         return CountImportForm(data, initial=initial)
-
-
-# Files with people's counts as a format.
 
 
 def register_count_imports() -> None:

@@ -309,9 +309,6 @@ class SetFinder:
         return new_set
 
 
-# Count sheets of a file: compared with those that are there, and the new ones added.
-
-
 LONGEST = {"topic": 500, "system": 120}
 
 

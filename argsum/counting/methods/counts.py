@@ -187,9 +187,6 @@ def _check_places(places: Iterable[int], summaries: int) -> None:
         seen.add(place)
 
 
-# Names of unique statements on a form: A … Z, AA, AB …, as columns of a spreadsheet.
-
-
 def letters(count: int) -> list[str]:
     """Return the first ``count`` letter names.
 

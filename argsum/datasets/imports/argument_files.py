@@ -42,9 +42,6 @@ from cqa_site.files.actions.imports import (
 from cqa_site.files.format_parts import Look, Sample, csv_of
 from cqa_site.tabular import printable_name
 
-# A cell of a file, and the dataset it belongs to.
-
-
 BOOK = "cells"
 LONGEST_NAME = 120
 PUBLISHED_RECIPE = "published"

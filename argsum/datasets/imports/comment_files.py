@@ -336,9 +336,6 @@ def _remarks(reading: _Reading) -> Iterator[Note]:
         yield Note(text % f"{reading.unclear:,}")
 
 
-# A small invented file of comments, and how the format is recognised.
-
-
 ASKED = "What do you think of the new canteen?"
 SHOPS, OFFICE = "Workshop", "Office"
 # Comment, group, day of March.

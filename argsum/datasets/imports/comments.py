@@ -198,9 +198,6 @@ class CommentReconciliation(CellReconciliation):
             yield warning
 
 
-# What a file of comments is asked: what they are about, and which column is what.
-
-
 # Datasets named beside the field; all of them are offered while one types.
 NAMED = 3
 LABELS = {
@@ -292,9 +289,6 @@ class CommentsForm(ColumnsForm, DatasetNameForm):
             )
             self.add_error("topic", str(missing))
         return problems
-
-
-# What a file of comments is asked about, beside its first rows.
 
 
 class CommentsImportForm(ImportColumnsForm):

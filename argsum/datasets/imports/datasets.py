@@ -139,9 +139,6 @@ def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str,
     }
 
 
-# What a file adds to a cell, into the database.
-
-
 PIECE = 2_000
 
 

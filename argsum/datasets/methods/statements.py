@@ -318,9 +318,6 @@ def _has_text(piece: str) -> bool:
     return any(char.isalnum() for char in piece)
 
 
-# Which language texts are in, by the share of their words that only hold sentences together.
-
-
 _LANGUAGE_WORD = re.compile(r"[^\W\d_]+")
 # Words of one language that none of the others has, or nearly none.
 WORDS: Mapping[str, frozenset[str]] = {
@@ -424,9 +421,6 @@ def language_of(texts: Iterable[str]) -> str:
 
 def _script(letter: str) -> str:
     return next((code for code, (first, last) in SCRIPTS.items() if first <= letter <= last), "")
-
-
-# Texts that are the same but for case, punctuation and white space.
 
 
 _PLAIN_WORD = re.compile(r"[^\W_]+")

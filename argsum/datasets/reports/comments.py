@@ -25,8 +25,6 @@ from argsum.datasets.methods.statements import SAMPLE, language_of
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from cqa_site.judging.encoders import encoder_for
 
-# A column that came with comments, as the database reads it.
-
 
 class HasValue(Func):
     """Whether a column of `Comment.attributes` equals this text, for any column name.

@@ -21,9 +21,6 @@ from argsum.datasets.reports.comments import COMMENTS
 from argsum.scorers.actions.scorers import default_scorers
 from cqa_site.people.models import Role, Study, User
 
-# Invented comments for the demo: what people think of a town's new pool. Nobody wrote them.
-
-
 TOPIC = "What do you think of the new pool?"
 SWIMMERS, FAMILIES, SCHOOLS = "swimmers", "families", "schools"
 # Whatever speaks of it belongs behind one key point; and a key point that nobody needs.

@@ -34,9 +34,6 @@ from cqa_site.tabular import BadCell
 
 from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
-# Files of systems' key points as lines of an import.
-
-
 BOOK = "sets"
 POINTS = "system_points"
 # As `order` of an import: the file's ids of arguments are left aside.

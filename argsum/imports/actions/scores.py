@@ -29,8 +29,6 @@ from cqa_site.tabular import UnreadableFile
 
 from .placement import BOOK, SETTING, ArgumentOrder, MisplacedIdsError, StoredEntry, system_of
 
-# The kinds of files with stored scores, as lines of an import.
-
 
 def read_stored(source: ImportSource) -> Iterator[Line]:
     """Yield one entry per set, for any content of the file.
@@ -128,9 +126,6 @@ def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:
             except ValueError as error:
                 raise UnreadableFile(source.name, str(error), column=function) from None
     return _by_set(source, named)
-
-
-# Stored scores compared with a study: sets found or made, and what is new added.
 
 
 NO_SCORES = "the file has no scores for this setting"

@@ -12,9 +12,6 @@ from cqa_site.tabular import UnreadableFile, printable_name
 from cqa_site.tabular.cells import StrictJsonError, loads
 from cqa_site.tabular.shapes import MEGABYTE
 
-# Parts of the authors' JSON files, each read or refused by name; see `released_scores`.
-
-
 _MOST_BYTES = 64 * MEGABYTE
 _SETTING = re.compile(r"\(?\s*(-?[\d.]+(?:e-?\d+)?(?:\s*,\s*-?[\d.]+(?:e-?\d+)?)*)\s*,?\s*\)?")
 

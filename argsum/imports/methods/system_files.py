@@ -131,9 +131,6 @@ def holds_key_points(content: Mapping[str, Any]) -> bool:
     )
 
 
-# -- lists and tables -----------------------------------------------------------------------------
-
-
 def _read_list(path: Path, name: str) -> SystemFile:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -228,9 +225,6 @@ def _json_list(text: str) -> Any:
         return loads(text.encode(), max_bytes=4 * len(text))
     except StrictJsonError:
         return _BETWEEN.split(text)
-
-
-# -- one object -----------------------------------------------------------------------------------
 
 
 def _object(path: Path, name: str) -> dict[str, Any] | None:

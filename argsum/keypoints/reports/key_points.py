@@ -355,9 +355,6 @@ def _line(text: str) -> str:
     return " ".join(text.split()).replace("<", "&lt;").replace("`", "\\`")
 
 
-# What a set of key points says in one sentence, and who says so.
-
-
 def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
     """Return how many arguments the key points cover, and which key point has most.
 

@@ -29,9 +29,6 @@ from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
-# What a run of a system came to: its sets by cell and setting, and how good its clusters are.
-
-
 # Assignments in the sets of a page, beyond which nothing is compared with references.
 MOST_COMPARED = 2_000_000
 

@@ -36,9 +36,6 @@ from .board import SummaryBoard
 from .people_agreement import DimensionAgreement
 from .scores import MetricRow, ScoreSource, SetPoint
 
-# Leaderboard, metrics and agreement as charts, each with its numbers in words.
-
-
 Rows = list[dict[str, Any]]
 
 

@@ -26,9 +26,6 @@ from argsum.metrics.models import MetricScore
 from argsum.scorers.methods.figures import cluster_figure, share_clustered
 from cqa_site.people.models import Study
 
-# Scores of summary sets as statistics take them: by people, by metrics, by clusters.
-
-
 PEOPLE = "people"
 KEPT_SECONDS = 7 * 24 * 3600
 

@@ -306,9 +306,6 @@ def _dimension(agreement: DimensionAgreement) -> SnapshotDimension:
     )
 
 
-# The figures of a snapshot of key points as tables.
-
-
 def kept_tables(snapshot: KeyPointSnapshot) -> list[TableData]:
     """Return the systems, then for each dimension the pairs of raters in a snapshot."""
     figures = from_json(SnapshotFigures, snapshot.figures)

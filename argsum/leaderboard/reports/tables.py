@@ -20,9 +20,6 @@ from .board import SummaryBoard
 from .people_agreement import DimensionAgreement, PeopleAgreement
 from .scores import MetricRow, ScoreSource, SetPoint
 
-# The leaderboard, correlations and agreement as tables that people take away.
-
-
 FIGURE_NAMES: dict[str, Any] = {
     "weighted": lazy("Weighted score"),
     "coverage": lazy("Coverage"),

@@ -332,9 +332,6 @@ def weighted_cell(data: str, system: str, figure: str) -> str:
     return f"{data}, {system}: {figure}"
 
 
-# The Debate data of the argument summarization paper: what its preprocessing leaves.
-
-
 ROWS_COUNT = "a text repeated with the same reason has one reason"
 MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital letter end one"
 

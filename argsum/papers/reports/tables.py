@@ -222,9 +222,6 @@ def _correlation(key: tuple[str, str], *, has_seconds: bool = False) -> list[Tab
     return [*cells, TableCell((key[0], f"{key[1]}, seconds"))] if has_seconds else cells
 
 
-# What the argument summarization paper prints: its text, its tables, the numbers of figure 2.
-
-
 # Across / mean within ± sd within, of sP, sR and sF1; seconds.
 SOFT = """
 ROUGE 1 | -0.118 / -0.072 ± 0.194 | 0.164 / 0.315 ± 0.170 | 0.027 / 0.127 ± 0.184 | 0.428

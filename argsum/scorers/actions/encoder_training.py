@@ -31,9 +31,6 @@ from cqa_site.judging.training import Say, Training, TrainingProgress, alone, lo
 
 from .training_data import DEV, TRAIN, Splits, dev_figures, scored_cells
 
-# What a batch of one cell costs: cross-entropy on scaled cosines, and a contrastive part.
-
-
 # Stands for "not compared" among logits.
 NEVER = -1e4
 

@@ -35,9 +35,6 @@ from .models import (
     weights_hash,
 )
 
-# Scorers of a study: what it begins with, new ones by name, and scores that are kept on disk.
-
-
 Task, Kind, State = Scorer.Task, Scorer.Kind, Scorer.State
 # What every study has, made when somebody first looks.
 MATCH, QUALITY, COLUMN = "Counterpoint match", "Counterpoint quality", "Imported quality"

@@ -13,8 +13,6 @@ from argsum.datasets.methods.argument_cells import RawCell
 from cqa_site.judging.training import RecipeError, TrainingRecipe
 from cqa_site.stats.arrays import FloatArray, Floats
 
-# How a match scorer is trained: every number that affects the weights.
-
 
 @dataclass(frozen=True, kw_only=True)
 class ScorerRecipe(TrainingRecipe):

@@ -24,9 +24,6 @@ from cqa_site.judging.prompts import (
 from cqa_site.runs.kinds import CallRequest, PromptKind
 from cqa_site.runs.models import PromptVersion, Run
 
-# The four kinds of prompts for writing key points, and what a request says.
-
-
 FOLDER = Path(__file__).parent.parent / "prompts"
 CANDIDATES, SUMMARIES = "key_point_candidates", "key_point_summaries"
 GLOBAL, LOCAL = "key_points_of_clusters", "key_point_of_cluster"

@@ -260,9 +260,6 @@ def _texts_of(reading: ReplyReading | None) -> dict[str, str]:
     return dict(value.texts) if isinstance(value, ReplyContent) else {}
 
 
-# What prompts for writing key points are tried out on.
-
-
 SHOWN_ARGUMENTS, SHOWN_WORDS = 30, 15
 # Number of parts that an unclustered cell is split into.
 HEAPS = (0, 1, 2)

@@ -270,9 +270,6 @@ def _answers(number: int) -> str:
     )
 
 
-# Judges as tables: beside each other, consistency, preference, length, who may replace whom.
-
-
 def _consistency(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
     """Return name, sheets each and consistency of raters who scored an answer twice."""
     names = rater_names(figures)

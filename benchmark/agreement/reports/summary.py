@@ -164,9 +164,6 @@ def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> st
     return text % {"n": f"{more:,}", **names}
 
 
-# The plot of differences against means.
-
-
 # What the names of the lines may take at the right.
 NAMES = 92
 LEAD = 12
@@ -235,9 +232,6 @@ def _said(line: dict[str, Any]) -> list[str]:
         if text_width(whole, SIZE) <= NAMES - 6
         else [*wrap(line["what"], NAMES - 6), number]
     )
-
-
-# Figures of agreement as charts, each with its numbers in words.
 
 
 MARKS = (TENTATIVE, FIRM)

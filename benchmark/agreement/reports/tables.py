@@ -95,9 +95,6 @@ def figure_table(
     return entry.table(figures, choice, where=about, about=column, name=f"scores-{slug}")
 
 
-# Agreement of every two raters as tables; rows begin with the names of both.
-
-
 NAMES = (Column(lazy("First"), "0"), Column(lazy("Second"), "1"))
 
 
@@ -273,9 +270,6 @@ PAIR_TABLES: dict[str, FigureTable] = {
         _aspect,
     ),
 }
-
-
-# One pair of raters in detail, and the rater that is code, as tables.
 
 
 def _bland_altman(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:

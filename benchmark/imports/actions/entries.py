@@ -127,9 +127,6 @@ def _asked_for(study: Study, rubric_id: str) -> RubricVersion:
     return version
 
 
-# Released judgements: the answers of one system, each with a sheet of one judge.
-
-
 def read_judged_answers(source: ImportSource) -> Iterator[Line]:
     """Read answers from the raw files with the judge's scores; nothing is repaired."""
     judge = str(source.options.get("rater") or "").strip()
@@ -209,9 +206,6 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
 
 def _briefly(reading: JudgementState) -> str:
     return reason_in_words(reading.value).rstrip(".")
-
-
-# The consolidated scores of people, linked to the answers of the study by letters and digits.
 
 
 # Nobody knows whose points were averaged, so a table is one rater, and one more for the answers

@@ -175,9 +175,6 @@ def _keep_event(sheet_id: int, sheet: ScoreSheet) -> None:
     )
 
 
-# Having figures brought up to date after an import; once for a folder of files.
-
-
 BoardRequests = dict[int, tuple[Study, RubricVersion]]
 _held: ContextVar[BoardRequests | None] = ContextVar("held boards", default=None)
 
@@ -202,9 +199,6 @@ def boards_once() -> Iterator[None]:
         _held.reset(token)
     for study, rubric in requests.values():
         ask_for_board(study, rubric)
-
-
-# Score sheets: known by their own id, by file, position and rater, or by answer and rater.
 
 
 LONGEST = {"rater_id": 128, "rater_name": 120, "source": 255}

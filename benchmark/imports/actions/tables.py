@@ -288,9 +288,6 @@ def _place(about: About) -> Place:
     return about.get("source", ""), about.get("position") or 0, about.get("choice") or 1
 
 
-# Any table of score sheets, through the columns a person chose.
-
-
 PIECE = 1_000
 UNDECIDED = "undecided"
 WAYS = (TOLD, EXACTLY, BY_LETTERS, CONFIRMED, UNDECIDED, NEW, EMPTY)

@@ -247,9 +247,6 @@ def read_field(field: str, cell: Value) -> Any:
     return _TEXT_READERS[field](text)
 
 
-# What a row of a table of score sheets says.
-
-
 SUBMITTED, UNSCORED, EMPTY = "submitted", "unscored", "empty"
 
 

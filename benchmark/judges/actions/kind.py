@@ -61,9 +61,6 @@ from .targets import (
     target_of,
 )
 
-# The prompts of the scoring judge, and what one request says.
-
-
 SHEET, GROUP = "scoring_sheet", "scoring_group"
 FOLDER = Path(__file__).parent.parent / "prompts"
 LAYOUT = PromptLayout(("criteria", "format", "examples"), ("question", "aspect", "answer"))
@@ -297,9 +294,6 @@ def _rater(run: Run) -> Rater:
 def rater_name(model: str, shots: int, prompt: PromptVersion) -> str:
     """Return the name of a judge in tables."""
     return f"{model} · {shots}-shot · {prompt}"[:120]
-
-
-# What prompts of the scoring judge are tried out on.
 
 
 def _answers(study: Study) -> QuerySet[Answer]:

@@ -303,9 +303,6 @@ def _bring_boards_up_to_date(run: Run, scoring: ScoringRun) -> None:
     request_board(study=run.study, rubric=scoring.rubric)
 
 
-# Whether what is stored of a scoring run is what its ledger and its replies say.
-
-
 ReplyReader = Callable[[Run, Call, Reply], ReplyReading]
 AT_ONCE = 500
 

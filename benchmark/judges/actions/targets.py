@@ -321,9 +321,6 @@ def is_the_text_of(rubric: RubricVersion, target: Mapping[str, Any]) -> bool:
     return rubric_sha256(rubric_of(target)) == target["rubric_sha256"] == rubric.sha256
 
 
-# The requests of a scoring run: every answer, and some once more with something changed.
-
-
 # Canaries are built on answers of a sample, so that planning reads few lengths.
 LOOKED_AT = 500
 

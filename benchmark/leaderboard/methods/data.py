@@ -283,9 +283,6 @@ def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestio
     )
 
 
-# Means over the answers to one question; questions are the clusters of a board.
-
-
 def question_means(
     values: arrays_FloatArray,
     question: arrays_IntArray,

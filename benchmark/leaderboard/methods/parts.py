@@ -31,9 +31,6 @@ from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
 from benchmark.leaderboard.methods.ranks import CellTable
 from cqa_site.stats.verdicts import RULES
 
-# What stands beside the ranks: groups and criteria, spread, people against judges, cost.
-
-
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
 OF_SHEETS = ("cost_micro", "seconds")

@@ -33,9 +33,6 @@ from .standings import (
     scenario_names,
 )
 
-# What stands below a leaderboard as tables: parts, scenarios, spread, pairs, judges.
-
-
 Columns = list[Column]
 Recipe = dict[str, Any]
 

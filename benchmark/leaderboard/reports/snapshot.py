@@ -392,9 +392,6 @@ def _draw(chances: pd.Series) -> dict[str, float]:
     }
 
 
-# A cheap mark of the sheets of a rubric: another one means that stored figures are behind.
-
-
 def board_marker(rubric: RubricVersion) -> str:
     """Return a digest of all inputs of the figures, with four queries that read indexes.
 

@@ -323,9 +323,6 @@ def _listed(names: list[str]) -> str:
     return text if more <= 0 else _("%(names)s and %(n)d more") % {"names": text, "n": more}
 
 
-# What moved since the last frozen snapshot, and why: sheets come, gone and changed.
-
-
 CHUNK = 500
 
 

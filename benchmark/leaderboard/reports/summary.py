@@ -199,9 +199,6 @@ def _detectable(ranking: JudgeRanking) -> list[str]:
     return detectable
 
 
-# The figures of a board as charts, each with its numbers in words.
-
-
 Rows = list[dict[str, Any]]
 Recipe = dict[str, Any]
 

@@ -32,9 +32,6 @@ from .part_tables import (
 from .snapshot import Filters
 from .standings import BoardLine, board_rows, column_name, judge_name, ranking_of, thin_cells
 
-# A board by the recipe of the CompQA paper: the leaderboard, its cells, two systems.
-
-
 RECIPE = lazy(
     "Counted: as in the CompQA paper, every sheet by itself, even several for one answer; "
     "people's consolidated sheets where an answer has them; points off the scale as given. "

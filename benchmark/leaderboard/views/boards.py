@@ -254,9 +254,6 @@ urlpatterns = [
 ]
 
 
-# A board as one HTML file that needs nothing else: styles and charts are inside.
-
-
 STYLES = (
     "css/counterpoint.css",
     "css/data.css",

@@ -6,9 +6,6 @@ from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
-# What judges, systems and cells of the CompQA paper are called.
-
-
 PEOPLE = "people"
 NAMES = {
     "gpt3-5": "GPT-3.5",
@@ -46,9 +43,6 @@ def aspect_name(rater: str, has_aspect: bool) -> str:
 def scenario_name(rater: str, scenario: int, column: str) -> str:
     """Return the name of a bar in figures 6 and 7."""
     return f"scenario {scenario}, {column}, by {NAMES.get(rater, rater)}"
-
-
-# Cells of the CompQA paper's leaderboards as printed: mean ± sd, by judge.
 
 
 # Table 5: system, scenario (0 for none), then by these.

@@ -327,9 +327,6 @@ def _human_counts(release: AnswerRelease) -> dict[str, tuple[int, ...]]:
     }
 
 
-# What the CompQA paper prints, and why single figures cannot be had or come out otherwise.
-
-
 CUT_OFF = "the paper's figure is cut off, not rounded"
 TWO_COUNTS = "table 1 of the paper and the files have 20"
 NO_SUBSET = "which answers the paper took is not known; these are all that people scored"

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# The words for a verdict on two answers; apart from the tables, so that pages load no pandas.
-
-
 FIRST, SECOND, TIE, BOTH_BAD = "first", "second", "tie", "both_bad"
 OUTCOMES = (FIRST, SECOND, TIE, BOTH_BAD)
 LEFT, RIGHT, BOTH = "left", "right", "both"

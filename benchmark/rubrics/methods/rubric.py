@@ -363,9 +363,6 @@ def _fields(
     return dict(stored)
 
 
-# A rubric as lines of text, so that two versions can be compared line by line.
-
-
 def rubric_text(rubric: Rubric) -> str:
     """Return all text that raters and judges see, one statement per line, in rubric order.
 

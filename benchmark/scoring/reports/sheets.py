@@ -388,9 +388,6 @@ def proposed_key(answer: Answer, rubric: RubricVersion) -> dict[str, int]:
     }
 
 
-# Invariants of scoring, checked in the database; each finding is one sentence.
-
-
 INTEGRITY_FETCH = 1_000
 
 

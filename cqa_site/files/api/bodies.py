@@ -17,8 +17,6 @@ from cqa_site.people.models import Rater
 from cqa_site.tabular.cells import StrictJsonError, loads
 from cqa_site.web.rest.queries import TrueFalseFilter
 
-# What the interface takes about files that come in.
-
 
 class CheckInput(Input):
     """How to read a file.
@@ -131,9 +129,6 @@ class BatchApplyInput(ApplyInput):
     )
 
 
-# What the interface shows of files that come in.
-
-
 class ImportSerializer(ReadSerializer):
     """One uploaded file: what a look at it found, and whether it was imported.
 
@@ -213,9 +208,6 @@ class ImportMatchSerializer(serializers.ModelSerializer):
         model = ImportMatch
         fields = ["row", "about", "given", "found", "answer", "likeness", "decision"]
         read_only_fields = fields
-
-
-# Which query parameters the lists of files that come in know; all others are refused.
 
 
 class ImportFilter(filters.FilterSet):

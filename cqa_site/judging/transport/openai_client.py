@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from openai.resources import AsyncFiles
 
 
-# Taking an API key out of what a server says: some repeat it, or part of it, in errors.
-
-
 SHORTEST_SECRET = 8
 PIECE = 8
 # Whatever has a piece of the key has one of its marks: every piece holds one as a whole.

@@ -30,9 +30,6 @@ from .providers import OpenIDProvider
 from .roles import apply_groups, provider_to_ask, rules_for
 from .second_step import SHOWN_KEY, VOUCHED_KEY, has_second_step, is_recent, shown_at, vouches
 
-# How the account library behaves here.
-
-
 logger = logging.getLogger(__name__)
 
 

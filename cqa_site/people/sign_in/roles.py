@@ -132,9 +132,6 @@ def _note(study: Study | None, user: User, verb: str, provider: str, role: str) 
     record(study=study, actor=None, verb=verb, subject=str(user), role=role, provider=provider)
 
 
-# By which ways somebody comes in, and by which of them they have to.
-
-
 def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = None) -> bool:
     """Whether the user has a password, a passkey or an account at a provider of the site."""
     accounts = SocialAccount.objects.filter(user=user, provider__in=list(settings.OIDC_PROVIDERS))

@@ -398,9 +398,6 @@ def _wrong() -> forms.ValidationError:
     return forms.ValidationError(_("This passkey does not match. Try again."))
 
 
-# Forms of the account library that are stricter here.
-
-
 class ForgottenPassword(ResetPasswordForm):
     """Sends a link only if the account has a password; provider-only accounts get none."""
 

@@ -45,9 +45,6 @@ from cqa_site.people.sign_in.second_step import has_second_step, is_readable, ma
 
 from .sign_in import fresh, knows_passkeys, own, stay_alone
 
-# A person's own page: name, password, API tokens, studies.
-
-
 # Two forms on one page have a field "name" each.
 YOU_ID, TOKEN_ID = "you_%s", "token_%s"
 # Where a new secret waits for the one page that shows it.

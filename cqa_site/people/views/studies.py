@@ -28,8 +28,6 @@ from cqa_site.people.forms import InvitationForm, RoleForm, StudyForm
 from cqa_site.people.models import Invitation, Membership, Role, Study
 from cqa_site.people.sign_in.providers import OpenIDProvider
 
-# The page people see when a link or a sign-in does not let them in.
-
 
 def closed_door(
     request: HttpRequest,
@@ -197,9 +195,6 @@ def _page(
         "form": InvitationForm(),
     }
     return render(request, "people/members.html", defaults | context, status=status)
-
-
-# The study's log.
 
 
 @study_page(*RESEARCHERS)

@@ -38,8 +38,6 @@ from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.web.rest.queries import Conflict, FilterSet
 
-# Bodies about crowd links and who came by them.
-
 
 class ParticipantFilter(FilterSet):
     """People of crowd platforms by how their work ended, or by their link."""
@@ -111,9 +109,6 @@ class ParticipantSerializer(PaceSerializer, ReadSerializer):
     def get_is_released(self, row: Participant) -> bool:
         """A place without a browser waits for one."""
         return not row.browser_hash
-
-
-# Links by which people of a crowd platform come into a round of any kind, and who came.
 
 
 class CrowdRoundViews(StudyViews):

@@ -39,9 +39,6 @@ from ..progress import items_of, paces_of, progress_of, rounds_of
 from .replies import trial_ways
 from .work import TaskPages, show_sheet, take_save, take_submit
 
-# Rounds for researchers: draw the items, open, close, watch.
-
-
 PER_PAGE = 50
 DECIDED = {
     "pass": lazy("%(rater)s can continue, whatever the practice result."),
@@ -353,9 +350,6 @@ def _decide(face: RoundPages, request: Any, row: Any, rater_id: uuid.UUID) -> Ht
     if decide_rater(place=place, actor=request.user, decision=decision, reason=reason):
         messages.success(request, DECIDED[decision] % {"rater": place.rater})
     return to_round(row)
-
-
-# A round's work page for researchers, as people see it; whatever they enter is not stored.
 
 
 # Digits of a version that fits its column.

@@ -293,9 +293,6 @@ def _change(version: PromptVersion, **values: str) -> PromptVersion:
     return version
 
 
-# Prompts that come with the project: they become version 1 when first asked for.
-
-
 def first_prompts(
     study: Study, kinds: Mapping[str, PromptKind], actor: User | None = None
 ) -> list[PromptVersion]:

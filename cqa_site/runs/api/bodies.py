@@ -23,9 +23,6 @@ from cqa_site.runs.kinds import KINDS, prompt_kinds
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, PromptVersion, Run
 from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
 
-# What is sent about endpoints, prompts and runs, and what comes back about all but runs.
-
-
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_CAP = MOST_MONEY * MILLION
 MOST_REASONS = 50
@@ -251,9 +248,6 @@ class JobSerializer(ReadSerializer):
         ]
 
 
-# Which query parameters the lists of endpoints, prompts, runs and background work know.
-
-
 class JobFilter(FilterSet):
     """Background work by kind and state."""
 
@@ -308,9 +302,6 @@ class ReplyFilter(FilterSet):
     call = filters.UUIDFilter(field_name="call__public_id")
     outcome = filters.ChoiceFilter(choices=Attempt.Outcome.choices)
     unusable = filters.CharFilter(max_length=20)
-
-
-# How a run of some kind is asked for: the body, and the page's form that judges it.
 
 
 Given = dict[str, Any]

@@ -39,9 +39,6 @@ from cqa_site.runs.models import Endpoint, Job, PromptVersion
 from cqa_site.runs.planning import preview_prompt
 from cqa_site.web.rest.queries import Conflict, conflict_on
 
-# Endpoints: a key goes in and never comes out.
-
-
 ENDPOINT = EndpointSerializer
 
 
@@ -149,9 +146,6 @@ class OfferedViews(StudyViews):
         return Response(ENDPOINT(added).data, status=201)
 
 
-# Prompt versions: read, written while unused, and tried out on an item.
-
-
 PROMPT = PromptDetailSerializer
 TEXTS = ("name", "system", "user", "note")
 
@@ -252,9 +246,6 @@ def versions_of(study: Study) -> QuerySet[PromptVersion]:
 def texts_of(version: PromptVersion) -> dict[str, str]:
     """What the form of a version begins with."""
     return {name: getattr(version, name) for name in TEXTS}
-
-
-# Background work of a study, read only.
 
 
 class JobViews(StudyViews):

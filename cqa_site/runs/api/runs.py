@@ -208,9 +208,6 @@ def planning_error(run: Run) -> str:
     return job.error if job and job.state == Job.State.FAILED else ""
 
 
-# What a run asked and what came back; read only.
-
-
 class RunPartViews(StudyViews):
     """Addresses below ``runs/<run_id>/``."""
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from cqa_site.judging.endpoints import Capabilities
 
 
-# The client that carries an endpoint's requests.
-
-
 class EndpointClient(ChatClient, Protocol):
     """The client of one endpoint, which also probes what its models support."""
 

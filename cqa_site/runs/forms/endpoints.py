@@ -30,9 +30,6 @@ from ..actions.endpoints import FIELDS, OWN
 from ..models import Endpoint, Run
 from ..progress import price
 
-# Forms of endpoints and of a run's limits.
-
-
 # What the engine itself decides in every request.
 RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
 WHOLE_NUMBERS = (*TOKEN_LIMITS, "seed")

@@ -18,9 +18,6 @@ from cqa_site.judging import rate_limits as rules
 from cqa_site.runs.models import Budget, Call, Endpoint, Gate, Run
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
-# The gate of an endpoint as a locked row.
-
-
 # A worker that carries calls takes a turn every quarter of a second.
 WORKER_SECONDS = 5.0
 

@@ -189,9 +189,6 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"
 
 
-# Prompt versions: frozen texts with their hash.
-
-
 class PromptVersion(models.Model):
     """One version of a judge's prompt; it cannot change once a run has used it."""
 

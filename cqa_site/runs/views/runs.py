@@ -209,9 +209,6 @@ run_urls = [
 ]
 
 
-# What the pages of all kinds of runs show alike.
-
-
 BATCHES = 20
 
 
@@ -337,9 +334,6 @@ call_urls = [
 ]
 
 
-# Progress of background work.
-
-
 @study_page(*RESEARCHERS)
 def job_progress(request: StudyRequest, study: Study, job_id: uuid.UUID) -> HttpResponse:
     """Return the progress fragment; it polls only while the job is active."""
@@ -364,9 +358,6 @@ def _progress(request: PersonRequest, job: Job, study: Study | None = None) -> H
 
 of_site = [path("site/jobs/<uuid:job_id>/", site_job_progress, name="site_job_progress")]
 job_urls = [path("jobs/<uuid:job_id>/", job_progress, name="job_progress")]
-
-
-# How far packages are that features wait for.
 
 
 @study_page(*RESEARCHERS)

@@ -39,9 +39,6 @@ from .files import (
 from .tables import SQLITE, BackupRefused, BackupTable, Config, Contents, Value, in_words, name_of
 from .transfer import DatabaseSnapshot, Migrations, filled, load, migrate_on, refuse_full, snapshot
 
-# Making a backup while people work.
-
-
 UNFINISHED = ".part"
 
 
@@ -326,9 +323,6 @@ def _check_room_for_restore(manifest: Manifest, config: Config, folder: Path) ->
         rows = sum(part.bytes for part in manifest.tables)
         needs.append((Path(config["NAME"]).parent, TIMES_ROWS * rows))
     refuse_small(needs, "A restore")
-
-
-# The database of a site into another, empty one.
 
 
 STOP = "Stop all web servers and workers, and move again. Nothing was changed."

@@ -113,9 +113,6 @@ def manage(arguments: str) -> str:
     return python(f"manage.py {arguments}")
 
 
-# What was found, for a terminal: troubles in full, what is well in a line for each family.
-
-
 WIDTH = 100
 MARKS = {CheckState.WRONG: "WRONG", CheckState.LOOK: "LOOK", CheckState.UNKNOWN: "UNKNOWN"}
 INDENT = 9

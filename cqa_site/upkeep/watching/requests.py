@@ -95,9 +95,6 @@ def _names_an_object(request: HttpRequest) -> bool:
     return request.resolver_match is not None and bool(request.resolver_match.kwargs)
 
 
-# Who signs in, for the security log; the account library says it by signals.
-
-
 EVENTS: dict[str, Signal] = {
     "signed_in": user_logged_in,
     "signed_out": user_logged_out,

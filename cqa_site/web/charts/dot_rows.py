@@ -306,9 +306,6 @@ def _kinds(rows: Rows, name: str) -> list[Any]:
     return list(dict.fromkeys(row[name] for row in rows))
 
 
-# A ranking: one row a system, with its value, its interval and its group.
-
-
 # Between numbers and the brackets at the very right.
 BRACKET = 12
 

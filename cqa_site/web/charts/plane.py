@@ -300,9 +300,6 @@ def apart(places: Sequence[float], least: float, low: float, high: float) -> lis
     return positions
 
 
-# Names of the dots of a plane: beside them, or in a key below.
-
-
 NUMBER = 22
 # More names than these leave no room for the dots.
 MOST = 16

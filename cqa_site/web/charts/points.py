@@ -73,9 +73,6 @@ def of_all(title: str, every: int) -> str:
     }
 
 
-# Charts of points with intervals: value against cost, value over time.
-
-
 HEIGHT = {"wide": 220, "middle": 220, "narrow": 240}
 TICKS = {"wide": 5, "middle": 4, "narrow": 3}
 
@@ -176,9 +173,6 @@ def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> li
     ]
 
 
-# Lines over a number, one for each series.
-
-
 def lines(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
@@ -198,9 +192,6 @@ def lines(
     return finish([*above, *frame(plane, start=start), drawn], size, plane.end)
 
 
-# Charts of many points with two values each, on scales that fit them.
-
-
 def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide") -> Spec:
     """Draw a dot per row; overlapping points look darker."""
     marked = [{"x": row[x], "y": row[y], "series": ""} for row in rows]
@@ -214,9 +205,6 @@ def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = 
     look = {"style": "sign", "filled": True, "size": 70, "opacity": 0.55}
     dots = layer(marked, "point", {**on(plane, "x", "y"), **looks([""])}, **look)
     return finish([*frame(plane), dots], size, plane.end)
-
-
-# Two raters' scores of the same things.
 
 
 def beside(

@@ -215,9 +215,6 @@ def _shown(name: str) -> str:
     return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", name[:LONGEST_NAME])
 
 
-# Pages of API lists.
-
-
 MAX_PAGE = 1_000_000
 
 

@@ -158,9 +158,6 @@ def _named(model: Any) -> list[Path]:
     return [path_of(model.STORED_IN, name) for name in names]
 
 
-# Are the collected static files those of this version?
-
-
 HASH = re.compile(rb"\.[0-9a-f]{12}(?=\.\w)")
 
 
@@ -306,9 +303,6 @@ def _shipped() -> Iterator[tuple[Path, str]]:
         for line in (folder / SUMS).read_text(encoding="ascii").splitlines():
             expected, name = line.split()
             yield folder / name, expected
-
-
-# Is there a backup, and is it of these days?
 
 
 RECENT, OLD = timedelta(days=2), timedelta(days=14)

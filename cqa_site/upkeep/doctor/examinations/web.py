@@ -286,9 +286,6 @@ def send_to(address: str) -> Finding:
     )
 
 
-# Do the providers through which people sign in answer, as those that the settings name?
-
-
 @examination(Family.WEB, gettext_lazy("Sign-in providers"))
 def providers() -> Finding:
     """Read each provider's metadata and keys, as a sign-in would."""

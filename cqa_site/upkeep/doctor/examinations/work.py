@@ -25,9 +25,6 @@ from cqa_site.web.database import kept_at
 from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, well, wrong
 
-# Does the broker answer, and is anybody listening?
-
-
 SECONDS = 2
 # Of Redis; others keep to the time-out of the connection.
 QUICK = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS}
@@ -82,9 +79,6 @@ def _messages() -> int:
             return int(channel.queue_declare(current_app.conf.task_default_queue, passive=True)[1])
         except (ChannelError, *connection.channel_errors):
             return 0  # nobody has worked here yet
-
-
-# Is it the same time everywhere: here, at the database, and in what is stored?
 
 
 # Leases are renewed within seconds; sign-in codes and tokens of others allow for half a minute.
